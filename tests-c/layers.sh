@@ -19,7 +19,7 @@ names_no_version()
 {
     ! grep -rnE --include='*.rs' --include=Cargo.toml \
         'uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]' \
-        src/core src/shm src/verbs src/host src/face | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
+        src/core src/shm src/verbs src/host | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
 }
 
 # The marks of memory order, one line a place: see marks.sh.
@@ -109,7 +109,7 @@ go_down()
 # above it says why it may.
 spare_the_reserve()
 {
-    find src/core/src src/shm/src src/verbs/src src/face/src src/provider*/src -name '*.rs' -not -name tests.rs \
+    find src/core/src src/shm/src src/verbs/src src/provider*/src -name '*.rs' -not -name tests.rs \
         -not -name model.rs -not -name fuzzing.rs -not -path '*/testing/*' -exec awk '
             FNR == 1 { test = 0; told = -9 }
             /^#\[cfg\((all\()?test/ { test = 1 }

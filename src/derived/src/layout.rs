@@ -10,7 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Item, Lit, LitInt, Token, UnOp};
 
 use crate::interface::{COMMON, Interface};
-use crate::{Derived, Result};
+use crate::{Derived, Result, macros};
 
 /// tests-c/abi/layout.def, or the one of another version.
 pub fn c(root: &Path, interface: &Interface) -> Result<Derived> {
@@ -31,23 +31,24 @@ pub fn c(root: &Path, interface: &Interface) -> Result<Derived> {
 "
     );
     for module in ["types", "records", "values", "extensions"] {
-        let mut found = false;
-        for folder in [COMMON, source] {
-            let path = format!("{folder}/src/layout/{module}.rs");
-            let explain = |e: String| format!("{path}: {e}");
-            // A module is in either crate or in both.
-            let Ok(source) = fs::read_to_string(root.join(&path)) else { continue };
-            found = true;
-            for item in syn::parse_file(&source).map_err(|e| explain(e.to_string()))?.items {
-                match item {
-                    Item::Macro(item) => text.push_str(&lines(&item.mac).map_err(|e| explain(e.to_string()))?),
-                    Item::Use(_) => {}
-                    other => return Err(explain(format!("not expected here: {}", other.to_token_stream()))),
-                }
-            }
+        let explain = |e: String| format!("the modules {module} of {COMMON} and {source}: {e}");
+        // A module is in either crate or in both.
+        let items = |folder: &str| match fs::read_to_string(root.join(format!("{folder}/src/layout/{module}.rs"))) {
+            Ok(text) => syn::parse_file(&text).map(|file| Some(file.items)).map_err(|e| explain(e.to_string())),
+            Err(_) => Ok(None),
+        };
+        let (common, own) = (items(COMMON)?, items(source)?);
+        if common.is_none() && own.is_none() && module != "extensions" {
+            return Err(explain("there are none".to_owned()));
         }
-        if !found && module != "extensions" {
-            return Err(format!("no module {module} in {COMMON} and {source}"));
+        let mut common = common.unwrap_or_default();
+        let own = macros::expand(&mut common, own.unwrap_or_default()).map_err(explain)?;
+        for item in common.into_iter().chain(own) {
+            match item {
+                Item::Macro(item) => text.push_str(&lines(&item.mac).map_err(|e| explain(e.to_string()))?),
+                Item::Use(_) => {}
+                other => return Err(explain(format!("not expected here: {}", other.to_token_stream()))),
+            }
         }
     }
     Ok(Derived { path: format!("tests-c/abi/layout{suffix}.def"), text })
@@ -58,6 +59,7 @@ fn lines(invocation: &syn::Macro) -> syn::Result<String> {
     match name.as_str() {
         "scalar" => invocation.parse_body::<Scalar>().map(|scalar| scalar.line()),
         "record" => invocation.parse_body::<Record>().map(|record| record.lines()),
+        "fields" => invocation.parse_body::<Fields>().map(|fields| fields.lines()),
         "values" => invocation.parse_body::<Values>().map(|values| values.lines()),
         _ => Err(syn::Error::new_spanned(&invocation.path, "not expected here")),
     }
@@ -89,22 +91,40 @@ impl Parse for Scalar {
 /// `TYPE, SIZE, ALIGNMENT, { FIELD: OFFSET, SIZE; ... }`
 struct Record {
     whole: Scalar,
-    fields: Vec<(Ident, LitInt, LitInt)>,
+    fields: Fields,
 }
 
 impl Record {
     fn lines(&self) -> String {
-        let field = |(name, offset, size): &(Ident, LitInt, LitInt)| {
-            format!("FIELD({}, {}, {offset}, {size})\n", self.whole.ty, name.unraw())
-        };
-        format!("\n{}{}", self.whole.line(), self.fields.iter().map(field).collect::<String>())
+        format!("\n{}{}", self.whole.line(), self.fields.lines())
     }
 }
 
 impl Parse for Record {
     fn parse(input: ParseStream) -> syn::Result<Record> {
-        let whole = input.parse()?;
+        let whole: Scalar = input.parse()?;
         input.parse::<Token![,]>()?;
+        let fields = Fields::list(whole.ty.clone(), input)?;
+        Ok(Record { whole, fields })
+    }
+}
+
+/// `TYPE, { FIELD: OFFSET, SIZE; ... }`
+struct Fields {
+    ty: Ident,
+    fields: Vec<(Ident, LitInt, LitInt)>,
+}
+
+impl Fields {
+    fn lines(&self) -> String {
+        let field = |(name, offset, size): &(Ident, LitInt, LitInt)| {
+            format!("FIELD({}, {}, {offset}, {size})\n", self.ty, name.unraw())
+        };
+        self.fields.iter().map(field).collect()
+    }
+
+    /// The list of fields of the type `ty`.
+    fn list(ty: Ident, input: ParseStream) -> syn::Result<Fields> {
         let list;
         syn::braced!(list in input);
         let mut fields = Vec::new();
@@ -117,7 +137,15 @@ impl Parse for Record {
             list.parse::<Token![;]>()?;
             fields.push((name, offset, size));
         }
-        Ok(Record { whole, fields })
+        Ok(Fields { ty, fields })
+    }
+}
+
+impl Parse for Fields {
+    fn parse(input: ParseStream) -> syn::Result<Fields> {
+        let ty = input.parse()?;
+        input.parse::<Token![,]>()?;
+        Fields::list(ty, input)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reads the macros in which a version's lists are written.
+//! Reads the macros in which a version's lists are written, and those with what all versions have of a structure.
 
 use std::collections::HashMap;
 use std::fs;
@@ -66,6 +66,63 @@ impl Lists {
     }
 }
 
+/// Takes the macros `($NAME:ident; $($own:tt)*) => { ... }` out of the items that versions share, and puts what they make in
+/// place of the items of a version that call them. Either parameter may be missing.
+pub fn expand(common: &mut Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
+    let mut shared = HashMap::new();
+    common.retain(|item| match item {
+        Item::Macro(ItemMacro { ident: Some(name), mac, .. }) => {
+            let body = mac.tokens.clone().into_iter().filter_map(braced).last();
+            shared.insert(name.to_string(), body.map(|group| group.stream()).unwrap_or_default());
+            false
+        }
+        _ => true,
+    });
+    let mut items = Vec::new();
+    for item in own {
+        if let Item::Macro(call) = &item
+            && let Some(name) = call.mac.path.segments.last()
+            && let Some(body) = shared.get(&name.ident.to_string())
+        {
+            let mut own: Vec<TokenTree> = call.mac.tokens.clone().into_iter().collect();
+            let named = matches!(&own[..], [_, TokenTree::Punct(end), ..] if end.as_char() == ';');
+            let given = named.then(|| own.drain(..2).next()).flatten();
+            let made = substitute(body.clone(), given.as_ref(), &own.into_iter().collect());
+            items.extend(syn::parse2::<syn::File>(made).map_err(|e| format!("{}: {e}", name.ident))?.items);
+        } else {
+            items.push(item);
+        }
+    }
+    Ok(items)
+}
+
+/// The body of a macro with `own` in place of `$($own)*`, and `given` in place of `$NAME`.
+fn substitute(body: TokenStream, given: Option<&TokenTree>, own: &TokenStream) -> TokenStream {
+    let mut trees = body.into_iter().peekable();
+    let mut made = TokenStream::new();
+    while let Some(tree) = trees.next() {
+        match (tree, trees.peek()) {
+            (TokenTree::Punct(dollar), Some(TokenTree::Group(_))) if dollar.as_char() == '$' => {
+                made.extend(own.clone());
+                // The group and the asterisk.
+                trees.nth(1);
+            }
+            (TokenTree::Punct(dollar), Some(TokenTree::Ident(name))) if dollar.as_char() == '$' => {
+                // What is left of `$crate` is the name.
+                if name != "crate" {
+                    made.extend(given.cloned());
+                    trees.next();
+                }
+            }
+            (TokenTree::Group(group), _) => {
+                made.extend([TokenTree::Group(Group::new(group.delimiter(), substitute(group.stream(), given, own)))]);
+            }
+            (tree, _) => made.extend([tree]),
+        }
+    }
+    made
+}
+
 fn parse_file(path: &Path) -> Result<Vec<Item>> {
     let explain = |e: String| format!("{}: {e}", path.display());
     let text = fs::read_to_string(path).map_err(|e| explain(e.to_string()))?;
@@ -103,7 +160,7 @@ fn braced(tree: TokenTree) -> Option<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quote::quote;
+    use quote::{ToTokens, quote};
 
     #[test]
     fn a_list_is_made_of_invocations() {
@@ -111,5 +168,17 @@ mod tests {
         let names: Vec<String> = found.iter().map(|(name, _)| name.to_string()).collect();
         assert_eq!(names, ["callback", "own", "callback"]);
         assert!(invocations(quote!($callback! { a } stray)).is_err());
+    }
+
+    #[test]
+    fn a_version_adds_to_what_all_have() {
+        let items = |text: &str| syn::parse_file(text).unwrap().items;
+        let shared = "macro_rules! all { ($int:ident; $($own:tt)*) => { struct All { a: $int, $($own)* } }; }";
+        let mut common = items(&format!("{shared} type A = u8;"));
+        let own = expand(&mut common, items("type B = u8; common::all! { u16; b: u8, }")).unwrap();
+        assert_eq!((common.len(), own.len()), (1, 2));
+        let Item::Struct(made) = &own[1] else { panic!("no structure") };
+        let fields: Vec<_> = made.fields.iter().map(|field| field.to_token_stream().to_string()).collect();
+        assert_eq!(fields, ["a : u16", "b : u8"]);
     }
 }

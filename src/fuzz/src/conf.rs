@@ -4,14 +4,13 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::sync::{LazyLock, Mutex};
 
-use dat_registry::builtin::Version;
 use dat_registry::conf::{Line, parse};
 use dat_registry::loader::LoadError;
 use dat_registry::search::{Found, Places, find};
-use dat_registry::{AddError, Backend, Entry, Identity, InitError, Interface, Registry, RemoveError, Request};
+use dat_registry::{AddError, Backend, Entry, Identity, InitError, Interface, Registry, RemoveError, Request, Version};
 use tempfile::TempDir;
 
-const VERSION: Version = Version { major: 1, minor: 2, shm: c"libshm.so", verbs: c"libverbs.so", lists_others: true };
+const VERSION: Version = Version { major: 1, minor: 2 };
 
 /// A field as it can stand in a file.
 fn quoted(text: &CStr) -> Vec<u8> {
@@ -118,7 +117,7 @@ pub fn run(data: &[u8]) {
         files: vec![if how & 2 != 0 { absent.clone() } else { file.clone() }, file],
         sysfs: absent,
     };
-    let found = find(&places, &VERSION, &mut |step| drop(step.to_string()));
+    let found = find(&places, VERSION, &mut |step| drop(step.to_string()));
     let identities: Vec<Identity> = found.entries.iter().map(|(_, entry)| entry.identity()).collect();
     for (at, identity) in identities.iter().enumerate() {
         assert!(identity.major == VERSION.major && !identities[..at].contains(identity), "{identity:?}");

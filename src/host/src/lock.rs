@@ -13,11 +13,12 @@ mod model;
 #[cfg(not(loom))]
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{self, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use parking_lot::lock_api::{self, GuardNoSend, RawRwLock};
+use parking_lot::lock_api;
 #[cfg(not(loom))]
-use parking_lot::lock_api::{RawMutex, RawMutexTimed};
+use parking_lot::lock_api::{GuardNoSend, RawMutex, RawMutexTimed};
 use rustix::thread::futex::{self, Flags};
 
 pub use biased::Biased;
@@ -41,9 +42,6 @@ pub type Word = Biased;
 /// The word of a [`Mutex`] outside of the model.
 #[cfg(loom)]
 pub type Word = parking_lot::RawMutex;
-
-/// A lock for one thread that writes or several that read. One that reads must not lock it again.
-pub type RwLock<T> = lock_api::RwLock<Shared, T>;
 
 /// How often a thread looks again before it sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
@@ -136,95 +134,22 @@ unsafe impl RawMutexTimed for Biased {
     }
 }
 
-/// A thread writes.
-const WRITER: u32 = 1 << 31;
-/// A thread may sleep; others that would read wait as well, so that one that would write gets its turn.
-const WAITER: u32 = 1 << 30;
+/// A lock for one thread that writes or several that read. One that reads must not lock it again. The standard library's
+/// needs no memory either; a panic of one that writes does not keep others out.
+#[derive(Debug, Default)]
+pub struct RwLock<T>(sync::RwLock<T>);
 
-/// The word of a [`RwLock`]: the number of readers, and two flags.
-#[derive(Debug)]
-pub struct Shared(AtomicU32);
-
-impl Shared {
-    /// Tries `step`, which says what a word that admits it becomes, until it succeeds.
-    #[cold]
-    fn wait(&self, step: impl Fn(u32) -> Option<u32>) {
-        let mut spins = SPINS;
-        loop {
-            let now = self.0.load(Ordering::Relaxed);
-            if let Some(next) = step(now) {
-                if self.0.compare_exchange_weak(now, next, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                    return;
-                }
-            } else if spins > 0 {
-                spins -= 1;
-                std::hint::spin_loop();
-            } else if now & WAITER != 0
-                || self.0.compare_exchange(now, now | WAITER, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-            {
-                sleep(&self.0, now | WAITER, None);
-            }
-        }
-    }
-
-    fn read(now: u32) -> Option<u32> {
-        (now & (WRITER | WAITER) == 0 && now < WAITER - 1).then_some(now + 1)
-    }
-
-    fn write(now: u32) -> Option<u32> {
-        (now & !WAITER == 0).then_some(now | WRITER)
-    }
-}
-
-// SAFETY: a writer enters only a word without readers and writer, readers only one without a writer, each by one
-// exchange.
-unsafe impl RawRwLock for Shared {
-    #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
-    const INIT: Self = Shared(AtomicU32::new(0));
-
-    type GuardMarker = GuardNoSend;
-
+impl<T> RwLock<T> {
+    /// Locks it for reading.
     #[inline]
-    fn lock_shared(&self) {
-        if !self.try_lock_shared() {
-            self.wait(Self::read);
-        }
+    pub fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Locks it for writing.
     #[inline]
-    fn try_lock_shared(&self) -> bool {
-        let now = self.0.load(Ordering::Relaxed);
-        Self::read(now)
-            .is_some_and(|next| self.0.compare_exchange(now, next, Ordering::Acquire, Ordering::Relaxed).is_ok())
-    }
-
-    #[inline]
-    unsafe fn unlock_shared(&self) {
-        // The last reader lets those go on that wait.
-        if self.0.fetch_sub(1, Ordering::Release) == WAITER | 1
-            && self.0.compare_exchange(WAITER, 0, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        {
-            wake(&self.0, ALL);
-        }
-    }
-
-    #[inline]
-    fn lock_exclusive(&self) {
-        if !self.try_lock_exclusive() {
-            self.wait(Self::write);
-        }
-    }
-
-    #[inline]
-    fn try_lock_exclusive(&self) -> bool {
-        self.0.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline]
-    unsafe fn unlock_exclusive(&self) {
-        if self.0.swap(0, Ordering::Release) & WAITER != 0 {
-            wake(&self.0, ALL);
-        }
+    pub fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

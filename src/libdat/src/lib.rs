@@ -14,9 +14,6 @@ dat_library::library! {
     /// uDAPL 1.2.
     struct Udat12 = dat_udat12;
     name: "libdat",
-    shm: c"libdaplshm.so.1",
-    verbs: c"libdaplverbs.so.1",
-    lists_others: false,
     types: [],
     subtypes: [DAT_INVALID_RO_COOKIE],
 }

@@ -2,8 +2,7 @@
 
 use std::ffi::CStr;
 
-use dat_registry::builtin::Version;
-use dat_registry::{Held, Registry};
+use dat_registry::{Held, Registry, Version};
 use dat_udat::dat_error::DAT_RETURN;
 use host::fork::Hold;
 
@@ -15,7 +14,7 @@ pub trait Api: Sized + 'static {
     type Provider;
     /// The library's name in diagnostics.
     const NAME: &'static str;
-    /// The number of the version, and the contents of the entries that need no configuration.
+    /// The number of the version.
     const VERSION: Version;
     /// The return codes by which the library answers itself.
     const CODES: Codes;
@@ -114,8 +113,6 @@ macro_rules! codes {
 /// # Parameters
 /// * `struct $api = $udat` - the name of the type, and the crate of the version's types, constants and codes.
 /// * `name` - the library's name in diagnostics.
-/// * `shm`, `verbs` - file names of the providers of the entries that need no configuration.
-/// * `lists_others` - whether entries of other versions in a configuration file are listed.
 /// * `types`, `subtypes` - names of return codes that this version has beside those that all have.
 #[macro_export]
 macro_rules! library {
@@ -123,9 +120,6 @@ macro_rules! library {
         $(#[$doc:meta])*
         $vis:vis struct $api:ident = $udat:ident;
         name: $name:literal,
-        shm: $shm:literal,
-        verbs: $verbs:literal,
-        lists_others: $lists_others:literal,
         types: [$($type:ident)*],
         subtypes: [$($subtype:ident)*],
     ) => {
@@ -135,13 +129,8 @@ macro_rules! library {
         impl $crate::api::Api for $api {
             type Provider = $udat::DAT_PROVIDER;
             const NAME: &'static str = $name;
-            const VERSION: $crate::Version = $crate::Version {
-                major: $udat::DAT_VERSION_MAJOR,
-                minor: $udat::DAT_VERSION_MINOR,
-                shm: $shm,
-                verbs: $verbs,
-                lists_others: $lists_others,
-            };
+            const VERSION: $crate::Version =
+                $crate::Version { major: $udat::DAT_VERSION_MAJOR, minor: $udat::DAT_VERSION_MINOR };
             const CODES: $crate::api::Codes = $crate::codes!($udat);
 
             fn statics() -> &'static $crate::api::Statics<Self> {

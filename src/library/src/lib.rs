@@ -26,7 +26,7 @@ pub mod registry_api;
 mod symver;
 pub mod tables;
 
-pub use dat_registry::builtin::Version;
+pub use dat_registry::Version;
 pub use host::memory::Allocator;
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl<A: Api> Backend for Providers<A> {
 
     fn configure(&self) -> Found {
         // Bad lines are warnings, below.
-        let found = find(&Places::of_this_process(), &A::VERSION, &mut |step| {
+        let found = find(&Places::of_this_process(), A::VERSION, &mut |step| {
             if !matches!(step, Step::Line(_, LineUse::Bad(_))) {
                 log::debug!("{step}");
             }

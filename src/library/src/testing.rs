@@ -4,9 +4,6 @@ crate::library! {
     /// uDAPL 1.2.
     pub struct Udat = dat_udat12;
     name: "test",
-    shm: c"libshm.so.7",
-    verbs: c"libverbs.so.8",
-    lists_others: false,
     types: [],
     subtypes: [DAT_INVALID_RO_COOKIE],
 }

@@ -7,7 +7,7 @@ use dat_core::addr::Address;
 use dat_core::{Feed, Rights, Streams};
 use dat_udat::*;
 
-use crate::Udat;
+use crate::Version;
 
 /// A truth value in the form of the interface.
 pub fn boolean(value: bool) -> DAT_BOOLEAN {
@@ -51,7 +51,7 @@ macro_rules! ia_attr {
         use $crate::Size;
         use $crate::attr::{address_ptr, boolean, name};
         use $crate::core::transport::AdapterAttributes;
-        use $crate::face::count;
+        use $crate::count;
 
         let (limits, called): (&AdapterAttributes, &str) = ($limits, $called);
         // Each endpoint is sure of its share if all of them together cannot exhaust the pool.
@@ -104,7 +104,7 @@ macro_rules! provider_attr {
     ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::attr::{BOTH_COUNTS, boolean, name, watermarks};
         use $crate::core::transport::AdapterAttributes;
-        use $crate::face::count;
+        use $crate::count;
 
         let (limits, called, thread_safe): (&AdapterAttributes, &str, bool) = ($limits, $called, $thread_safe);
         let version = |text: &str| text.parse().unwrap_or(0);
@@ -158,7 +158,7 @@ pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
 ];
 
 /// The rights that `flags` stand for; `None` if there is an unknown bit.
-pub fn rights<V: Udat>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
+pub fn rights<V: Version>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
     if flags & !(all(V::RIGHTS) | V::OTHER_RIGHTS) != 0 {
         return None;
     }
@@ -166,7 +166,7 @@ pub fn rights<V: Udat>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
 }
 
 /// Rights in the form of the interface.
-pub fn c_rights<V: Udat>(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
+pub fn c_rights<V: Version>(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
     V::RIGHTS.iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, bit)| all | bit)
 }
 
@@ -181,7 +181,7 @@ pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
 ];
 
 /// The streams that `flags` stand for; `None` for no stream and for unknown bits.
-pub fn streams<V: Udat>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
+pub fn streams<V: Version>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
     if flags == 0 || flags & !all(V::STREAMS) != 0 {
         return None;
     }
@@ -189,7 +189,7 @@ pub fn streams<V: Udat>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
 }
 
 /// Streams in the form of the interface.
-pub fn c_streams<V: Udat>(streams: Streams) -> DAT_EVD_FLAGS {
+pub fn c_streams<V: Version>(streams: Streams) -> DAT_EVD_FLAGS {
     V::STREAMS.iter().filter(|(stream, _)| streams.contains(*stream)).fold(0, |all, (_, bit)| all | bit)
 }
 

@@ -4,19 +4,18 @@ use std::ptr::with_exposed_provenance_mut;
 
 use dat_core::error::Role;
 use dat_core::{Agent, Cno, Handle, Ia};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, raw};
-use dat_face::ptr::OutPtr;
-use dat_face::{Answer, At, Face, Fault};
 use dat_udat::{
     DAT_AGENT_FUNC, DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
     DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_PVOID, DAT_RETURN,
 };
 
-use crate::Udat;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of, raw};
+use crate::ptr::OutPtr;
+use crate::{Answer, At, Face, Fault, Version};
 
 /// What dat_cno_query tells in the form of a face.
-type CnoParam<F> = <<F as Face>::Version as Udat>::CnoParam;
+type CnoParam<F> = <<F as Face>::Version as Version>::CnoParam;
 
 /// An agent in the terms of the core; `None` for the value that means no agent. It is the second argument of every call
 /// that takes one.
@@ -67,7 +66,7 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
 ///
 /// # Safety
 /// `cno_handle` is NULL or writable; the function of the agent has its type and stays valid as long as it is the agent.
-pub unsafe extern "C" fn dat_cno_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_cno_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
     cno_handle: *mut DAT_CNO_HANDLE,
@@ -88,7 +87,7 @@ pub unsafe extern "C" fn dat_cno_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// The same as for [`dat_cno_create`].
-pub unsafe extern "C" fn dat_cno_modify_agent<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_cno_modify_agent<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
 ) -> DAT_RETURN {
@@ -102,7 +101,7 @@ pub unsafe extern "C" fn dat_cno_modify_agent<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `cno_param` is NULL or writable.
-pub unsafe extern "C" fn dat_cno_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_cno_query<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     cno_param_mask: DAT_CNO_PARAM_MASK,
     cno_param: *mut CnoParam<F>,
@@ -111,11 +110,11 @@ pub unsafe extern "C" fn dat_cno_query<F: Face<Version: Udat>>(
     let cno_param = unsafe { OutPtr::new(cno_param) };
     slow::<F>(|| {
         let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
-        if cno_param_mask & !<F::Version as Udat>::CNO_FIELDS != 0 {
+        if cno_param_mask & !F::Version::CNO_FIELDS != 0 {
             return Err(Fault::Argument(2));
         }
         let out = cno_param.required(3)?;
-        out.write(<F::Version as Udat>::cno_param::<F>(&cno));
+        out.write(F::Version::cno_param::<F>(&cno));
         Ok(())
     })
 }
@@ -124,6 +123,6 @@ pub unsafe extern "C" fn dat_cno_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_cno_free<F: Face<Version: Udat>>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_cno_free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?.free().at(&[]))
 }

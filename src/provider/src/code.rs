@@ -9,9 +9,9 @@
 #[macro_export]
 macro_rules! codes {
     () => {
+        use $crate::Fault;
         use $crate::core::ep::State;
         use $crate::core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
-        use $crate::face::Fault;
 
         /// The code of a fault.
         #[cold]

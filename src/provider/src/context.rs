@@ -2,18 +2,17 @@
 
 use dat_core::error::Role;
 use dat_core::{Cno, Cr, Csp, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
-use dat_face::call::fast;
-use dat_face::handle::enter;
-use dat_face::ptr::OutPtr;
-use dat_face::{Answer, Face, Fault};
 use dat_udat::{
     DAT_CONTEXT, DAT_HANDLE, DAT_HANDLE_TYPE, DAT_HANDLE_TYPE_CNO, DAT_HANDLE_TYPE_CR, DAT_HANDLE_TYPE_EP,
     DAT_HANDLE_TYPE_EVD, DAT_HANDLE_TYPE_IA, DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP, DAT_HANDLE_TYPE_PZ,
     DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_SRQ, DAT_RETURN,
 };
 
-use crate::Udat;
+use crate::call::fast;
+use crate::handle::enter;
 use crate::post::word;
+use crate::ptr::OutPtr;
+use crate::{Answer, Face, Fault};
 
 /// The type of common service points, which uDAPL 1.2 does not know, and does not have.
 const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
@@ -45,10 +44,7 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_set_consumer_context<F: Face<Version: Udat>>(
-    dat_handle: DAT_HANDLE,
-    context: DAT_CONTEXT,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
     fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 
@@ -56,7 +52,7 @@ pub unsafe extern "C" fn dat_set_consumer_context<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `context` is NULL or writable.
-pub unsafe extern "C" fn dat_get_consumer_context<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_get_consumer_context<F: Face>(
     dat_handle: DAT_HANDLE,
     context: *mut DAT_CONTEXT,
 ) -> DAT_RETURN {
@@ -73,7 +69,7 @@ pub unsafe extern "C" fn dat_get_consumer_context<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `dat_handle_type` is NULL or writable.
-pub unsafe extern "C" fn dat_get_handle_type<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_get_handle_type<F: Face>(
     dat_handle: DAT_HANDLE,
     dat_handle_type: *mut DAT_HANDLE_TYPE,
 ) -> DAT_RETURN {

@@ -126,7 +126,7 @@ impl Told {
 pub type Attributes = (DAT_COUNT, *mut DAT_NAMED_ATTR);
 
 fn attributes(list: &[DAT_NAMED_ATTR]) -> Attributes {
-    (dat_face::count(list.len()), list.as_ptr().cast_mut())
+    (crate::count(list.len()), list.as_ptr().cast_mut())
 }
 
 /// The lists of all objects of a kind, with these counters at their end. None is ever freed, so there are as many as there

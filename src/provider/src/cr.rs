@@ -5,24 +5,23 @@ use std::ptr;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, find_or_null, handle_or_null, same_ia};
-use dat_face::ptr::OutPtr;
-use dat_face::{At, Face, Fault, count};
 use dat_udat::{
     DAT_CONN_QUAL, DAT_COUNT, DAT_CR_FIELD_ALL, DAT_CR_HANDLE, DAT_CR_PARAM, DAT_CR_PARAM_MASK, DAT_EP_HANDLE,
     DAT_PVOID, DAT_RETURN,
 };
 
-use crate::Udat;
 use crate::attr::address_ptr;
+use crate::call::{making, slow};
 use crate::ep::connect;
+use crate::handle::{find, find_or_null, handle_or_null, same_ia};
+use crate::ptr::OutPtr;
+use crate::{At, Face, Fault, count};
 
 /// Slot of dat_cr_query.
 ///
 /// # Safety
 /// `cr_param` is NULL or writable.
-pub unsafe extern "C" fn dat_cr_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_cr_query<F: Face>(
     cr_handle: DAT_CR_HANDLE,
     cr_param_mask: DAT_CR_PARAM_MASK,
     cr_param: *mut DAT_CR_PARAM,
@@ -50,7 +49,7 @@ pub unsafe extern "C" fn dat_cr_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_cr_accept<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_cr_accept<F: Face>(
     cr_handle: DAT_CR_HANDLE,
     ep_handle: DAT_EP_HANDLE,
     private_data_size: DAT_COUNT,
@@ -75,9 +74,6 @@ pub unsafe extern "C" fn dat_cr_accept<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_cr_handoff<F: Face<Version: Udat>>(
-    cr_handle: DAT_CR_HANDLE,
-    handoff: DAT_CONN_QUAL,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_cr_handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
 }

@@ -3,9 +3,6 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 
-use dat_face::call::caught;
-use dat_face::registration::{Identity, RegistryFunction, registry_function};
-use dat_face::{Adapter, Face, fork};
 use dat_udat::{
     DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO, DAT_RETURN,
     DAT_SUCCESS,
@@ -13,13 +10,15 @@ use dat_udat::{
 use host::diagnostics::{self, Role};
 use host::{cancel, cstr, memory, own_library};
 
-use crate::Udat;
+use crate::call::caught;
+use crate::registration::{Identity, RegistryFunction, registry_function};
+use crate::{Adapter, Face, Version, fork};
 
 /// The name and identity in `info`, if they can be registered.
 ///
 /// # Safety
 /// `info` is NULL or readable.
-unsafe fn read_info<V: Udat>(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity)> {
+unsafe fn read_info<V: Version>(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity)> {
     // SAFETY: the caller's promise.
     let info = unsafe { info.as_ref() }?;
     // SAFETY: nothing beyond the end of the array is read.
@@ -31,7 +30,7 @@ unsafe fn read_info<V: Udat>(info: *const DAT_PROVIDER_INFO) -> Option<(CString,
 }
 
 /// A function of the registry in this process.
-fn registry<V: Udat>(name: &CStr) -> Option<RegistryFunction> {
+fn registry<V: Version>(name: &CStr) -> Option<RegistryFunction> {
     registry_function(name, V::NODE)
 }
 
@@ -39,7 +38,7 @@ fn registry<V: Udat>(name: &CStr) -> Option<RegistryFunction> {
 ///
 /// # Safety
 /// `function` is one of these two; `info` is readable.
-unsafe fn tell<F: Face<Version: Udat>>(
+unsafe fn tell<F: Face>(
     function: RegistryFunction,
     adapter: &'static Adapter<F>,
     info: *const DAT_PROVIDER_INFO,
@@ -63,11 +62,7 @@ unsafe fn tell<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
-pub unsafe fn init<F: Face<Version: Udat>>(
-    library: &'static str,
-    info: *const DAT_PROVIDER_INFO,
-    instance_data: *const c_char,
-) {
+pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
     let before = cancel::forbid();
     // A panic has already written its line; an adapter that is not registered is not found.
     let _ = caught(|| {
@@ -128,7 +123,7 @@ pub unsafe fn init<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `info` is NULL or readable.
-pub unsafe fn fini<F: Face<Version: Udat>>(info: *const DAT_PROVIDER_INFO) {
+pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
     let before = cancel::forbid();
     let _ = caught(|| {
         // SAFETY: the caller's promise.
@@ -147,7 +142,7 @@ pub unsafe fn fini<F: Face<Version: Udat>>(info: *const DAT_PROVIDER_INFO) {
 /// with a reserve, and exports `dat_provider_init` and `dat_provider_fini`. To be used once in a library.
 ///
 /// # Parameters
-/// * the type that implements [`Udat`]
+/// * the type that implements [`Version`]
 /// * the type that implements [`dat_core::transport::Transport`]
 /// * the name of the library, a string literal, with which lines in the log begin
 #[macro_export]
@@ -159,12 +154,12 @@ macro_rules! export_provider {
         /// The face of this library.
         struct Library;
 
-        impl $crate::face::Face for Library {
+        impl $crate::Face for Library {
             type Transport = $transport;
             type Version = $version;
 
-            fn domain() -> &'static $crate::face::Domain<Self> {
-                static DOMAIN: $crate::face::Domain<Library> = $crate::face::Domain::new();
+            fn domain() -> &'static $crate::Domain<Self> {
+                static DOMAIN: $crate::Domain<Library> = $crate::Domain::new();
                 &DOMAIN
             }
         }

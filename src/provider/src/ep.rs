@@ -9,23 +9,22 @@ use std::sync::Arc;
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
-use dat_face::call::{fast, making, slow};
-use dat_face::handle::{enter, find, find_or_null, handle_of, same_ia};
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{Answer, At, Face, Fault, count};
 use dat_udat::{
     DAT_BOOLEAN, DAT_COUNT, DAT_EP_HANDLE, DAT_EP_PARAM_MASK, DAT_EP_STATE, DAT_EVD_HANDLE, DAT_IA_HANDLE,
     DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_HANDLE,
 };
 
-use crate::Udat;
 use crate::attr::boolean;
+use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
+use crate::handle::{enter, find, find_or_null, handle_of, same_ia};
+use crate::ptr::{InPtr, OutPtr};
+use crate::{Answer, At, Face, Fault, Version, count};
 
 /// The attributes of an endpoint in the form of a face.
-type EpAttr<F> = <<F as Face>::Version as Udat>::EpAttr;
+type EpAttr<F> = <<F as Face>::Version as Version>::EpAttr;
 /// The parameters of an endpoint in the form of a face.
-pub(crate) type EpParam<F> = <<F as Face>::Version as Udat>::EpParam;
+pub(crate) type EpParam<F> = <<F as Face>::Version as Version>::EpParam;
 
 /// The answer to dat_ep_query, a `DAT_EP_PARAM` of the version that is in scope, with the fields that only this version
 /// has; these may look at `$status`, what the core tells of the endpoint. `$attributes` makes its attributes.
@@ -35,7 +34,7 @@ macro_rules! ep_param {
         use $crate::attr::address_ptr;
         use $crate::core::transport::Transport;
         use $crate::ep::attr::c_ep_state;
-        use $crate::face::handle::handle_or_null;
+        use $crate::handle::handle_or_null;
         use $crate::ia::ia_handle;
 
         let ep = $ep;
@@ -72,7 +71,7 @@ macro_rules! ep_param {
 
 /// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`; that for connections may be one
 /// of any adapter, since no device has a part in it.
-fn evd_of<F: Face<Version: Udat>>(
+fn evd_of<F: Face>(
     ia: &Arc<Ia<F::Transport>>,
     handle: DAT_EVD_HANDLE,
     stream: Streams,
@@ -91,14 +90,14 @@ fn evd_of<F: Face<Version: Udat>>(
 }
 
 /// The objects that make up an endpoint, checked.
-struct Parts<F: Face<Version: Udat>> {
+struct Parts<F: Face> {
     pz: Option<Arc<Pz<F::Transport>>>,
     recv: Option<Arc<Evd<F::Transport>>>,
     request: Option<Arc<Evd<F::Transport>>>,
     connect: Option<Arc<Evd<F::Transport>>>,
 }
 
-impl<F: Face<Version: Udat>> Parts<F> {
+impl<F: Face> Parts<F> {
     fn find(
         ia: &Arc<Ia<F::Transport>>,
         pz: DAT_PZ_HANDLE,
@@ -133,7 +132,7 @@ impl<F: Face<Version: Udat>> Parts<F> {
 ///
 /// # Safety
 /// `ep_attributes` is NULL or readable, `ep_handle` NULL or writable.
-pub unsafe extern "C" fn dat_ep_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
@@ -168,7 +167,7 @@ pub unsafe extern "C" fn dat_ep_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// The same as for [`dat_ep_create`].
-pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
@@ -209,7 +208,7 @@ pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `ep_param` is NULL or writable.
-pub unsafe extern "C" fn dat_ep_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_query<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
     ep_param: *mut EpParam<F>,
@@ -218,11 +217,11 @@ pub unsafe extern "C" fn dat_ep_query<F: Face<Version: Udat>>(
     let ep_param = unsafe { OutPtr::new(ep_param) };
     slow::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        if ep_param_mask & !<F::Version as Udat>::EP_FIELDS != 0 {
+        if ep_param_mask & !F::Version::EP_FIELDS != 0 {
             return Err(Fault::Argument(2));
         }
         let out = ep_param.required(3)?;
-        out.write(<F::Version as Udat>::ep_param::<F>(&ep));
+        out.write(F::Version::ep_param::<F>(&ep));
         Ok(())
     })
 }
@@ -231,7 +230,7 @@ pub unsafe extern "C" fn dat_ep_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ep_get_status<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_state: *mut DAT_EP_STATE,
     recv_idle: *mut DAT_BOOLEAN,
@@ -262,7 +261,7 @@ pub unsafe extern "C" fn dat_ep_get_status<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ep_recv_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     nbufs_allocated: *mut DAT_COUNT,
     bufs_alloc_span: *mut DAT_COUNT,
@@ -287,7 +286,7 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_set_watermark<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_set_watermark<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     soft_high_watermark: DAT_COUNT,
     hard_high_watermark: DAT_COUNT,
@@ -305,7 +304,7 @@ pub unsafe extern "C" fn dat_ep_set_watermark<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_reset<F: Face<Version: Udat>>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_ep_reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.reset().at(&[]))
 }
 
@@ -313,6 +312,6 @@ pub unsafe extern "C" fn dat_ep_reset<F: Face<Version: Udat>>(ep_handle: DAT_EP_
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_free<F: Face<Version: Udat>>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_ep_free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.free().at(&[]))
 }

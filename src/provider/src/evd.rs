@@ -2,19 +2,18 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Cno, Evd, Ia};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{At, Face, Fault, Version, count};
 use dat_udat::{
     DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_FIELD_ALL, DAT_EVD_FLAGS, DAT_EVD_HANDLE, DAT_EVD_PARAM, DAT_EVD_PARAM_MASK,
     DAT_EVD_STATE_DISABLED, DAT_EVD_STATE_ENABLED, DAT_EVD_STATE_UNWAITABLE, DAT_EVD_STATE_WAITABLE, DAT_IA_HANDLE,
     DAT_RETURN,
 };
 
-use crate::Udat;
 use crate::attr::{c_feed, c_streams, streams};
+use crate::call::{making, slow};
+use crate::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
 use crate::ia::ia_handle;
+use crate::ptr::{InPtr, OutPtr};
+use crate::{At, Face, Fault, Version, count};
 
 /// An event in the form of a face.
 pub(crate) type Event<F> = <<F as Face>::Version as Version>::Event;
@@ -23,7 +22,7 @@ pub(crate) type Event<F> = <<F as Face>::Version as Version>::Event;
 ///
 /// # Safety
 /// `evd_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_evd_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     evd_min_qlen: DAT_COUNT,
     cno_handle: DAT_CNO_HANDLE,
@@ -51,7 +50,7 @@ pub unsafe extern "C" fn dat_evd_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `evd_param` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_evd_query<F: Face>(
     evd_handle: DAT_EVD_HANDLE,
     evd_param_mask: DAT_EVD_PARAM_MASK,
     evd_param: *mut DAT_EVD_PARAM,
@@ -82,7 +81,7 @@ pub unsafe extern "C" fn dat_evd_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_evd_modify_cno<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_evd_modify_cno<F: Face>(
     evd_handle: DAT_EVD_HANDLE,
     cno_handle: DAT_CNO_HANDLE,
 ) -> DAT_RETURN {
@@ -103,7 +102,7 @@ macro_rules! switch {
         ///
         /// # Safety
         /// None; a slot has the type that the table says.
-        pub unsafe extern "C" fn $slot<F: Face<Version: Udat>>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
+        pub unsafe extern "C" fn $slot<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
             slow::<F>(|| {
                 find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.$call();
                 Ok(())
@@ -121,10 +120,7 @@ switch!(dat_evd_clear_unwaitable, clear_unwaitable);
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_evd_resize<F: Face<Version: Udat>>(
-    evd_handle: DAT_EVD_HANDLE,
-    evd_min_qlen: DAT_COUNT,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
@@ -136,10 +132,7 @@ pub unsafe extern "C" fn dat_evd_resize<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `event` is NULL or points to an event.
-pub unsafe extern "C" fn dat_evd_post_se<F: Face<Version: Udat>>(
-    evd_handle: DAT_EVD_HANDLE,
-    event: *const Event<F>,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *const Event<F>) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let event = unsafe { InPtr::new(event) };
     slow::<F>(|| {
@@ -153,6 +146,6 @@ pub unsafe extern "C" fn dat_evd_post_se<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_evd_free<F: Face<Version: Udat>>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.free().at(&[]))
 }

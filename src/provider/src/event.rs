@@ -5,12 +5,11 @@ use std::ptr::{null_mut, with_exposed_provenance_mut};
 use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Extended, Status, Transfer};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Handle, Ia, Kind};
-use dat_face::Face;
-use dat_face::handle::{RawHandle, raw};
 use dat_udat::*;
 
-use crate::Udat;
+use crate::Face;
 use crate::attr::address_ptr;
+use crate::handle::raw;
 use crate::ia::ia_handle;
 
 /// What an event carries besides its number and its dispatcher.
@@ -31,7 +30,7 @@ pub enum Payload {
     /// A connection request.
     Request {
         /// The service point.
-        point: RawHandle,
+        point: DAT_HANDLE,
         /// Whether that is a reserved one.
         reserved: bool,
         /// The address of the adapter at which the request arrived.
@@ -81,7 +80,7 @@ macro_rules! event_data {
 #[macro_export]
 macro_rules! software_event {
     ($event:expr) => {{
-        use $crate::face::ptr::read_field;
+        use $crate::ptr::read_field;
 
         let pointer = read_field!($event, event_data.software_event_data.pointer)?;
         (read_field!($event, event_number) == Some(DAT_SOFTWARE_EVENT)).then(|| pointer.expose_provenance())
@@ -89,7 +88,7 @@ macro_rules! software_event {
 }
 
 /// The number of an event, and what it carries.
-pub fn payload<F: Face<Version: Udat>>(event: Event) -> (DAT_EVENT_NUMBER, Payload) {
+pub fn payload<F: Face>(event: Event) -> (DAT_EVENT_NUMBER, Payload) {
     match event {
         Event::Transfer { ep, cookie, status, len, transfer } => {
             (DAT_DTO_COMPLETION_EVENT, Payload::Transfer(Completion { ep, cookie, len, status, transfer }))
@@ -138,7 +137,7 @@ pub fn payload<F: Face<Version: Udat>>(event: Event) -> (DAT_EVENT_NUMBER, Paylo
 }
 
 /// The handle that the program has for the object of an asynchronous event.
-fn object_handle<F: Face<Version: Udat>>(object: Handle) -> DAT_HANDLE {
+fn object_handle<F: Face>(object: Handle) -> DAT_HANDLE {
     let handle = raw(object);
     match F::domain().kind(handle) {
         Some(Kind::Ia) => F::domain().get::<Ia<F::Transport>>(handle).map_or(handle, |ia| ia_handle::<F>(&ia)),

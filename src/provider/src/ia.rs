@@ -5,11 +5,6 @@ use std::ptr::null_mut;
 
 use dat_core::error::{Arg, Role};
 use dat_core::{AsyncEvd, Evd, Ia};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, raw};
-use dat_face::ptr::OutPtr;
-use dat_face::registration::RegistryFunction;
-use dat_face::{At, Face, Fault};
 use dat_udat::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_EVD_ASYNC_EXISTS, DAT_EVD_HANDLE,
     DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR_MASK, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER_ATTR_MASK,
@@ -17,15 +12,19 @@ use dat_udat::{
 };
 use host::{cstr, memory};
 
-use crate::Udat;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of, raw};
+use crate::ptr::OutPtr;
+use crate::registration::RegistryFunction;
+use crate::{At, Face, Fault, Version};
 
 /// The attributes of an adapter in the form of a face.
-type IaAttr<F> = <<F as Face>::Version as Udat>::IaAttr;
+type IaAttr<F> = <<F as Face>::Version as Version>::IaAttr;
 /// The attributes of a provider in the form of a face.
-type ProviderAttr<F> = <<F as Face>::Version as Udat>::ProviderAttr;
+type ProviderAttr<F> = <<F as Face>::Version as Version>::ProviderAttr;
 
 /// The handle that the program has for an adapter. A registry may give the program a handle of its own.
-pub fn ia_handle<F: Face<Version: Udat>>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
+pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     let handle = handle_of(ia);
     if F::Version::IA_HANDLES.is_none() {
         return handle;
@@ -48,7 +47,7 @@ pub fn ia_handle<F: Face<Version: Udat>>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE
 /// # Safety
 /// The name is NULL or a C string; `async_evd_handle` is NULL or readable and writable; `ia_handle` is
 /// NULL or writable.
-pub unsafe extern "C" fn dat_ia_openv<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ia_openv<F: Face>(
     name: DAT_NAME_PTR,
     async_evd_qlen: DAT_COUNT,
     async_evd_handle: *mut DAT_EVD_HANDLE,
@@ -98,7 +97,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ia_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ia_query<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     async_evd_handle: *mut DAT_EVD_HANDLE,
     ia_attr_mask: DAT_IA_ATTR_MASK,
@@ -114,11 +113,11 @@ pub unsafe extern "C" fn dat_ia_query<F: Face<Version: Udat>>(
     let provider_attr = unsafe { OutPtr::new(provider_attr) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        if ia_attr_mask & !<F::Version as Udat>::IA_FIELDS != 0 {
+        if ia_attr_mask & !F::Version::IA_FIELDS != 0 {
             return Err(Fault::Argument(3));
         }
         let ia_attr = if ia_attr_mask == 0 { None } else { Some(ia_attr.required(4)?) };
-        if provider_attr_mask & !<F::Version as Udat>::PROVIDER_FIELDS != 0 {
+        if provider_attr_mask & !F::Version::PROVIDER_FIELDS != 0 {
             return Err(Fault::Argument(5));
         }
         let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
@@ -126,11 +125,11 @@ pub unsafe extern "C" fn dat_ia_query<F: Face<Version: Udat>>(
             out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
         }
         if let Some(out) = ia_attr {
-            out.write(<F::Version as Udat>::ia_attr::<F>(&ia));
+            out.write(F::Version::ia_attr::<F>(&ia));
         }
         if let Some(out) = provider_attr {
             let thread_safe = F::domain().adapter_of(ia.slab()).is_none_or(|adapter| adapter.thread_safe());
-            out.write(<F::Version as Udat>::provider_attr::<F>(&ia, thread_safe));
+            out.write(F::Version::provider_attr::<F>(&ia, thread_safe));
         }
         Ok(())
     })
@@ -140,10 +139,7 @@ pub unsafe extern "C" fn dat_ia_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ia_close<F: Face<Version: Udat>>(
-    ia_handle: DAT_IA_HANDLE,
-    close_flags: DAT_CLOSE_FLAGS,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {

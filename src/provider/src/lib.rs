@@ -1,25 +1,40 @@
-//! uDAPL over the core: what the versions of the interface share of codes, attributes, events and slots.
+//! uDAPL over the core: all that the versions of the interface share.
+//!
+//! A *face* is the side of the core that a C program sees. It is made of a [`Version`] of the interface, which knows C
+//! structures and return codes, and a transport; a provider library ties them together by implementing [`Face`] for a
+//! type of its own.
 //!
 //! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
 //! of the object that the call is about. The list of calls, `for_each_call!` of the crate with the types of a version, says what
 //! each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the core, calls it, and turns the
-//! result back. Code that knows nothing of C structures is in [`dat_face`].
+//! result back.
 //!
-//! A slot that has the same parameters in every version stands here, once, for a [`Face`] whose version is [`Udat`]:
-//! that trait has the structures, masks and lists of flags in which the versions differ. Where these differ in the type
+//! A slot that has the same parameters in every version stands here, once, for any [`Face`]: the trait [`Version`] has the
+//! structures, masks and lists of flags in which the versions differ. Where these differ in the type
 //! of a field or in a number alone, a macro has the text of both, whose names take the meaning that they have where the
 //! macro is used. The crate of a version has the table, the slots with parameters of its own, and its side of the trait.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`code`] | the return code of every fault |
-//! | [`event`], [`attr`] | events and attributes in the form of the C structures |
-//! | [`post`] | the fast slots: posting and dequeuing |
-//! | [`wait`] | the slots that block |
-//! | [`entry`] | `dat_provider_init` and `dat_provider_fini` |
 //! | [`slots`] | the slots of all objects |
+//! | [`post`] | the fast slots: posting and dequeuing |
+//! | [`wait`] | the slots that block, which a cancelled thread can leave |
+//! | [`entry`] | `dat_provider_init` and `dat_provider_fini` |
+//! | [`event`], [`attr`] | events and attributes in the form of the C structures |
+//! | [`call`] | the frame around each call: panics, cancellation, faults |
+//! | [`code`] | the return code of every fault |
+//! | [`handle`] | handles as a program holds them, and the objects behind them |
+//! | [`ptr`] | the program's pointers for input and output |
+//! | [`registration`] | the adapters that the library was initialised for |
+//! | [`fork`] | the state after a fork |
+//!
+//! # Panics and cancellation
+//! A slow call runs in [`call::slow`], where a panic becomes a return code. A fast call runs in [`call::fast`] and
+//! contains nothing that panics. The thread cannot be cancelled in either of them, but it can while it sleeps in
+//! [`wait`].
 
 pub mod attr;
+pub mod call;
 pub mod cno;
 pub mod code;
 pub mod context;
@@ -29,33 +44,39 @@ pub mod entry;
 pub mod ep;
 pub mod evd;
 pub mod event;
+pub mod fork;
+pub mod handle;
 pub mod ia;
 pub mod lmr;
 pub mod post;
 pub mod psp;
+pub mod ptr;
 pub mod pz;
+pub mod registration;
 pub mod rmr;
 pub mod rsp;
 pub mod srq;
 pub mod wait;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 use dat_core::ep::Value;
 use dat_core::ep::table::Field;
-use dat_core::transport::RemoteSegment;
-use dat_core::{Cno, Endpoint, EpAttributes, Habits, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_face::ptr::InPtr;
-use dat_face::{Answer, Face, Version};
+use dat_core::event::Completion;
+use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_udat::{
-    DAT_CNO_PARAM_MASK, DAT_CONNECT_FLAGS, DAT_EP_PARAM_MASK, DAT_EVD_FLAGS, DAT_IA_ATTR_MASK, DAT_LMR_PARAM_MASK,
-    DAT_MEM_PRIV_FLAGS, DAT_PROVIDER_ATTR_MASK, DAT_RMR_PARAM_MASK, DAT_SRQ_STATE,
+    DAT_CNO_PARAM_MASK, DAT_CONNECT_FLAGS, DAT_COUNT, DAT_EP_PARAM_MASK, DAT_EVD_FLAGS, DAT_IA_ATTR_MASK,
+    DAT_LMR_PARAM_MASK, DAT_MEM_PRIV_FLAGS, DAT_PROVIDER_ATTR_MASK, DAT_RETURN, DAT_RMR_PARAM_MASK, DAT_SRQ_STATE,
 };
+
+use crate::ptr::{InPtr, Out};
+
+pub use call::{Answer, At, Fault, Positions};
+pub use handle::{Adapter, Domain};
 
 #[doc(hidden)]
 pub use dat_core as core;
-#[doc(hidden)]
-pub use dat_face as face;
 #[doc(hidden)]
 pub use dat_udat as udat;
 #[doc(hidden)]
@@ -81,8 +102,32 @@ pub mod slots {
     pub use crate::wait::*;
 }
 
-/// A version of uDAPL: what a slot has to know of the structures, masks and flags in which the versions differ.
-pub trait Udat: Version {
+/// A count in the form of the interface. A number that does not fit becomes the largest count.
+pub fn count(count: usize) -> DAT_COUNT {
+    DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
+}
+
+/// A version over a transport, with the place where one provider library keeps its handles. Each library implements it
+/// once, for a type without values.
+pub trait Face: Sized + 'static {
+    /// The transport, which moves the bytes.
+    type Transport: Transport;
+
+    /// The version, which the program sees.
+    type Version: Version;
+
+    /// All handles of the provider library.
+    fn domain() -> &'static Domain<Self>;
+}
+
+/// A version of uDAPL: its table of functions, its events and codes, and what a slot has to know of the structures, masks
+/// and flags in which the versions differ.
+pub trait Version: Sized + 'static {
+    /// The table through which programs and registries call a provider. The first word behind every handle is the
+    /// address of one.
+    type Table: Send + Sync + 'static;
+    /// An event in the form that the program gets, `DAT_EVENT`.
+    type Event;
     /// A segment of registered memory, `DAT_LMR_TRIPLET`.
     type LmrTriplet: Copy;
     /// A segment of a peer's memory, `DAT_RMR_TRIPLET`.
@@ -101,6 +146,9 @@ pub trait Udat: Version {
     type RmrParam;
     /// What dat_cno_query tells, `DAT_CNO_PARAM`.
     type CnoParam;
+
+    /// The return code of a call that finds a queue empty: of [`dat_core::Error::QueueEmpty`].
+    const QUEUE_EMPTY: DAT_RETURN;
 
     /// The major number of the version, with which its providers are registered.
     const MAJOR: u32;
@@ -140,6 +188,19 @@ pub trait Udat: Version {
     const SRQ_DEFAULTS: bool;
     /// The state of a shared receive queue that works.
     const SRQ_OPERATIONAL: DAT_SRQ_STATE;
+
+    /// The table of the adapter called `device_name`, over the face `F`. The name stays in place while the table is
+    /// used.
+    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table;
+
+    /// Writes the C form of the end of a transfer that was taken from the dispatcher `evd`.
+    fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion);
+
+    /// Writes the C form of an event that was taken from the dispatcher `evd`.
+    fn event<F: Face<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);
+
+    /// The return code of a fault, which is never `DAT_SUCCESS`.
+    fn code(fault: Fault) -> DAT_RETURN;
 
     /// A triplet in the terms of the core.
     fn local_segment(triplet: &Self::LmrTriplet) -> LocalSegment;

@@ -4,10 +4,6 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Base, Ia, Lmr, LocalSegment, Memory, Pz};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, raw, same_ia};
-use dat_face::ptr::OutPtr;
-use dat_face::{Answer, At, Face, Fault};
 use dat_udat::{
     DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE,
     DAT_MEM_TYPE_LMR, DAT_MEM_TYPE_SHARED_VIRTUAL, DAT_MEM_TYPE_VIRTUAL, DAT_PZ_HANDLE, DAT_REGION_DESCRIPTION,
@@ -15,12 +11,15 @@ use dat_udat::{
 };
 use host::memory;
 
-use crate::Udat;
 use crate::attr::rights;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of, raw, same_ia};
 use crate::post::LmrTriplet;
+use crate::ptr::OutPtr;
+use crate::{Answer, At, Face, Fault, Version};
 
 /// What dat_lmr_query tells in the form of a face.
-type LmrParam<F> = <<F as Face>::Version as Udat>::LmrParam;
+type LmrParam<F> = <<F as Face>::Version as Version>::LmrParam;
 
 /// The memory that a description of `kind` stands for, unless it is the memory of another region. The description is
 /// the third argument, the kind the second.
@@ -82,7 +81,7 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
 macro_rules! lmr_param {
     ($lmr:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::attr::c_rights;
-        use $crate::face::handle::handle_or_null;
+        use $crate::handle::handle_or_null;
         use $crate::ia::ia_handle;
 
         let lmr = $lmr;
@@ -107,7 +106,7 @@ macro_rules! lmr_param {
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read while the iterator is used.
-unsafe fn long_list<V: Udat>(list: *const V::LmrTriplet, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
+unsafe fn long_list<V: Version>(list: *const V::LmrTriplet, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
     let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
     (0..count).map(move |index| {
         // SAFETY: index is below count, and the caller promises that many elements. A real array of the program does
@@ -154,11 +153,7 @@ pub struct Created {
 ///
 /// # Safety
 /// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
-pub unsafe fn create<F: Face<Version: Udat>>(
-    from: Create,
-    base: impl FnOnce() -> Answer<Base>,
-    out: Created,
-) -> DAT_RETURN {
+pub unsafe fn create<F: Face>(from: Create, base: impl FnOnce() -> Answer<Base>, out: Created) -> DAT_RETURN {
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(from.ia, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(from.pz, Role::Pz)?;
@@ -198,7 +193,7 @@ pub unsafe fn create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `lmr_param` is NULL or writable.
-pub unsafe extern "C" fn dat_lmr_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_lmr_query<F: Face>(
     lmr_handle: DAT_LMR_HANDLE,
     lmr_param_mask: DAT_LMR_PARAM_MASK,
     lmr_param: *mut LmrParam<F>,
@@ -207,11 +202,11 @@ pub unsafe extern "C" fn dat_lmr_query<F: Face<Version: Udat>>(
     let lmr_param = unsafe { OutPtr::new(lmr_param) };
     slow::<F>(|| {
         let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
-        if lmr_param_mask & !<F::Version as Udat>::LMR_FIELDS != 0 {
+        if lmr_param_mask & !F::Version::LMR_FIELDS != 0 {
             return Err(Fault::Argument(2));
         }
         let out = lmr_param.required(3)?;
-        out.write(<F::Version as Udat>::lmr_param::<F>(&lmr));
+        out.write(F::Version::lmr_param::<F>(&lmr));
         Ok(())
     })
 }
@@ -220,7 +215,7 @@ pub unsafe extern "C" fn dat_lmr_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_lmr_free<F: Face<Version: Udat>>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
 }
 
@@ -228,11 +223,7 @@ pub unsafe extern "C" fn dat_lmr_free<F: Face<Version: Udat>>(lmr_handle: DAT_LM
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read.
-unsafe fn sync<F: Face<Version: Udat>>(
-    ia_handle: DAT_IA_HANDLE,
-    list: *const LmrTriplet<F>,
-    count: DAT_VLEN,
-) -> Answer<()> {
+unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, count: DAT_VLEN) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
     if list.is_null() && count > 0 {
         return Err(Fault::Argument(2));
@@ -250,7 +241,7 @@ unsafe fn sync<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,
@@ -263,7 +254,7 @@ pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_lmr_sync_rdma_write<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_lmr_sync_rdma_write<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,

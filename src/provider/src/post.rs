@@ -6,10 +6,6 @@
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, Handle, LocalSegment, SegmentList, Srq};
-use dat_face::call::{fast, polling, quickly};
-use dat_face::handle::enter;
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{Answer, At, Face, Fault, Positions, Version};
 use dat_udat::{
     DAT_COMPLETION_BARRIER_FENCE_FLAG, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG,
     DAT_COMPLETION_FLAGS, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_SUPPRESS_FLAG,
@@ -17,13 +13,16 @@ use dat_udat::{
     DAT_SRQ_HANDLE,
 };
 
-use crate::Udat;
+use crate::call::{fast, polling, quickly};
 use crate::evd::Event;
+use crate::handle::enter;
+use crate::ptr::{InPtr, OutPtr};
+use crate::{Answer, At, Face, Fault, Positions, Version};
 
 /// A segment of registered memory in the form of a face.
-pub(crate) type LmrTriplet<F> = <<F as Face>::Version as Udat>::LmrTriplet;
+pub(crate) type LmrTriplet<F> = <<F as Face>::Version as Version>::LmrTriplet;
 /// A segment of a peer's memory in the form of a face.
-type RmrTriplet<F> = <<F as Face>::Version as Udat>::RmrTriplet;
+type RmrTriplet<F> = <<F as Face>::Version as Version>::RmrTriplet;
 
 /// The positions of the arguments of a send or receive.
 const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
@@ -47,12 +46,12 @@ pub fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
 }
 
 /// The segments of a post, in the program's memory.
-pub struct Segments<V: Udat> {
+pub struct Segments<V: Version> {
     count: usize,
     list: *const V::LmrTriplet,
 }
 
-impl<V: Udat> Segments<V> {
+impl<V: Version> Segments<V> {
     /// The `count` segments of a post.
     ///
     /// # Safety
@@ -64,7 +63,7 @@ impl<V: Udat> Segments<V> {
     }
 }
 
-impl<V: Udat> SegmentList for Segments<V> {
+impl<V: Version> SegmentList for Segments<V> {
     #[inline(always)]
     fn count(&self) -> usize {
         self.count
@@ -102,7 +101,7 @@ pub fn word(context: DAT_CONTEXT) -> u64 {
 
 /// The remote segment of an RDMA operation, its fifth argument, which is looked at behind the `local` ones.
 #[inline(always)]
-fn remote<V: Udat>(triplet: InPtr<V::RmrTriplet>, local: &Segments<V>) -> Answer<RemoteSegment> {
+fn remote<V: Version>(triplet: InPtr<V::RmrTriplet>, local: &Segments<V>) -> Answer<RemoteSegment> {
     match triplet.get() {
         Some(triplet) => Ok(V::remote_segment(&triplet)),
         None => local.check().at(RDMA).and(Err(Fault::Argument(5))),
@@ -119,17 +118,17 @@ macro_rules! slot {
         ) $body:block
     ) => {
         $(#[$doc])*
-        pub unsafe extern "C" fn $name<F: Face<Version: Udat>>(
+        pub unsafe extern "C" fn $name<F: Face>(
             $handle: $handle_type $(, $argument: $argument_type)*
         ) -> DAT_RETURN {
             #[inline(always)]
-            unsafe fn body<F: Face<Version: Udat>>(
+            unsafe fn body<F: Face>(
                 $object: &$type<F::Transport> $(, $argument: $argument_type)*
             ) -> Answer<()> $body
 
             #[cold]
             #[inline(never)]
-            unsafe extern "C" fn otherwise<F: Face<Version: Udat>>(
+            unsafe extern "C" fn otherwise<F: Face>(
                 $handle: $handle_type $(, $argument: $argument_type)*
             ) -> DAT_RETURN {
                 fast::<F>(move || {
@@ -250,10 +249,7 @@ slot! {
 ///
 /// # Safety
 /// `event` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version: Udat>>(
-    evd_handle: DAT_EVD_HANDLE,
-    event: *mut Event<F>,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut Event<F>) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let event = unsafe { OutPtr::new(event) };
     quickly::<F, Evd<F::Transport>>(
@@ -274,7 +270,7 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face<Version: Udat>>(
 /// Does what the slot does where the dispatcher cannot be entered in the quickest way.
 #[cold]
 #[inline(never)]
-fn dequeue_otherwise<F: Face<Version: Udat>>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
+fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     polling::<F>(|| {
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let out = event.required(2)?;

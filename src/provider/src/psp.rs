@@ -2,17 +2,16 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, handle_or_null};
-use dat_face::ptr::OutPtr;
-use dat_face::{Answer, At, Face, Fault};
 use dat_udat::{
     DAT_CONN_QUAL, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PSP_CONSUMER_FLAG, DAT_PSP_FIELD_ALL, DAT_PSP_FLAGS,
     DAT_PSP_HANDLE, DAT_PSP_PARAM, DAT_PSP_PARAM_MASK, DAT_PSP_PROVIDER_FLAG, DAT_RETURN,
 };
 
-use crate::Udat;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of, handle_or_null};
 use crate::ia::ia_handle;
+use crate::ptr::OutPtr;
+use crate::{Answer, At, Face, Fault};
 
 /// The provider of the endpoints; the flags are the fourth argument.
 fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
@@ -27,7 +26,7 @@ fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
 ///
 /// # Safety
 /// `psp_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_psp_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_psp_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     evd_handle: DAT_EVD_HANDLE,
@@ -50,7 +49,7 @@ pub unsafe extern "C" fn dat_psp_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `conn_qual` and `psp_handle` are NULL or writable.
-pub unsafe extern "C" fn dat_psp_create_any<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: *mut DAT_CONN_QUAL,
     evd_handle: DAT_EVD_HANDLE,
@@ -77,7 +76,7 @@ pub unsafe extern "C" fn dat_psp_create_any<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `psp_param` is NULL or writable.
-pub unsafe extern "C" fn dat_psp_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_psp_query<F: Face>(
     psp_handle: DAT_PSP_HANDLE,
     psp_param_mask: DAT_PSP_PARAM_MASK,
     psp_param: *mut DAT_PSP_PARAM,
@@ -106,7 +105,7 @@ pub unsafe extern "C" fn dat_psp_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_psp_free<F: Face<Version: Udat>>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_psp_free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?.free();
         Ok(())

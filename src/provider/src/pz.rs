@@ -2,23 +2,19 @@
 
 use dat_core::error::Role;
 use dat_core::{Ia, Pz};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of};
-use dat_face::ptr::OutPtr;
-use dat_face::{At, Face, Fault};
 use dat_udat::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
 
-use crate::Udat;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of};
 use crate::ia::ia_handle;
+use crate::ptr::OutPtr;
+use crate::{At, Face, Fault};
 
 /// Slot of dat_pz_create.
 ///
 /// # Safety
 /// `pz_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_pz_create<F: Face<Version: Udat>>(
-    ia_handle: DAT_IA_HANDLE,
-    pz_handle: *mut DAT_PZ_HANDLE,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_pz_create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: *mut DAT_PZ_HANDLE) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let pz_handle = unsafe { OutPtr::new(pz_handle) };
     making::<F>(|| {
@@ -34,7 +30,7 @@ pub unsafe extern "C" fn dat_pz_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `pz_param` is NULL or writable.
-pub unsafe extern "C" fn dat_pz_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_pz_query<F: Face>(
     pz_handle: DAT_PZ_HANDLE,
     pz_param_mask: DAT_PZ_PARAM_MASK,
     pz_param: *mut DAT_PZ_PARAM,
@@ -55,6 +51,6 @@ pub unsafe extern "C" fn dat_pz_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_pz_free<F: Face<Version: Udat>>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_pz_free<F: Face>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?.free().at(&[]))
 }

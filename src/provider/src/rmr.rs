@@ -5,27 +5,26 @@ use std::sync::Arc;
 use dat_core::error::Role;
 use dat_core::transport::Scope;
 use dat_core::{Base, Endpoint, Lmr, LocalSegment, Pz, Rights, Rmr};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, same_ia};
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{Answer, At, Face, Fault, Positions};
 use dat_udat::{
     DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_PZ_HANDLE, DAT_RETURN, DAT_RMR_CONTEXT,
     DAT_RMR_COOKIE, DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK,
 };
 
-use crate::Udat;
 use crate::attr::rights;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of, same_ia};
 use crate::post::{completion_flags, word};
+use crate::ptr::{InPtr, OutPtr};
+use crate::{Answer, At, Face, Fault, Positions, Version};
 
 /// What dat_rmr_query tells in the form of a face.
-type RmrParam<F> = <<F as Face>::Version as Udat>::RmrParam;
+type RmrParam<F> = <<F as Face>::Version as Version>::RmrParam;
 
 /// Slot of dat_rmr_create.
 ///
 /// # Safety
 /// `rmr_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_rmr_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_rmr_create<F: Face>(
     pz_handle: DAT_PZ_HANDLE,
     rmr_handle: *mut DAT_RMR_HANDLE,
 ) -> DAT_RETURN {
@@ -37,7 +36,7 @@ pub unsafe extern "C" fn dat_rmr_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `rmr_handle` is NULL or writable.
-pub unsafe fn create_for<F: Face<Version: Udat>>(
+pub unsafe fn create_for<F: Face>(
     pz_handle: DAT_PZ_HANDLE,
     rmr_handle: *mut DAT_RMR_HANDLE,
     scope: Scope,
@@ -57,7 +56,7 @@ pub unsafe fn create_for<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `rmr_param` is NULL or writable.
-pub unsafe extern "C" fn dat_rmr_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_rmr_query<F: Face>(
     rmr_handle: DAT_RMR_HANDLE,
     rmr_param_mask: DAT_RMR_PARAM_MASK,
     rmr_param: *mut RmrParam<F>,
@@ -66,17 +65,17 @@ pub unsafe extern "C" fn dat_rmr_query<F: Face<Version: Udat>>(
     let rmr_param = unsafe { OutPtr::new(rmr_param) };
     slow::<F>(|| {
         let rmr = find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?;
-        if rmr_param_mask & !<F::Version as Udat>::RMR_FIELDS != 0 {
+        if rmr_param_mask & !F::Version::RMR_FIELDS != 0 {
             return Err(Fault::Argument(2));
         }
         let out = rmr_param.required(3)?;
-        out.write(<F::Version as Udat>::rmr_param::<F>(&rmr));
+        out.write(F::Version::rmr_param::<F>(&rmr));
         Ok(())
     })
 }
 
 /// The arguments of dat_rmr_bind.
-pub struct Bind<V: Udat> {
+pub struct Bind<V: Version> {
     /// The region to bind, the first argument.
     pub rmr: DAT_RMR_HANDLE,
     /// The memory.
@@ -107,7 +106,7 @@ pub struct BindPositions {
 
 /// Does the work of dat_rmr_bind. `lmr` finds the memory region that a segment with bytes lies in, and how peers name the
 /// first of them.
-pub fn bind<F: Face<Version: Udat>>(
+pub fn bind<F: Face>(
     arguments: &Bind<F::Version>,
     positions: &BindPositions,
     lmr: impl FnOnce(&Rmr<F::Transport>, &LocalSegment) -> Answer<(Arc<Lmr<F::Transport>>, Base)>,
@@ -141,7 +140,7 @@ pub fn bind<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_rmr_free<F: Face<Version: Udat>>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_rmr_free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?.free();
         Ok(())

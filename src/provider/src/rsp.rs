@@ -2,23 +2,22 @@
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, handle_or_null, same_ia};
-use dat_face::ptr::OutPtr;
-use dat_face::{At, Face, Fault};
 use dat_udat::{
     DAT_CONN_QUAL, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_RETURN, DAT_RSP_FIELD_ALL, DAT_RSP_HANDLE,
     DAT_RSP_PARAM, DAT_RSP_PARAM_MASK,
 };
 
-use crate::Udat;
+use crate::call::{making, slow};
+use crate::handle::{find, handle_of, handle_or_null, same_ia};
 use crate::ia::ia_handle;
+use crate::ptr::OutPtr;
+use crate::{At, Face, Fault};
 
 /// Slot of dat_rsp_create.
 ///
 /// # Safety
 /// `rsp_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_rsp_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_rsp_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     ep_handle: DAT_EP_HANDLE,
@@ -49,7 +48,7 @@ pub unsafe extern "C" fn dat_rsp_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `rsp_param` is NULL or writable.
-pub unsafe extern "C" fn dat_rsp_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_rsp_query<F: Face>(
     rsp_handle: DAT_RSP_HANDLE,
     rsp_param_mask: DAT_RSP_PARAM_MASK,
     rsp_param: *mut DAT_RSP_PARAM,
@@ -75,7 +74,7 @@ pub unsafe extern "C" fn dat_rsp_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_rsp_free<F: Face<Version: Udat>>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_rsp_free<F: Face>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Rsp<F::Transport>>(rsp_handle, Role::Rsp)?.free();
         Ok(())

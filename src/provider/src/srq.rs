@@ -2,23 +2,22 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Pz, Srq};
-use dat_face::call::{fast, making, slow};
-use dat_face::handle::{enter, find, handle_of, handle_or_null, same_ia};
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{At, Face, Fault, count};
 use dat_udat::{
     DAT_COUNT, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_ATTR, DAT_SRQ_FIELD_ALL, DAT_SRQ_HANDLE,
     DAT_SRQ_LW_DEFAULT, DAT_SRQ_PARAM, DAT_SRQ_PARAM_MASK,
 };
 
-use crate::Udat;
+use crate::call::{fast, making, slow};
+use crate::handle::{enter, find, handle_of, handle_or_null, same_ia};
 use crate::ia::ia_handle;
+use crate::ptr::{InPtr, OutPtr};
+use crate::{At, Face, Fault, Version, count};
 
 /// Slot of dat_srq_create.
 ///
 /// # Safety
 /// `srq_attributes` is NULL or readable, `srq_handle` NULL or writable.
-pub unsafe extern "C" fn dat_srq_create<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_srq_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     srq_attributes: *mut DAT_SRQ_ATTR,
@@ -49,7 +48,7 @@ pub unsafe extern "C" fn dat_srq_create<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `srq_param` is NULL or writable.
-pub unsafe extern "C" fn dat_srq_query<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_srq_query<F: Face>(
     srq_handle: DAT_SRQ_HANDLE,
     srq_param_mask: DAT_SRQ_PARAM_MASK,
     srq_param: *mut DAT_SRQ_PARAM,
@@ -81,7 +80,7 @@ pub unsafe extern "C" fn dat_srq_query<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_srq_resize<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_srq_resize<F: Face>(
     srq_handle: DAT_SRQ_HANDLE,
     srq_max_recv_dto: DAT_COUNT,
 ) -> DAT_RETURN {
@@ -96,10 +95,7 @@ pub unsafe extern "C" fn dat_srq_resize<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_srq_set_lw<F: Face<Version: Udat>>(
-    srq_handle: DAT_SRQ_HANDLE,
-    low_watermark: DAT_COUNT,
-) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
     slow::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let low_watermark = usize::try_from(low_watermark).map_err(|_| Fault::Argument(2))?;
@@ -111,6 +107,6 @@ pub unsafe extern "C" fn dat_srq_set_lw<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_srq_free<F: Face<Version: Udat>>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
+pub unsafe extern "C" fn dat_srq_free<F: Face>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?.free().at(&[]))
 }

@@ -2,9 +2,9 @@
 
 use dat_core::Cr;
 use dat_core::error::Role;
-use dat_face::call::slow;
-use dat_face::handle::find;
-use dat_face::{At, Face};
+use dat_provider_common::call::slow;
+use dat_provider_common::handle::find;
+use dat_provider_common::{At, Face};
 use dat_udat12::{DAT_CR_HANDLE, DAT_RETURN};
 
 use crate::Udat12;

@@ -1,7 +1,7 @@
 //! Attributes and parameters of endpoints in the form of uDAPL 1.2.
 
 use dat_core::Comm;
-use dat_face::ptr::InPtr;
+use dat_provider_common::ptr::InPtr;
 use dat_udat12::*;
 
 dat_provider_common::ep_attributes!();

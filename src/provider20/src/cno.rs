@@ -3,10 +3,10 @@
 use dat_core::error::{Error, Role};
 use dat_core::wait::cno_take;
 use dat_core::{Cno, Ia};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, raw};
-use dat_face::ptr::OutPtr;
-use dat_face::{At, Face, Fault};
+use dat_provider_common::call::{making, slow};
+use dat_provider_common::handle::{find, handle_of, raw};
+use dat_provider_common::ptr::OutPtr;
+use dat_provider_common::{At, Face, Fault};
 use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA_HANDLE, DAT_RETURN};
 
 use crate::Udat20;

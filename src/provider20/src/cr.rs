@@ -3,10 +3,10 @@
 use dat_core::Cr;
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_face::call::slow;
-use dat_face::handle::find;
-use dat_face::{At, Face};
+use dat_provider_common::call::slow;
 use dat_provider_common::ep::connect;
+use dat_provider_common::handle::find;
+use dat_provider_common::{At, Face};
 use dat_udat20::{DAT_COUNT, DAT_CR_HANDLE, DAT_PVOID, DAT_RETURN};
 
 use crate::Udat20;

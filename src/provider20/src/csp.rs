@@ -6,13 +6,13 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::transport::Transport;
 use dat_core::{Csp, Endpoint, Evd, Ia};
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, handle_of, handle_or_null};
-use dat_face::ptr::{InPtr, OutPtr};
-use dat_face::{Answer, At, Face, Fault};
 use dat_provider_common::attr::address_ptr;
+use dat_provider_common::call::{making, slow};
 use dat_provider_common::ep::connect;
+use dat_provider_common::handle::{find, handle_of, handle_or_null};
 use dat_provider_common::ia::ia_handle;
+use dat_provider_common::ptr::{InPtr, OutPtr};
+use dat_provider_common::{Answer, At, Face, Fault};
 use dat_udat20::{
     DAT_COMM, DAT_COUNT, DAT_CSP_FIELD_ALL, DAT_CSP_HANDLE, DAT_CSP_PARAM, DAT_CSP_PARAM_MASK, DAT_EP_HANDLE,
     DAT_EVD_HANDLE, DAT_IA_ADDRESS_PTR, DAT_IA_HANDLE, DAT_PVOID, DAT_RETURN, DAT_TIMEOUT,

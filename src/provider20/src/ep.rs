@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use dat_core::Comm;
-use dat_face::ptr::{InPtr, read_field};
+use dat_provider_common::ptr::{InPtr, read_field};
 use dat_udat20::*;
 
 dat_provider_common::ep_attributes!();

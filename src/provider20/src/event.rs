@@ -4,10 +4,10 @@ use std::mem::offset_of;
 
 use dat_core::event::{Completion, Extended, Status, Transfer};
 use dat_core::{Event, Handle};
-use dat_face::Face;
-use dat_face::handle::raw;
-use dat_face::ptr::{Out, write_field};
+use dat_provider_common::Face;
 use dat_provider_common::event::{Payload, c_status, payload};
+use dat_provider_common::handle::raw;
+use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
 
 use crate::Udat20;

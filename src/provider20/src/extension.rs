@@ -9,12 +9,11 @@ mod query;
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
 use dat_core::{Change, Endpoint, SegmentList};
-use dat_face::call::{fast, slow};
-use dat_face::handle::enter;
-use dat_face::ptr::InPtr;
-use dat_face::{Answer, At, Face, Fault, Positions};
-use dat_provider_common::Udat;
+use dat_provider_common::call::{fast, slow};
+use dat_provider_common::handle::enter;
 use dat_provider_common::post::{Segments, completion_flags};
+use dat_provider_common::ptr::InPtr;
+use dat_provider_common::{Answer, At, Face, Fault, Positions, Version};
 use dat_udat20::{
     DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_EP_HANDLE, DAT_EXTENDED_OP, DAT_HANDLE, DAT_IB_CLOSE_QUERY_OP,
     DAT_IB_CMP_AND_SWAP_OP, DAT_IB_FETCH_AND_ADD_OP, DAT_IB_OPEN_QUERY_OP, DAT_IB_RDMA_WRITE_IMMED_OP, DAT_RETURN,

@@ -36,12 +36,11 @@ use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{
     Cno, Endpoint, EpAttributes, Error, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams,
 };
-use dat_face::handle::handle_or_null;
-use dat_face::ptr::{InPtr, Out};
-use dat_face::{Answer, Face, Fault, Version};
 use dat_provider_common::cno::c_agent;
+use dat_provider_common::handle::handle_or_null;
 use dat_provider_common::ia::ia_handle;
-use dat_provider_common::{Size, Table, Udat, attr, counted};
+use dat_provider_common::ptr::{InPtr, Out};
+use dat_provider_common::{Answer, Face, Fault, Size, Table, Version, attr, counted};
 use dat_udat20::*;
 
 #[doc(hidden)]
@@ -51,31 +50,6 @@ pub use dat_udat20 as udat20;
 
 /// uDAPL 2.0 as a version of the interface.
 pub enum Udat20 {}
-
-impl Version for Udat20 {
-    type Table = Table<DAT_PROVIDER>;
-    type Event = DAT_EVENT;
-
-    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table {
-        // SAFETY: the slots are functions, and the name stays in place.
-        unsafe { Table::new(table::table::<F>(device_name)) }
-    }
-
-    #[inline(always)]
-    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
-        event::write_completion(out, evd, completion);
-    }
-
-    fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-        event::write_event::<F>(out, evd, event);
-    }
-
-    const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
-
-    fn code(fault: Fault) -> DAT_RETURN {
-        code::code(fault)
-    }
-}
 
 /// The bits that a mask of dat_cno_query may have. The constants of the header are numbers one after the other, so any of
 /// these bits may stand for any field.
@@ -93,7 +67,9 @@ const STREAMS: [(Streams, DAT_EVD_FLAGS); 7] = {
     [a, b, c, d, e, f, (Streams::OTHER, DAT_IB_EVD_EXTENSION_FLAG)]
 };
 
-impl Udat for Udat20 {
+impl Version for Udat20 {
+    type Table = Table<DAT_PROVIDER>;
+    type Event = DAT_EVENT;
     type LmrTriplet = DAT_LMR_TRIPLET;
     type RmrTriplet = DAT_RMR_TRIPLET;
     type EpAttr = DAT_EP_ATTR;
@@ -104,6 +80,7 @@ impl Udat for Udat20 {
     type RmrParam = DAT_RMR_PARAM;
     type CnoParam = DAT_CNO_PARAM;
 
+    const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
     const MAJOR: u32 = DAT_VERSION_MAJOR;
     const NODE: &'static CStr = c"DAT_2.0";
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
@@ -125,6 +102,24 @@ impl Udat for Udat20 {
         &[DAT_CONNECT_MULTIPATH_REQUESTED_FLAG, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG];
     const SRQ_DEFAULTS: bool = true;
     const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
+
+    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table {
+        // SAFETY: the slots are functions, and the name stays in place.
+        unsafe { Table::new(table::table::<F>(device_name)) }
+    }
+
+    #[inline(always)]
+    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
+        event::write_completion(out, evd, completion);
+    }
+
+    fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
+        event::write_event::<F>(out, evd, event);
+    }
+
+    fn code(fault: Fault) -> DAT_RETURN {
+        code::code(fault)
+    }
 
     #[inline]
     fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {

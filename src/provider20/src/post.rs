@@ -4,12 +4,11 @@
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, LocalSegment};
-use dat_face::call::fast;
-use dat_face::handle::enter;
-use dat_face::ptr::InPtr;
-use dat_face::{At, Face, Fault, Positions};
-use dat_provider_common::Udat;
+use dat_provider_common::call::fast;
+use dat_provider_common::handle::enter;
 use dat_provider_common::post::{Segments, completion_flags, word};
+use dat_provider_common::ptr::InPtr;
+use dat_provider_common::{At, Face, Fault, Positions, Version};
 use dat_udat20::{
     DAT_BOOLEAN, DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_FALSE, DAT_LMR_TRIPLET,
     DAT_RETURN, DAT_RMR_CONTEXT, DAT_RMR_TRIPLET, DAT_TRUE,

@@ -2,11 +2,11 @@
 
 use dat_core::Ia;
 use dat_core::error::Role;
-use dat_face::call::slow;
-use dat_face::handle::find;
-use dat_face::ptr::OutPtr;
-use dat_face::{Face, Fault};
 use dat_provider_common::attr::boolean;
+use dat_provider_common::call::slow;
+use dat_provider_common::handle::find;
+use dat_provider_common::ptr::OutPtr;
+use dat_provider_common::{Face, Fault};
 use dat_udat20::{DAT_BOOLEAN, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_RETURN};
 use host::cstr;
 

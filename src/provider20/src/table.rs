@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::ptr;
 
-use dat_face::Face;
+use dat_provider_common::Face;
 use dat_provider_common::slots::*;
 use dat_udat20::{DAT_PROVIDER, for_each_slot};
 

@@ -1,68 +1,74 @@
 //! The entries that need no configuration.
 //!
 //! `shm` always exists: it connects processes of one host and needs no hardware. Each network interface of an RDMA
-//! device gives `verbs-<interface>`. The devices are read from sysfs, so nothing has to be loaded to list them. The
-//! calling library names the provider files, because each version of the interface has its own.
+//! device gives `verbs-<interface>`. The devices are read from sysfs, so nothing has to be loaded to list them. A transport
+//! has a provider library for each major version of the interface, `libdapl<transport>.so.<major>`.
 
 #![forbid(unsafe_code)]
 
-use std::ffi::{CStr, CString, OsString};
+use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use host::sysfs;
 
-use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
+use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion, Version};
 
-/// The parts of the built-in entries that depend on the version of the interface.
-#[derive(Clone, Copy, Debug)]
-pub struct Version {
-    /// Major number.
-    pub major: u32,
-    /// Minor number.
-    pub minor: u32,
-    /// Name of the provider library of `shm`.
-    pub shm: &'static CStr,
-    /// Name of the provider library of `verbs-<interface>`.
-    pub verbs: &'static CStr,
-    /// Whether entries of other major versions in a configuration file are listed. They can never be opened.
-    pub lists_others: bool,
+/// A transport with adapters that need no configuration.
+struct Transport {
+    /// The part of the name of its libraries that is its own.
+    name: &'static str,
+    /// Its adapters by the devices under a folder such as /sys.
+    adapters: fn(&Path) -> Vec<Adapter>,
 }
 
-impl Version {
-    /// Whether entries of one identity stand in for each other: an entry whose library cannot be loaded gives way to the
-    /// next. In uDAPL 1.2 the first one counts alone.
-    pub fn has_stand_ins(&self) -> bool {
-        self.major >= 2
-    }
+/// What the entries of a transport differ in.
+struct Adapter {
+    name: Vec<u8>,
+    instance_data: Vec<u8>,
 }
 
-/// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices found
+const TRANSPORTS: [Transport; 2] =
+    [Transport { name: "shm", adapters: of_shm }, Transport { name: "verbs", adapters: of_verbs }];
+
+/// The built-in entries for a version, transport by transport: `shm`, then the network interfaces of the RDMA devices found
 /// under `sysfs`, device by device.
 ///
 /// Devices that cannot be read are left out: a host without RDMA has no such folder.
-pub fn entries(version: &Version, sysfs: &Path) -> Vec<Entry> {
-    let &Version { major, minor, shm, verbs, .. } = version;
-    let entry = |name: &[u8], library: &CStr, instance_data: &[u8]| {
-        Some(Entry {
-            name: CString::new(name).ok().filter(|_| name.len() <= NAME_MAX)?,
-            api: Api { interface: Interface::User, major, minor },
-            thread_safe: true,
-            default: true,
-            library: library.to_owned(),
-            provider_version: ProviderVersion { id: c"libdat".to_owned(), major, minor },
-            instance_data: CString::new(instance_data).ok()?,
-            platform_data: CString::default(),
-        })
+pub fn entries(version: Version, sysfs: &Path) -> Vec<Entry> {
+    let Version { major, minor } = version;
+    let of_transport = |transport: &Transport| {
+        let library = CString::new(format!("libdapl{}.so.{major}", transport.name)).ok();
+        let entry = |Adapter { name, instance_data }: Adapter| {
+            Some(Entry {
+                name: CString::new(name).ok().filter(|name| name.count_bytes() <= NAME_MAX)?,
+                api: Api { interface: Interface::User, major, minor },
+                thread_safe: true,
+                default: true,
+                library: library.clone()?,
+                provider_version: ProviderVersion { id: c"libdat".to_owned(), major, minor },
+                instance_data: CString::new(instance_data).ok()?,
+                platform_data: CString::default(),
+            })
+        };
+        (transport.adapters)(sysfs).into_iter().filter_map(entry).collect::<Vec<_>>()
     };
-    let mut list = Vec::new();
-    list.extend(entry(b"shm", shm, b""));
-    for interface in rdma_interfaces(sysfs) {
+    TRANSPORTS.iter().flat_map(of_transport).collect()
+}
+
+/// The one adapter of shm.
+fn of_shm(_: &Path) -> Vec<Adapter> {
+    vec![Adapter { name: b"shm".to_vec(), instance_data: Vec::new() }]
+}
+
+/// The adapters of verbs.
+fn of_verbs(sysfs: &Path) -> Vec<Adapter> {
+    let adapter = |interface: OsString| {
         let interface = interface.as_bytes();
         // The instance data have the form of the OFED providers: interface and port.
-        list.extend(entry(&[b"verbs-", interface].concat(), verbs, &[interface, b" 0"].concat()));
-    }
-    list
+        Adapter { name: [b"verbs-", interface].concat(), instance_data: [interface, b" 0"].concat() }
+    };
+    rdma_interfaces(sysfs).into_iter().map(adapter).collect()
 }
 
 /// Network interfaces of the RDMA devices, each of them once.
@@ -84,8 +90,7 @@ mod tests {
 
     use super::*;
 
-    const VERSION: Version =
-        Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8", lists_others: false };
+    const VERSION: Version = Version { major: 1, minor: 2 };
 
     fn put(root: &Path, path: &str, text: &str) {
         let path = root.join(path);
@@ -94,13 +99,13 @@ mod tests {
     }
 
     fn names(root: &Path) -> Vec<String> {
-        entries(&VERSION, root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
+        entries(VERSION, root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
     }
 
     #[test]
     fn shm_is_there_without_any_device() {
         let root = tempfile::tempdir().unwrap();
-        let list = entries(&VERSION, root.path());
+        let list = entries(VERSION, root.path());
         assert_eq!(list.len(), 1);
         assert_eq!(list[0].name.as_c_str(), c"shm");
         assert!(list[0].thread_safe && list[0].default);
@@ -116,11 +121,11 @@ mod tests {
         }
         put(root.path(), &format!("{port}/3"), "\n");
         put(root.path(), &format!("{port}/10"), "v0.7\n");
-        let list = entries(&VERSION, root.path());
+        let list = entries(VERSION, root.path());
         assert_eq!(names(root.path()), ["shm", "verbs-v0", "verbs-v0.7"]);
         assert_eq!(list[1].instance_data.as_c_str(), c"v0 0");
-        assert_eq!(list[0].library.as_c_str(), VERSION.shm);
-        assert_eq!(list[1].library.as_c_str(), VERSION.verbs);
+        assert_eq!(list[0].library.as_c_str(), c"libdaplshm.so.1");
+        assert_eq!(list[1].library.as_c_str(), c"libdaplverbs.so.1");
     }
 
     #[test]

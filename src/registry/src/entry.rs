@@ -28,6 +28,29 @@ pub struct Api {
     pub minor: u32,
 }
 
+/// The version of the interface that a registry library has for its programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Major number.
+    pub major: u32,
+    /// Minor number.
+    pub minor: u32,
+}
+
+impl Version {
+    /// Whether entries of one identity stand in for each other: an entry whose library cannot be loaded gives way to the
+    /// next. In uDAPL 1.2 the first one counts alone.
+    pub fn has_stand_ins(self) -> bool {
+        self.major >= 2
+    }
+
+    /// Whether entries of other major versions in a configuration file are listed, as uDAPL 2.0 does. They can never be
+    /// opened.
+    pub fn lists_others(self) -> bool {
+        self.major >= 2
+    }
+}
+
 /// The fields by which two entries count as the same: name, version and thread safety.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {

@@ -28,9 +28,9 @@ use std::sync::Arc;
 
 use host::{environment, memory, sysfs};
 
-use crate::builtin::{self, Version};
+use crate::builtin;
 use crate::conf::{self, BadLine, Line};
-use crate::entry::{Entry, Identity, Interface, Origin, Source};
+use crate::entry::{Entry, Identity, Interface, Origin, Source, Version};
 use crate::file;
 use crate::step::{LineUse, Step};
 
@@ -109,7 +109,7 @@ impl fmt::Display for Excess {
 ///
 /// # Parameters
 /// * `tell` - is told each step as it is made.
-pub fn find(places: &Places, version: &Version, tell: &mut dyn FnMut(Step<'_>)) -> Found {
+pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> Found {
     let mut found = Found::default();
     let candidates: &[PathBuf] = match &places.override_file {
         Some(path) => std::slice::from_ref(path),
@@ -152,7 +152,7 @@ fn is_absent(error: &io::Error) -> bool {
 impl Found {
     /// Takes the entries of a file. Returns true if the file says nothing about this API version: its entries are all for
     /// another one, or it has none but is not empty either.
-    fn read(&mut self, path: &Path, text: &file::Text, version: &Version, tell: &mut dyn FnMut(Step<'_>)) -> bool {
+    fn read(&mut self, path: &Path, text: &file::Text, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> bool {
         let major = version.major;
         let mut own = 0_usize;
         let mut other = 0_usize;
@@ -198,7 +198,7 @@ impl Found {
         &mut self,
         origin: Origin,
         entry: Entry,
-        version: &Version,
+        version: Version,
         seen: &mut HashMap<Identity, usize>,
         tell: &mut dyn FnMut(Step<'_>),
     ) {
@@ -211,7 +211,7 @@ impl Found {
         if entry.api.major != version.major {
             tell(Step::Line(&origin, LineUse::OtherVersion(&entry)));
             let before = self.entries.len();
-            if version.lists_others && seen.insert(entry.identity(), before).is_none() {
+            if version.lists_others() && seen.insert(entry.identity(), before).is_none() {
                 self.listed_only.push((before, entry.identity()));
             }
             self.other_versions.insert(entry.name);
@@ -238,9 +238,8 @@ mod tests {
 
     use super::*;
 
-    const VERSION: Version =
-        Version { major: 1, minor: 2, shm: c"libshm.so.7", verbs: c"libverbs.so.8", lists_others: false };
-    const OTHER: Version = Version { major: 2, minor: 0, lists_others: true, ..VERSION };
+    const VERSION: Version = Version { major: 1, minor: 2 };
+    const OTHER: Version = Version { major: 2, minor: 0 };
 
     fn places(root: &Path) -> Places {
         Places {
@@ -255,12 +254,12 @@ mod tests {
     }
 
     /// The search, without its steps.
-    fn told(places: &Places, version: &Version) -> Found {
+    fn told(places: &Places, version: Version) -> Found {
         find(places, version, &mut |_| {})
     }
 
     /// The steps of a search, as they are shown, without the folder of the test.
-    fn steps(places: &Places, version: &Version) -> Vec<String> {
+    fn steps(places: &Places, version: Version) -> Vec<String> {
         let folder = format!("{}/", places.files[0].parent().unwrap().display());
         let mut steps = Vec::new();
         find(places, version, &mut |step| steps.push(step.to_string().replace(&folder, "")));
@@ -276,13 +275,13 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         fs::create_dir(root.path().join("rdma")).unwrap();
-        assert_eq!(names(&told(&places, &VERSION)), ["shm"]);
+        assert_eq!(names(&told(&places, VERSION)), ["shm"]);
         fs::write(&places.files[1], line("second")).unwrap();
-        assert_eq!(names(&told(&places, &VERSION)), ["second"]);
+        assert_eq!(names(&told(&places, VERSION)), ["second"]);
         fs::write(&places.files[0], line("first")).unwrap();
-        assert_eq!(names(&told(&places, &VERSION)), ["first"]);
+        assert_eq!(names(&told(&places, VERSION)), ["first"]);
         fs::write(&places.files[0], "").unwrap();
-        assert!(names(&told(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, VERSION)).is_empty());
     }
 
     #[test]
@@ -292,18 +291,18 @@ mod tests {
         fs::create_dir(root.path().join("rdma")).unwrap();
         let comments = "# adapters\n\n#a u1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\n";
         fs::write(&places.files[0], comments).unwrap();
-        assert_eq!(names(&told(&places, &VERSION)), ["shm"]);
+        assert_eq!(names(&told(&places, VERSION)), ["shm"]);
         fs::write(&places.files[1], line("second")).unwrap();
-        assert_eq!(names(&told(&places, &VERSION)), ["second"]);
+        assert_eq!(names(&told(&places, VERSION)), ["second"]);
         // One line counts, even if it is switched off or has a mistake.
         fs::write(&places.files[0], format!("{comments}{}", line("off").replace(" default", " nondefault"))).unwrap();
-        assert!(names(&told(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, VERSION)).is_empty());
         fs::write(&places.files[0], format!("{comments}wrong\n")).unwrap();
-        assert!(names(&told(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, VERSION)).is_empty());
         // A file that was asked for is used as it is.
         fs::write(&places.files[0], comments).unwrap();
         places.override_file = Some(places.files[0].clone());
-        assert!(names(&told(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, VERSION)).is_empty());
     }
 
     #[test]
@@ -312,18 +311,18 @@ mod tests {
         let mut places = places(root.path());
         let foreign = "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
         fs::write(&places.files[0], foreign).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert_eq!(names(&found), ["shm"]);
         assert_eq!(found.other_versions.len(), 1);
         fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
-        assert_eq!(names(&told(&places, &VERSION)), ["mine"]);
-        assert_eq!(names(&told(&places, &OTHER)), ["ofa-v2-ib0"]);
+        assert_eq!(names(&told(&places, VERSION)), ["mine"]);
+        assert_eq!(names(&told(&places, OTHER)), ["ofa-v2-ib0"]);
         fs::write(&places.files[0], line("mine")).unwrap();
-        assert_eq!(names(&told(&places, &OTHER)), ["shm"]);
+        assert_eq!(names(&told(&places, OTHER)), ["shm"]);
         // A file that was asked for is used as it is.
         fs::write(&places.files[0], foreign).unwrap();
         places.override_file = Some(places.files[0].clone());
-        assert!(names(&told(&places, &VERSION)).is_empty());
+        assert!(names(&told(&places, VERSION)).is_empty());
     }
 
     #[test]
@@ -331,12 +330,12 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         assert_eq!(
-            steps(&places, &VERSION),
+            steps(&places, VERSION),
             [
                 "dat.conf: does not exist",
                 "rdma/dat.conf: does not exist",
                 "no file counts: the built-in entries are the configuration",
-                "built-in entry: shm by libshm.so.7",
+                "built-in entry: shm by libdaplshm.so.1",
             ]
         );
         fs::create_dir(root.path().join("rdma")).unwrap();
@@ -348,7 +347,7 @@ mod tests {
         );
         fs::write(&places.files[1], text).unwrap();
         assert_eq!(
-            steps(&places, &VERSION),
+            steps(&places, VERSION),
             [
                 "dat.conf: is read",
                 "dat.conf:1: c takes no part: it is for version 2.0",
@@ -372,9 +371,9 @@ mod tests {
         let mine = root.path().join("mine.conf");
         fs::write(&mine, line("mine")).unwrap();
         places.override_file = Some(mine.clone());
-        assert_eq!(names(&told(&places, &VERSION)), ["mine"]);
+        assert_eq!(names(&told(&places, VERSION)), ["mine"]);
         fs::remove_file(&mine).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert!(names(&found).is_empty());
         assert_eq!(found.failure.unwrap().0, mine);
     }
@@ -384,7 +383,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let places = places(root.path());
         fs::create_dir(&places.files[0]).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert!(names(&found).is_empty());
         assert!(found.failure.is_some());
     }
@@ -405,7 +404,7 @@ mod tests {
             "ibd5 u2.0 maybe\n",
         );
         fs::write(&places.files[0], text).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert_eq!(names(&found), ["ibd0", "ibd0"]);
         assert!(!found.entries[0].1.thread_safe && found.entries[1].1.thread_safe);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"libprov.so.1");
@@ -429,10 +428,10 @@ mod tests {
             "kernel k2.0 threadsafe default libdaplshm.so.2 libdat.2.0 \"\" \"\"\n",
         );
         fs::write(&places.files[0], text).unwrap();
-        let first = told(&places, &VERSION);
+        let first = told(&places, VERSION);
         assert_eq!(names(&first), ["OpenIB-cma", "shm"]);
         assert!(first.bad.is_empty() && first.listed_only.is_empty());
-        let second = told(&places, &OTHER);
+        let second = told(&places, OTHER);
         assert_eq!(names(&second), ["ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u", "shm"]);
         assert_eq!(second.entries[2].1.library.as_c_str(), c"libdaplshm.so.2");
         assert!(second.bad.is_empty());
@@ -467,10 +466,10 @@ mod tests {
         }
         entry("ofa-v2-scif0-u", "libdaploucm.so.2", "scif0 1");
         fs::write(&places.files[0], &text).unwrap();
-        let found = told(&places, &OTHER);
+        let found = told(&places, OTHER);
         assert_eq!((found.entries.len(), found.bad.len()), (count, 0));
         assert_eq!(found.entries[0].1.instance_data.as_c_str(), c"ib0 0");
-        assert_eq!(names(&told(&places, &VERSION)), ["shm"], "it is not meant for this version");
+        assert_eq!(names(&told(&places, VERSION)), ["shm"], "it is not meant for this version");
     }
 
     #[test]
@@ -480,14 +479,14 @@ mod tests {
         let entry = |name, library| format!("{name} u2.0 nonthreadsafe default {library} A.2.0 \"\" \"\"\n");
         let text = [entry("a", "one"), entry("b", "l"), entry("a", "two"), entry("a", "three")].concat();
         fs::write(&places.files[0], &text).unwrap();
-        let found = told(&places, &OTHER);
+        let found = told(&places, OTHER);
         assert_eq!(names(&found), ["a", "b"]);
         let stand_ins = found.stand_ins.iter().map(|(at, origin, entry)| (*at, origin.line, entry.library.as_c_str()));
         assert_eq!(stand_ins.collect::<Vec<_>>(), [(0, 3, c"two"), (0, 4, c"three")]);
         let told_last = "dat.conf:4: a by three, if the library of the line of this name before it cannot be loaded";
-        assert!(steps(&places, &OTHER).iter().any(|step| step == told_last));
+        assert!(steps(&places, OTHER).iter().any(|step| step == told_last));
         fs::write(&places.files[0], text.replace("u2.0", "u1.2")).unwrap();
-        assert!(told(&places, &VERSION).stand_ins.is_empty());
+        assert!(told(&places, VERSION).stand_ins.is_empty());
     }
 
     #[test]
@@ -500,7 +499,7 @@ mod tests {
             line("a")
         );
         fs::write(&places.files[0], text).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert_eq!(found.entries[0].1.library.as_c_str(), c"l.so");
         assert_eq!(found.entries[0].0.line, 3);
     }
@@ -513,14 +512,14 @@ mod tests {
         text.push_str("# a comment\n\nbad u1.2\n");
         text.push_str(&line("last"));
         fs::write(&places.files[0], &text).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert_eq!((found.entries.len(), found.bad.len()), (LINES_MAX - 1, 1));
         assert!(found.excess.is_none());
         assert_eq!(names(&found).last(), Some(&"last"));
         text.push_str(&line("beyond"));
         text.push_str(&line("far_beyond"));
         fs::write(&places.files[0], &text).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert_eq!(found.entries.len(), LINES_MAX - 1);
         let (origin, excess) = found.excess.unwrap();
         assert_eq!((origin.line as usize, excess), (LINES_MAX + 3, Excess::Lines));
@@ -533,7 +532,7 @@ mod tests {
         let version = |n| format!("a u1.{n} nonthreadsafe default l.so A.1.0 \"\" \"\"\n");
         let text: String = (0..30_000).chain(0..30_000).map(version).collect();
         fs::write(&places.files[0], text).unwrap();
-        assert_eq!(told(&places, &VERSION).entries.len(), 30_000);
+        assert_eq!(told(&places, VERSION).entries.len(), 30_000);
     }
 
     #[test]
@@ -543,7 +542,7 @@ mod tests {
         let long = |bytes: usize| format!("# {}\n", "x".repeat(bytes - 2));
         let text = [line("a"), long(conf::LINE_MAX), long(conf::LINE_MAX + 1), line("b")].concat();
         fs::write(&places.files[0], text).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         assert_eq!(names(&found), ["a", "b"]);
         assert_eq!(found.bad.len(), 1);
         assert_eq!((found.bad[0].0.line, found.bad[0].1.fault), (3, conf::Fault::LongLine));
@@ -556,7 +555,7 @@ mod tests {
         let places = places(root.path());
         let example = include_str!("../../../dat.conf.example");
         fs::write(&places.files[0], example).unwrap();
-        for version in [&VERSION, &OTHER] {
+        for version in [VERSION, OTHER] {
             let found = told(&places, version);
             assert_eq!(names(&found), ["shm"]);
             assert!(found.bad.is_empty());
@@ -570,11 +569,11 @@ mod tests {
             })
             .collect();
         fs::write(&places.files[0], all.join("\n")).unwrap();
-        let found = told(&places, &VERSION);
+        let found = told(&places, VERSION);
         let expected = ["shm", "verbs-eth0", "verbs-ib0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
         assert_eq!(names(&found), expected);
         assert!(found.bad.is_empty());
-        let found = told(&places, &OTHER);
+        let found = told(&places, OTHER);
         let expected = ["shm", "verbs-eth0", "verbs-ib0", "ofa-v2-ib0", "ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u"];
         assert_eq!(names(&found), expected);
         assert!(found.bad.is_empty());

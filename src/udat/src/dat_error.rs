@@ -2,8 +2,8 @@
 //!
 //! A return code has 32 bits: class (31 and 30), type (29 to 16), subtype (15 to 0).
 
+use crate::c_enum;
 use crate::dat_platform_specific::DAT_UINT32;
-use dat_abi::c_enum;
 
 /// Return code of every function: class, type and subtype or-ed; 0 is success.
 pub type DAT_RETURN = DAT_UINT32;

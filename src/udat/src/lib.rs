@@ -2,8 +2,9 @@
 //!
 //! A version has a crate of its own, which adds the rest and passes everything on: structures with other fields,
 //! numbers that differ, the calls with other arguments, the provider table. Both crates have one module for each header,
-//! and the modules of a version have the names of the modules here. [`place!`](dat_abi::place) marks where the items of
-//! a version belong, [`c_members!`](dat_abi::c_members) adds to an enumeration. `cargo run -p dat-derived` writes the C
+//! and the modules of a version have the names of the modules here. [`place!`](crate::place) marks where the items of
+//! a version belong, [`c_members!`](crate::c_members) adds to an enumeration, and macros such as
+//! [`provider_attr_of!`](crate::provider_attr_of) have what all versions have of a structure. `cargo run -p dat-derived` writes the C
 //! headers from all of it, so C programmers read every comment here too. Texts that only a macro can express are in macros/.
 //! Names are those of C. The only code takes return codes apart; the calls are declared, not defined.
 
@@ -11,6 +12,7 @@
 // The names are those of the C headers, which programs know.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
 
+pub mod abi;
 mod calls;
 pub mod dat;
 pub mod dat_error;

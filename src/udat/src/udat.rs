@@ -4,7 +4,7 @@ use core::ffi::c_char;
 
 use crate::dat::*;
 use crate::dat_platform_specific::*;
-use dat_abi::{c_enum, place};
+use crate::{c_enum, place};
 
 pub mod provider;
 pub use provider::*;

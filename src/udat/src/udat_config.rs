@@ -1,7 +1,7 @@
 //! Configuration that a program is compiled with
 
 use crate::dat::{DAT_BOOLEAN, DAT_FALSE};
-use dat_abi::place;
+use crate::place;
 
 place!(version);
 

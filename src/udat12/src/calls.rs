@@ -5,7 +5,7 @@ mod lmr;
 mod registry;
 mod rmr;
 
-/// Calls the macro `$callback` with each call of uDAPL 1.2, in the form that [`dat_abi`] describes.
+/// Calls the macro `$callback` with each call of uDAPL 1.2, in the form that [`dat_udat::abi`] describes.
 #[macro_export]
 macro_rules! for_each_call {
     ($callback:path) => {

@@ -1,7 +1,7 @@
 //! User-level interface
 
 use crate::dat::*;
-use dat_abi::{c_members, place};
+use dat_udat::{c_members, place};
 
 pub mod provider;
 pub use dat_udat::udat::*;

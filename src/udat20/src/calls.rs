@@ -10,7 +10,7 @@ mod post;
 mod registry;
 mod rmr;
 
-/// Calls the macro `$callback` with each call that every library of uDAPL 2.0 exports, in the form that [`dat_abi`]
+/// Calls the macro `$callback` with each call that every library of uDAPL 2.0 exports, in the form that [`dat_udat::abi`]
 /// describes.
 #[macro_export]
 macro_rules! for_each_call {

@@ -10,10 +10,10 @@ use crate::va_list::va_list;
 mod slot_types {
     use super::*;
 
-    for_each_call!(dat_abi::slot_type);
-    for_each_further_call!(dat_abi::slot_type);
+    for_each_call!(dat_udat::slot_type);
+    for_each_further_call!(dat_udat::slot_type);
 }
 
 pub use slot_types::DAT_IA_OPENV_FUNC;
 
-for_each_slot!(dat_abi::provider_table);
+for_each_slot!(dat_udat::provider_table);

@@ -1,6 +1,6 @@
 //! Interface between the registry and provider libraries
 
-use dat_abi::c_enum;
+use dat_udat::c_enum;
 
 pub use dat_udat::dat_registry::*;
 

@@ -7,7 +7,7 @@ mod types;
 mod values;
 
 // The unnamed member of the C structure has a name here, so this one is not among the records.
-dat_abi::record!(crate::DAT_IB_EXTENSION_EVENT_DATA, 64, 8, {
+dat_udat::record!(crate::DAT_IB_EXTENSION_EVENT_DATA, 64, 8, {
     r#type: 0, 4;
     status: 4, 4;
     val: 8, 4;

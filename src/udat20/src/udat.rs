@@ -2,7 +2,7 @@
 
 use crate::dat::*;
 use crate::dat_platform_specific::*;
-use dat_abi::{c_enum, c_members, place};
+use dat_udat::{c_enum, c_members, place};
 
 pub mod provider;
 pub use dat_udat::udat::*;

@@ -14,7 +14,7 @@ use syn::visit_mut::{VisitMut, visit_expr_mut};
 use syn::{Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Token, Type, UnOp, Variant};
 
 use super::merge;
-use crate::{Result, doc};
+use crate::{Result, doc, macros};
 
 /// Types of constants that have 64 bits.
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
@@ -61,7 +61,9 @@ impl Source {
         let attrs = common.as_ref().or(own.as_ref()).map(|file| &file.attrs[..]).unwrap_or_default();
         let title = doc::lines(attrs).into_iter().next().unwrap_or_default();
         let items = |file: Option<syn::File>| file.map(|file| file.items).unwrap_or_default();
-        Source::of(title, merge::merge(items(common), items(own))?, defined)
+        let mut common = items(common);
+        let own = macros::expand(&mut common, items(own))?;
+        Source::of(title, merge::merge(common, own)?, defined)
     }
 
     /// Takes items that come from no module.

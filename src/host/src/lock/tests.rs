@@ -40,42 +40,6 @@ fn a_wait_for_a_mutex_has_a_limit() {
 }
 
 #[test]
-fn readers_share_and_writers_do_not() {
-    let lock = Arc::new(RwLock::new((0_u64, 0_u64)));
-    {
-        let one = lock.read();
-        assert!(lock.try_read().is_some() && lock.try_write().is_none());
-        drop(one);
-        let writer = lock.write();
-        assert!(lock.try_read().is_none() && lock.try_write().is_none());
-        drop(writer);
-    }
-    let writers = (0..2).map(|_| {
-        let lock = lock.clone();
-        thread::spawn(move || {
-            for _ in 0..5_000 {
-                let mut pair = lock.write();
-                pair.0 += 1;
-                thread::yield_now();
-                pair.1 += 1;
-            }
-        })
-    });
-    let readers = (0..2).map(|_| {
-        let lock = lock.clone();
-        thread::spawn(move || {
-            for _ in 0..20_000 {
-                let pair = lock.read();
-                assert_eq!(pair.0, pair.1);
-            }
-        })
-    });
-    let threads: Vec<_> = writers.chain(readers).collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-    assert_eq!(*lock.read(), (10_000, 10_000));
-}
-
-#[test]
 fn a_waiter_is_told_of_each_change() {
     let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
     let other = shared.clone();

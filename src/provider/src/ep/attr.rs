@@ -2,8 +2,9 @@
 
 use dat_core::ep::table::Qos;
 use dat_core::ep::{State, Watermark};
-use dat_face::count;
 use dat_udat::*;
+
+use crate::count;
 
 /// A quality of service in the terms of the core; `None` if the value stands for none.
 pub fn qos(qos: DAT_QOS) -> Option<Qos> {
@@ -87,7 +88,7 @@ macro_rules! ep_attributes {
         pub(crate) fn c_ep_attributes(attr: &$crate::core::EpAttributes, srq: bool) -> DAT_EP_ATTR {
             use $crate::Size;
             use $crate::ep::attr::c_watermark;
-            use $crate::face::count;
+            use $crate::count;
 
             DAT_EP_ATTR {
                 service_type: DAT_SERVICE_TYPE_RC,

@@ -8,18 +8,17 @@ use dat_core::ep::ConnectRequest;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::transport::Transport;
-use dat_face::call::{making, slow};
-use dat_face::handle::{find, same_ia};
-use dat_face::ptr::bytes;
-use dat_face::{Answer, At, Face, Fault};
 use dat_udat::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_CONN_QUAL, DAT_CONNECT_DEFAULT_FLAG,
     DAT_CONNECT_FLAGS, DAT_COUNT, DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_PVOID, DAT_QOS, DAT_RETURN, DAT_SOCK_ADDR,
     DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
 };
 
-use crate::Udat;
+use crate::call::{making, slow};
 use crate::ep::attr::qos;
+use crate::handle::{find, same_ia};
+use crate::ptr::bytes;
+use crate::{Answer, At, Face, Fault, Version};
 
 /// A time limit in microseconds; `None` for no limit.
 pub(crate) fn micros(timeout: DAT_TIMEOUT) -> Option<u32> {
@@ -88,7 +87,7 @@ fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
 ///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_ep_connect<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_connect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
     remote_conn_qual: DAT_CONN_QUAL,
@@ -130,7 +129,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_ep_dup_connect<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_dup_handle: DAT_EP_HANDLE,
     timeout: DAT_TIMEOUT,
@@ -155,7 +154,7 @@ pub unsafe extern "C" fn dat_ep_dup_connect<F: Face<Version: Udat>>(
 ///
 /// # Safety
 /// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_disconnect<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_disconnect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     disconnect_flags: DAT_CLOSE_FLAGS,
 ) -> DAT_RETURN {

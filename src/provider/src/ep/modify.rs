@@ -5,20 +5,19 @@ use dat_core::Endpoint;
 use dat_core::ep::Changes;
 use dat_core::ep::table::{Class, RULES};
 use dat_core::error::{Arg, Role};
-use dat_face::call::making;
-use dat_face::handle::find;
-use dat_face::ptr::InPtr;
-use dat_face::{At, Face, Fault};
 use dat_udat::{DAT_EP_HANDLE, DAT_EP_PARAM_MASK, DAT_RETURN};
 
-use crate::Udat;
+use crate::call::making;
 use crate::ep::EpParam;
+use crate::handle::find;
+use crate::ptr::InPtr;
+use crate::{At, Face, Fault, Version};
 
 /// Slot of dat_ep_modify.
 ///
 /// # Safety
 /// `ep_param` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_modify<F: Face<Version: Udat>>(
+pub unsafe extern "C" fn dat_ep_modify<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
     ep_param: *const EpParam<F>,
@@ -34,7 +33,7 @@ pub unsafe extern "C" fn dat_ep_modify<F: Face<Version: Udat>>(
             return Err(Fault::Argument(3));
         }
         let named = || RULES.iter().filter(|rule| ep_param_mask & F::Version::ep_field(rule.field) != 0);
-        if ep_param_mask & !<F::Version as Udat>::EP_FIELDS != 0 || named().any(|rule| rule.class == Class::Never) {
+        if ep_param_mask & !F::Version::EP_FIELDS != 0 || named().any(|rule| rule.class == Class::Never) {
             return Err(Fault::Argument(2));
         }
         // The structure is read only now, and only where the mask says that it is filled.
@@ -88,18 +87,18 @@ macro_rules! ep_fields {
 
         /// The new value of a field of `ep`. Nothing else of the structure is read, except the number of elements of a list
         /// if the mask names that too.
-        pub(crate) fn value<F: $crate::face::Face>(
+        pub(crate) fn value<F: $crate::Face>(
             ep: &$crate::core::Endpoint<F::Transport>,
             field: Field,
             mask: DAT_EP_PARAM_MASK,
-            param: $crate::face::ptr::InPtr<DAT_EP_PARAM>,
+            param: $crate::ptr::InPtr<DAT_EP_PARAM>,
         ) -> $crate::core::ep::Value<F::Transport> {
             use $crate::core::ep::Value;
             use $crate::core::ep::table::Setting;
             use $crate::core::error::Role;
             use $crate::ep::attr::qos;
-            use $crate::face::handle::find_or_null;
-            use $crate::face::ptr::read_field;
+            use $crate::handle::find_or_null;
+            use $crate::ptr::read_field;
             use $crate::post::completion_flags;
 
             let pz = |handle: DAT_PZ_HANDLE| find_or_null::<F, _>(handle, Role::Pz).ok().map(Value::Pz);

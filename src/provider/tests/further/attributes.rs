@@ -4,8 +4,8 @@ use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dat_face::Face;
-use dat_face::registration::RegistryFunction;
+use dat_provider_common::Face;
+use dat_provider_common::registration::RegistryFunction;
 use dat_udat20::*;
 
 use crate::slots::{FakeFace, OK, Setup, arg_error, connection, handle_error, slot};

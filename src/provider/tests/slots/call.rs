@@ -1,8 +1,8 @@
 //! The frame around slow calls.
 
 use dat_core::Error;
-use dat_face::Fault;
-use dat_face::call::slow;
+use dat_provider_common::Fault;
+use dat_provider_common::call::slow;
 
 use super::*;
 

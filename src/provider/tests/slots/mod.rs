@@ -14,8 +14,8 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::testing::Fake;
-use dat_face::registration::Identity;
-use dat_face::{Adapter, Domain, Face, fork};
+use dat_provider_common::registration::Identity;
+use dat_provider_common::{Adapter, Domain, Face, fork};
 
 use crate::version::{self, *};
 
@@ -197,7 +197,7 @@ impl Setup {
 
     /// The core's side of the adapter.
     pub fn core(&self) -> std::sync::Arc<dat_core::Ia<Fake>> {
-        dat_face::handle::find::<FakeFace, _>(self.ia, dat_core::error::Role::Ia).unwrap()
+        dat_provider_common::handle::find::<FakeFace, _>(self.ia, dat_core::error::Role::Ia).unwrap()
     }
 
     pub fn dequeue(&self, evd: DAT_EVD_HANDLE) -> Option<DAT_EVENT> {

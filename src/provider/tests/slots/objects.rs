@@ -1,6 +1,6 @@
 //! Adapters, zones, regions, dispatchers, endpoints and shared receive queues, row by row.
 
-use dat_provider_common::Udat as _;
+use dat_provider_common::Version as _;
 
 use super::connection::{attributes, blank_param};
 use super::*;

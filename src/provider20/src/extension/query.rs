@@ -4,10 +4,10 @@
 use std::ffi::c_char;
 use std::ptr::null_mut;
 
-use dat_face::call::making;
-use dat_face::ptr::OutPtr;
-use dat_face::{Face, Fault};
+use dat_provider_common::call::making;
 use dat_provider_common::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};
+use dat_provider_common::ptr::OutPtr;
+use dat_provider_common::{Face, Fault};
 use dat_udat20::{
     DAT_CLOSE_ABRUPT_FLAG, DAT_COUNT, DAT_HANDLE, DAT_IA_ATTR, DAT_IA_HANDLE, DAT_PROVIDER_ATTR, DAT_RETURN,
     DAT_SUCCESS, VaList, open_query_code,

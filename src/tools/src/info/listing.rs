@@ -46,7 +46,7 @@ struct Listing {
 /// Shows the table.
 pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
     let (loaded, adapters) = load(library)?;
-    let found = find(&Places::of_this_process(), &VERSION, &mut |_| {});
+    let found = find(&Places::of_this_process(), VERSION, &mut |_| {});
     let ports = devices::ports(Path::new(sysfs::ROOT));
     let interfaces = net::interfaces();
     let adapters = probe_all(&adapters, library)

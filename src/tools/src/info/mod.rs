@@ -28,7 +28,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use dat_registry::builtin::Version;
+use dat_registry::Version;
 use serde_json::json;
 
 use crate::dat::{Demand, Library};
@@ -38,8 +38,7 @@ use crate::tool::{Outcome, Section, Tool};
 use attributes::Group;
 
 /// What libdat.so.1 gives to the registry; a difference shows in `--explain`, which compares the adapters.
-const VERSION: Version =
-    Version { major: 1, minor: 2, shm: c"libdaplshm.so.1", verbs: c"libdaplverbs.so.1", lists_others: false };
+const VERSION: Version = Version { major: 1, minor: 2 };
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[

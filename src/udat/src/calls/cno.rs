@@ -1,4 +1,4 @@
-/// Calls: consumer notification objects. See [`dat_abi`].
+/// Calls: consumer notification objects. See [`crate::abi`].
 #[macro_export]
 macro_rules! cno_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// Calls: connections of endpoints. See [`dat_abi`].
+/// Calls: connections of endpoints. See [`crate::abi`].
 #[macro_export]
 macro_rules! connect_calls {
     ($callback:path) => {

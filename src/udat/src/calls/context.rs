@@ -1,4 +1,4 @@
-/// Calls: objects of any kind. See [`dat_abi`].
+/// Calls: objects of any kind. See [`crate::abi`].
 #[macro_export]
 macro_rules! context_calls {
     ($callback:path) => {

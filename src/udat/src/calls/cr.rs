@@ -1,4 +1,4 @@
-/// Calls: connection requests. See [`dat_abi`].
+/// Calls: connection requests. See [`crate::abi`].
 ///
 /// The list `$own` has what a version writes itself.
 #[macro_export]

@@ -1,4 +1,4 @@
-/// Calls: endpoints. See [`dat_abi`].
+/// Calls: endpoints. See [`crate::abi`].
 #[macro_export]
 macro_rules! ep_calls {
     ($callback:path) => {

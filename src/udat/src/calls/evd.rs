@@ -1,4 +1,4 @@
-/// Calls: event dispatchers. See [`dat_abi`].
+/// Calls: event dispatchers. See [`crate::abi`].
 #[macro_export]
 macro_rules! evd_calls {
     ($callback:path) => {

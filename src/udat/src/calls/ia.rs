@@ -1,4 +1,4 @@
-/// Calls: interface adapters. See [`dat_abi`].
+/// Calls: interface adapters. See [`crate::abi`].
 #[macro_export]
 macro_rules! ia_calls {
     ($callback:path) => {

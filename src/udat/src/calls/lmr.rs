@@ -1,4 +1,4 @@
-/// Calls: local memory regions. See [`dat_abi`].
+/// Calls: local memory regions. See [`crate::abi`].
 ///
 /// The list `$own` has what a version writes itself.
 #[macro_export]

@@ -1,4 +1,4 @@
-/// Calls: transfers of endpoints. See [`dat_abi`].
+/// Calls: transfers of endpoints. See [`crate::abi`].
 #[macro_export]
 macro_rules! post_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// Calls: public service points. See [`dat_abi`].
+/// Calls: public service points. See [`crate::abi`].
 #[macro_export]
 macro_rules! psp_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// Calls: protection zones. See [`dat_abi`].
+/// Calls: protection zones. See [`crate::abi`].
 #[macro_export]
 macro_rules! pz_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// Calls: registry and return codes. See [`dat_abi`].
+/// Calls: registry and return codes. See [`crate::abi`].
 ///
 /// The list `$own` has what a version writes itself.
 #[macro_export]

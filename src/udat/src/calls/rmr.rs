@@ -1,4 +1,4 @@
-/// Calls: remote memory regions. See [`dat_abi`].
+/// Calls: remote memory regions. See [`crate::abi`].
 ///
 /// The list `$own` has what a version writes itself.
 #[macro_export]

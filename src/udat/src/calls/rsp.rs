@@ -1,4 +1,4 @@
-/// Calls: reserved service points. See [`dat_abi`].
+/// Calls: reserved service points. See [`crate::abi`].
 #[macro_export]
 macro_rules! rsp_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// Calls: shared receive queues. See [`dat_abi`].
+/// Calls: shared receive queues. See [`crate::abi`].
 #[macro_export]
 macro_rules! srq_calls {
     ($callback:path) => {

@@ -1,7 +1,7 @@
 //! Endpoints
 
 use crate::dat_platform_specific::*;
-use dat_abi::{c_enum, place};
+use crate::{c_enum, place};
 
 c_enum! {
     /// Kind of connection.
@@ -9,6 +9,99 @@ c_enum! {
         /// Reliable connection.
         DAT_SERVICE_TYPE_RC = 0,
     }
+}
+
+/// Defines `DAT_EP_PARAM` of a version, whose own fields come before the addresses.
+#[macro_export]
+macro_rules! ep_param_of {
+    ($($own:tt)*) => {
+        /// Parameters of an endpoint, see dat_ep_query and dat_ep_modify.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct dat_ep_param {
+            /// The adapter that it belongs to.
+            pub ia_handle: DAT_IA_HANDLE,
+            /// Its state.
+            pub ep_state: DAT_EP_STATE,
+            $($own)*
+            /// Local address.
+            pub local_ia_address_ptr: DAT_IA_ADDRESS_PTR,
+            /// Local port.
+            pub local_port_qual: DAT_PORT_QUAL,
+            /// Remote address.
+            pub remote_ia_address_ptr: DAT_IA_ADDRESS_PTR,
+            /// Remote port.
+            pub remote_port_qual: DAT_PORT_QUAL,
+            /// Its protection zone.
+            pub pz_handle: DAT_PZ_HANDLE,
+            /// Event dispatcher of receive completions.
+            pub recv_evd_handle: DAT_EVD_HANDLE,
+            /// Event dispatcher of request completions.
+            pub request_evd_handle: DAT_EVD_HANDLE,
+            /// Event dispatcher of connection events.
+            pub connect_evd_handle: DAT_EVD_HANDLE,
+            /// Its shared receive queue, or DAT_HANDLE_NULL.
+            pub srq_handle: DAT_SRQ_HANDLE,
+            /// Its attributes.
+            pub ep_attr: DAT_EP_ATTR,
+        }
+
+        /// Parameters of an endpoint, see dat_ep_query and dat_ep_modify.
+        pub type DAT_EP_PARAM = dat_ep_param;
+    };
+}
+
+/// Defines `DAT_EP_ATTR` of a version, whose lengths are of the type `$length`.
+#[macro_export]
+macro_rules! ep_attr_of {
+    ($length:ident;) => {
+        /// Attributes of an endpoint.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct dat_ep_attr {
+            /// Kind of connection.
+            pub service_type: DAT_SERVICE_TYPE,
+            /// Longest message in bytes; 0 leaves it to the provider.
+            pub max_message_size: $length,
+            /// Longest RDMA operation in bytes; 0 leaves it to the provider.
+            pub max_rdma_size: $length,
+            /// Quality of service.
+            pub qos: DAT_QOS,
+            /// Configuration of the receive stream.
+            pub recv_completion_flags: DAT_COMPLETION_FLAGS,
+            /// Configuration of the request stream.
+            pub request_completion_flags: DAT_COMPLETION_FLAGS,
+            /// Receives outstanding. With a shared receive queue: the hard high watermark.
+            pub max_recv_dtos: DAT_COUNT,
+            /// Requests outstanding.
+            pub max_request_dtos: DAT_COUNT,
+            /// Segments of a receive.
+            pub max_recv_iov: DAT_COUNT,
+            /// Segments of a send.
+            pub max_request_iov: DAT_COUNT,
+            /// RDMA reads outstanding as target.
+            pub max_rdma_read_in: DAT_COUNT,
+            /// RDMA reads outstanding as originator.
+            pub max_rdma_read_out: DAT_COUNT,
+            /// Soft high watermark of receive buffers, with a shared receive queue.
+            pub srq_soft_hw: DAT_COUNT,
+            /// Segments of an RDMA read.
+            pub max_rdma_read_iov: DAT_COUNT,
+            /// Segments of an RDMA write.
+            pub max_rdma_write_iov: DAT_COUNT,
+            /// Elements of ep_transport_specific.
+            pub ep_transport_specific_count: DAT_COUNT,
+            /// Attributes of the transport.
+            pub ep_transport_specific: *mut DAT_NAMED_ATTR,
+            /// Elements of ep_provider_specific.
+            pub ep_provider_specific_count: DAT_COUNT,
+            /// Attributes of the provider.
+            pub ep_provider_specific: *mut DAT_NAMED_ATTR,
+        }
+
+        /// Attributes of an endpoint.
+        pub type DAT_EP_ATTR = dat_ep_attr;
+    };
 }
 
 place!(attr);

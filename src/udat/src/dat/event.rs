@@ -3,7 +3,7 @@
 use super::types::*;
 use crate::dat_platform_specific::*;
 use crate::udat::dat_evd_param;
-use dat_abi::{c_enum, place};
+use crate::{c_enum, place};
 
 c_enum! {
     /// Kinds of events that an event dispatcher admits.

@@ -2,7 +2,7 @@
 
 use super::types::*;
 use crate::dat_platform_specific::*;
-use dat_abi::{c_enum, place};
+use crate::{c_enum, place};
 
 /// Names a local memory region in the segments of a data transfer.
 pub type DAT_LMR_CONTEXT = DAT_UINT32;

@@ -1,8 +1,8 @@
 //! Service points and connection requests
 
 use super::types::*;
+use crate::c_enum;
 use crate::dat_platform_specific::*;
-use dat_abi::c_enum;
 
 c_enum! {
     /// Supplier of the endpoint for a request at a public service point.

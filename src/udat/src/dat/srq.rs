@@ -1,8 +1,8 @@
 //! Shared receive queues
 
 use super::types::*;
+use crate::c_enum;
 use crate::dat_platform_specific::*;
-use dat_abi::c_enum;
 
 /// Attributes of a shared receive queue.
 #[derive(Clone, Copy, Debug)]

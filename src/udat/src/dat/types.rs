@@ -2,8 +2,8 @@
 
 use core::ffi::c_char;
 
+use crate::c_enum;
 use crate::dat_platform_specific::*;
-use dat_abi::c_enum;
 
 /// Size of the arrays that hold names, including the terminating NUL.
 pub const DAT_NAME_MAX_LENGTH: usize = 256;

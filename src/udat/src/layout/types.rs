@@ -1,11 +1,10 @@
 //! Sizes and alignments of types without fields
 
-use dat_abi::scalar;
-
 use crate::dat::*;
 use crate::dat_error::*;
 use crate::dat_platform_specific::*;
 use crate::dat_registry::*;
+use crate::scalar;
 use crate::udat::*;
 
 scalar!(DAT_UINT32, 4, 4);

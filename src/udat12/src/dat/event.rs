@@ -1,7 +1,7 @@
 //! Events
 
 use super::types::*;
-use dat_abi::place;
+use dat_udat::place;
 
 pub use dat_udat::dat::event::*;
 

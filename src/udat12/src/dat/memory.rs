@@ -3,7 +3,7 @@
 use super::types::*;
 use crate::dat_platform_specific::*;
 use crate::udat::dat_lmr_param;
-use dat_abi::{c_members, place};
+use dat_udat::{c_members, place};
 
 pub use dat_udat::dat::memory::*;
 

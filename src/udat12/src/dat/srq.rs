@@ -1,6 +1,6 @@
 //! Shared receive queues
 
-use dat_abi::c_members;
+use dat_udat::c_members;
 
 pub use dat_udat::dat::srq::*;
 

@@ -1,6 +1,6 @@
 //! Sizes and alignments of types without fields
 
-use dat_abi::scalar;
+use dat_udat::scalar;
 
 use crate::*;
 

@@ -3,7 +3,7 @@
 use super::memory::DAT_RMR_CONTEXT;
 use super::types::*;
 use crate::dat_platform_specific::*;
-use dat_abi::{c_enum, c_members, place};
+use dat_udat::{c_enum, c_members, place};
 
 pub use dat_udat::dat::event::*;
 

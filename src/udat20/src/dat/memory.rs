@@ -2,7 +2,7 @@
 
 use super::types::*;
 use crate::udat::dat_lmr_param;
-use dat_abi::{c_enum, c_members, place};
+use dat_udat::{c_enum, c_members, place};
 
 pub use dat_udat::dat::memory::*;
 

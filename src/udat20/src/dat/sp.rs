@@ -2,7 +2,7 @@
 
 use super::types::*;
 use crate::dat_platform_specific::*;
-use dat_abi::c_enum;
+use dat_udat::c_enum;
 
 pub use dat_udat::dat::sp::*;
 

@@ -3,7 +3,7 @@
 use core::ffi::c_int;
 
 use crate::dat_platform_specific::*;
-use dat_abi::c_members;
+use dat_udat::c_members;
 
 pub use dat_udat::dat::types::*;
 

@@ -5,7 +5,7 @@
 use core::ffi::{c_int, c_uint, c_void};
 
 use crate::dat::DAT_HANDLE;
-use dat_abi::c_enum;
+use dat_udat::c_enum;
 
 /// Group of a collective operation.
 pub type DAT_IB_COLLECTIVE_HANDLE = DAT_HANDLE;

@@ -2,7 +2,7 @@
 //!
 //! No provider of this project keeps them; the operations answer DAT_NOT_IMPLEMENTED.
 
-use dat_abi::c_enum;
+use dat_udat::c_enum;
 
 c_enum! {
     /// Counters of an interface adapter.

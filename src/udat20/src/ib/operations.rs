@@ -3,7 +3,7 @@
 use crate::dat::{DAT_CONTEXT, DAT_HANDLE};
 use crate::dat_platform_specific::*;
 use crate::ib::ibv_ah;
-use dat_abi::c_enum;
+use dat_udat::c_enum;
 
 c_enum! {
     /// Kind of an extended event.

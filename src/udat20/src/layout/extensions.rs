@@ -1,6 +1,6 @@
 //! The extensions for InfiniBand: types, structures, values
 
-use dat_abi::{record, scalar, values};
+use dat_udat::{record, scalar, values};
 
 use crate::*;
 

@@ -27,7 +27,7 @@ pub struct Configuration {
 pub fn explain(places: &Places) -> Configuration {
     let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
     let mut file = None;
-    let found = find(places, &VERSION, &mut |search| {
+    let found = find(places, VERSION, &mut |search| {
         if let Search::Taken(path) = search {
             file = Some(path.to_owned());
         }

@@ -13,14 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use dat_core::error::Role;
 use dat_core::transport::Transport;
 use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab, Window};
+use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
 
 use crate::registration::{Registrations, RegistryFunction};
 use crate::{Answer, Face, Fault, Version};
-
-/// A handle in the form that programs use.
-pub type RawHandle = *mut c_void;
 
 /// The table type of a face's version.
 type Table<F> = <<F as Face>::Version as Version>::Table;
@@ -135,7 +133,7 @@ impl<F: Face> Domain<F> {
     /// The place that `handle` names, if there is one in any slab.
     #[cold]
     #[inline(never)]
-    fn place(&self, handle: RawHandle) -> Option<Place<'static>> {
+    fn place(&self, handle: DAT_HANDLE) -> Option<Place<'static>> {
         let handle = Handle(handle.addr());
         self.spaces().find_map(|space| {
             let place = space.slab.place(handle)?;
@@ -146,25 +144,25 @@ impl<F: Face> Domain<F> {
 
     /// Enters the live object of type `O` behind `handle`.
     #[inline]
-    pub fn get<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+    pub fn get<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<'static, O>> {
         self.get_quickly(handle).or_else(|| self.get_slowly(handle))
     }
 
     /// Does what [`Domain::get`] does in the quickest way; `None` also if that cannot be gone.
     #[inline(always)]
-    pub fn get_quickly<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+    pub fn get_quickly<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<'static, O>> {
         self.window.enter(Handle(handle.addr()))
     }
 
     #[cold]
     #[inline(never)]
-    fn get_slowly<O: Object>(&self, handle: RawHandle) -> Option<Held<'static, O>> {
+    fn get_slowly<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<'static, O>> {
         self.place(handle)?.enter()
     }
 
     /// The kind of the live object behind `handle`.
     #[inline]
-    pub fn kind(&self, handle: RawHandle) -> Option<Kind> {
+    pub fn kind(&self, handle: DAT_HANDLE) -> Option<Kind> {
         self.window.kind(Handle(handle.addr())).or_else(|| self.place(handle)?.kind())
     }
 
@@ -218,34 +216,34 @@ impl<F: Face> Default for Domain<F> {
 
 /// The handle of an object in the form that programs use.
 #[inline]
-pub fn handle_of(object: &impl Object) -> RawHandle {
+pub fn handle_of(object: &impl Object) -> DAT_HANDLE {
     raw(object.header().handle())
 }
 
 /// The handle of an object, or NULL.
-pub fn handle_or_null<O: Object>(object: Option<&Arc<O>>) -> RawHandle {
+pub fn handle_or_null<O: Object>(object: Option<&Arc<O>>) -> DAT_HANDLE {
     object.map_or(ptr::null_mut(), |object| handle_of(&**object))
 }
 
 /// A handle of the core in the form that programs use.
 #[inline]
-pub fn raw(handle: Handle) -> RawHandle {
+pub fn raw(handle: Handle) -> DAT_HANDLE {
     ptr::with_exposed_provenance_mut::<c_void>(handle.0)
 }
 
 /// Enters the object of type `O` behind `handle`, which has this `role` in the call, without taking a reference to it.
 #[inline(always)]
-pub fn enter<F: Face, O: Object>(handle: RawHandle, role: Role) -> Answer<Held<'static, O>> {
+pub fn enter<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Held<'static, O>> {
     F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }
 
 /// Finds the object of type `O` behind `handle`, which has this `role` in the call.
-pub fn find<F: Face, O: Object>(handle: RawHandle, role: Role) -> Answer<Arc<O>> {
+pub fn find<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
     enter::<F, O>(handle, role).map(|held| held.share())
 }
 
 /// Does what [`find`] does for an argument that may be NULL.
-pub fn find_or_null<F: Face, O: Object>(handle: RawHandle, role: Role) -> Answer<Option<Arc<O>>> {
+pub fn find_or_null<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Option<Arc<O>>> {
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 

@@ -18,12 +18,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dat_core::Object;
 use dat_core::error::{Arg, Error, Resource, Role};
 use dat_core::transport::Transport;
+use dat_udat::{DAT_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
 use host::diagnostics::{CALL, Function, RETURN};
 use host::memory::{self, NoMemory};
 
-use crate::handle::RawHandle;
-use crate::{Code, Face, SUCCESS, Version};
+use crate::{Face, Version};
 
 /// The reason why a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +95,9 @@ impl<T> At<T> for dat_core::Result<T> {
 
 /// The return code of a call that ended with `answer`.
 #[inline(always)]
-pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
+pub(crate) fn code<F: Face>(answer: Answer<()>) -> DAT_RETURN {
     match answer {
-        Ok(()) => SUCCESS,
+        Ok(()) => DAT_SUCCESS,
         Err(fault) => failed::<F>(fault),
     }
 }
@@ -106,7 +106,7 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> Code {
 ///
 /// Without memory the body does not run, and the code is that of [`Resource::Memory`]. Otherwise it does what [`slow`]
 /// does.
-pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
+pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<F>(body),
         Err(NoMemory) => code::<F>(Err(OUT_OF_MEMORY)),
@@ -119,7 +119,7 @@ pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 /// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`] has written its line by
 /// then. The thread cannot be cancelled meanwhile: cancellation would leave locks behind, and the stack could not be
 /// unwound through this code.
-pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
+pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
     let function = Function::of(&body);
     log::debug!(target: CALL, "{function}");
@@ -133,13 +133,13 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 /// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile: cancellation is
 /// forbidden if the transport has [`Transport::CANCELLATION_POINTS`].
 #[inline(always)]
-pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
+pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let call = || code::<F>(body());
     if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
 }
 
 /// Does what [`fast`] does, for a call that often finds nothing, because programs poll by it.
-pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
+pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let call = || match body() {
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
         answer => code::<F>(answer),
@@ -152,11 +152,11 @@ pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> Code {
 /// If `found` says that the body would find nothing, the code is that of [`Error::QueueEmpty`].
 #[inline(always)]
 pub fn quickly<F: Face, O: Object>(
-    handle: RawHandle,
+    handle: DAT_HANDLE,
     found: impl FnOnce(&O) -> bool,
     body: impl FnOnce(&O) -> Answer<()>,
-    otherwise: impl FnOnce() -> Code,
-) -> Code {
+    otherwise: impl FnOnce() -> DAT_RETURN,
+) -> DAT_RETURN {
     let call = move || {
         let Some(held) = F::domain().get_quickly::<O>(handle) else {
             cold_path();
@@ -171,7 +171,7 @@ pub fn quickly<F: Face, O: Object>(
         match body(&held) {
             Ok(()) => {
                 drop(ManuallyDrop::into_inner(held));
-                SUCCESS
+                DAT_SUCCESS
             }
             Err(fault) => {
                 cold_path();
@@ -186,7 +186,7 @@ pub fn quickly<F: Face, O: Object>(
 /// The return code of a fault.
 #[cold]
 #[inline(never)]
-fn failed<F: Face>(fault: Fault) -> Code {
+fn failed<F: Face>(fault: Fault) -> DAT_RETURN {
     F::Version::code(fault)
 }
 

@@ -31,8 +31,6 @@
 //! # A slot
 //! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
 
-#![no_std]
-
 /// Defines an enumeration of the interface. In Rust the type is the number that C passes, so that any value may come
 /// in, and each member is a constant.
 #[macro_export]
@@ -144,8 +142,16 @@ macro_rules! scalar {
 /// Asserts at compile time the size and alignment of a structure or union, and for each field its offset and size.
 #[macro_export]
 macro_rules! record {
-    ($type:ty, $size:literal, $align:literal, { $($field:ident: $offset:literal, $length:literal;)* }) => {
+    ($type:ty, $size:literal, $align:literal, { $($fields:tt)* }) => {
         $crate::scalar!($type, $size, $align);
+        $crate::fields!($type, { $($fields)* });
+    };
+}
+
+/// Asserts at compile time the offset and size of fields of a structure or union.
+#[macro_export]
+macro_rules! fields {
+    ($type:ty, { $($field:ident: $offset:literal, $length:literal;)* }) => {
         $(const _: () = {
             const fn size_behind<T>(_: *const T) -> usize {
                 size_of::<T>()
