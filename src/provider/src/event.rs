@@ -95,12 +95,7 @@ pub fn payload<F: Face<Version: Udat>>(event: Event) -> (DAT_EVENT_NUMBER, Paylo
             (DAT_DTO_COMPLETION_EVENT, Payload::Transfer(Completion { ep, cookie, len, status, transfer }))
         }
         Event::Extended { ep, cookie, status, len, operation, extra } => {
-            let transfer = match operation {
-                Extended::WriteImmediate => Transfer::Write,
-                Extended::FetchAdd | Extended::CompareSwap => Transfer::Read,
-                Extended::RecvImmediate | Extended::RecvInvalidated => Transfer::Recv,
-            };
-            let completion = Completion { ep, cookie, len, status, transfer };
+            let completion = Completion { ep, cookie, len, status, transfer: operation.transfer() };
             (DAT_DTO_COMPLETION_EVENT, Payload::Extended { completion, operation, extra })
         }
         Event::Bind { rmr, cookie, status } => {

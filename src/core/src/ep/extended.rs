@@ -2,10 +2,10 @@
 //! revoke a window of the peer, reads into what a key for peers names. None of them is on the fast path.
 
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::{Held, Receives};
+use crate::ep::receives::Ended;
 use crate::ep::requests::{Requests, Work};
 use crate::error::{Access, Arg, Error, Result};
-use crate::event::{CompletionFlags, Status, Transfer};
+use crate::event::{CompletionFlags, Extended, Transfer};
 use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
@@ -54,7 +54,11 @@ impl<T: Transport> Endpoint<T> {
             |requests, total, _| {
                 self.check_peer(requests)?;
                 let len = requests.length(Transfer::Write, total, to.len)?;
-                Ok((Operation::WriteImmediate { to, value, solicited }, Work::WriteImmediate(len), len))
+                Ok((
+                    Operation::WriteImmediate { to, value, solicited },
+                    Work::Extended(Extended::WriteImmediate, len),
+                    len,
+                ))
             },
         )
     }
@@ -77,9 +81,11 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let RemoteSegment { addr, len, key } = remote;
-        let (operation, work) = match change {
-            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Work::FetchAdd),
-            Change::Swap { expected, new } => (Operation::CompareSwap { addr, key, expected, new }, Work::CompareSwap),
+        let (operation, kind) = match change {
+            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Extended::FetchAdd),
+            Change::Swap { expected, new } => {
+                (Operation::CompareSwap { addr, key, expected, new }, Extended::CompareSwap)
+            }
         };
         let count = segments.count();
         self.post_checked(
@@ -100,7 +106,7 @@ impl<T: Transport> Endpoint<T> {
                     [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
                     _ => return Err(Error::LengthError),
                 }
-                Ok((operation, work, Work::ATOMIC))
+                Ok((operation, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
     }
@@ -199,27 +205,11 @@ impl<T: Transport> Endpoint<T> {
             rmr.forget(|binding| binding.key == key);
         }
         let mut receives = self.receives.lock();
+        let ended = Ended { done, special: Some(what) };
         if receives.life == life && receives.connected {
-            self.finish_special(&mut receives, &done, what);
+            self.finish(&mut receives, ended);
         } else {
-            self.keep_out_of_time(&mut receives, life, Held { done, special: Some(what) });
-        }
-    }
-
-    /// Queues the completion of a receive that has brought more than its bytes, if it did not fail.
-    pub(super) fn finish_special(&self, receives: &mut Receives<T>, done: &RecvDone, what: Special) {
-        if done.status != Status::Success {
-            return self.finish_recvs(receives, &[*done]);
-        }
-        let ep = self.header.handle();
-        match &self.srq {
-            None => receives.finish_special(ep, done, what),
-            Some(srq) => {
-                receives.give_back(done.id);
-                if let Some(completed) = srq.complete(done.id) {
-                    receives.complete_special(ep, completed.cookie, done, what, false, Some(completed.charge));
-                }
-            }
+            self.keep_out_of_time(&mut receives, life, ended);
         }
     }
 }

@@ -7,7 +7,7 @@ use host::memory::Room;
 
 use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::{Held, Receives};
+use crate::ep::receives::{Ended, Receives};
 use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
@@ -22,17 +22,17 @@ impl<T: Transport> Endpoint<T> {
     /// Takes note of receives that ended before the connection was announced, or after it has ended.
     #[cold]
     fn finish_out_of_time(&self, receives: &mut Receives<T>, life: u64, done: &[RecvDone]) {
-        done.iter().for_each(|&done| self.keep_out_of_time(receives, life, Held { done, special: None }));
+        done.iter().for_each(|done| self.keep_out_of_time(receives, life, done.into()));
     }
 
     /// Does what [`Endpoint::finish_out_of_time`] does, for one receive.
-    pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Held) {
+    pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
             if let Some(srq) = &self.srq {
                 self.flush_late(receives, srq, ended.done.id);
             }
         } else if receives.held.room(1).is_err() {
-            self.finish_held(receives, ended);
+            self.finish(receives, ended);
         } else {
             // The transport is ahead of the event that announces the connection.
             receives.held.push(ended);
@@ -88,11 +88,11 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
         let passed = {
             let mut receives = self.receives.lock();
             if receives.life != life {
-                self.flush_late(&receives, srq, id);
+                self.flush_late(&mut receives, srq, id);
                 return Verdict::Continue;
             }
             if receives.taken.room(1).is_err() {
-                self.flush_late(&receives, srq, id);
+                self.flush_late(&mut receives, srq, id);
                 return Verdict::Break;
             }
             receives.taken.push(id);
@@ -111,7 +111,7 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             && !receives.watched
         {
             if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
-                receives.complete_shared(self.header.handle(), cookie, &done, charge);
+                receives.complete(self.header.handle(), cookie, &Ended::from(&done), false, Some(charge));
             }
             return Verdict::Continue;
         }
