@@ -134,10 +134,14 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
     }
 
     fn recv_announced(&self, life: u64) {
-        let receives = self.receives.lock();
-        if receives.life == life
-            && let Some(evd) = &receives.evd
-        {
+        let mut receives = self.receives.lock();
+        if receives.life != life {
+            return;
+        }
+        // Completions that wait for the connection are told later, and so is this.
+        if let Some(held) = receives.held.last_mut() {
+            held.done.solicited = true;
+        } else if let Some(evd) = &receives.evd {
             evd.announce();
         }
     }
