@@ -13,8 +13,8 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    ConnectionReport, Delivery, EndpointSink, FailedRequest, Gauge, Handed, LockedTx, Mark, Place, RecvDone, RecvId,
-    Request, RequestId, ShortSend, Special, Taken, Verdict,
+    ConnectionReport, Delivery, EndpointSink, FailedRequest, Gauge, Handed, Mark, Place, RecvDone, RecvId, Request,
+    RequestId, ShortSend, Special, Taken, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;

@@ -15,9 +15,9 @@ use queue::{Queue, Tell};
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
-use crate::ia::{AsyncQueue, Ia};
+use crate::ia::Ia;
 use crate::patience::Patience;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::slab::{Header, Kind, Object};
 use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
 
@@ -522,16 +522,6 @@ impl<T: Transport> Drop for Locked<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.busy.store(self.queue.is_busy(), Ordering::Release);
-    }
-}
-
-impl<T: Transport> AsyncQueue for Evd<T> {
-    fn handle(&self) -> Handle {
-        self.header.handle()
-    }
-
-    fn offer(&self, event: Event) -> bool {
-        Evd::offer(self, event)
     }
 }
 

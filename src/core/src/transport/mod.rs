@@ -42,7 +42,7 @@
 mod gauge;
 mod limits;
 mod recv_queue;
-pub(crate) mod report;
+mod report;
 mod work;
 
 use std::os::fd::RawFd;
@@ -53,18 +53,18 @@ use std::time::Duration;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
-pub use report::{
-    AdapterSink, ConnectionReport, ConnectionRequestInfo, Delivery, EndpointSink, ListenerSink, LockedTx, Place,
-    RecvDone, Special, Verdict,
-};
+pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Place, RecvDone, Special, Verdict};
 pub use work::{
     BindTarget, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request,
     RequestId, Segment, ShortSend,
 };
 
 use crate::addr::Address;
+pub use crate::ep::{EndpointSink, TxGuard};
 use crate::error::Result;
+pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
+pub use crate::sp::ListenerSink;
 
 /// The parts that a queue pair is made of.
 pub struct QpInit<'a, T: Transport> {
