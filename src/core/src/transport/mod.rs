@@ -36,8 +36,7 @@
 //! [`crate::Error::Internal`] where the core broke its part of the contract, and otherwise only what its own
 //! documentation lists.
 //!
-//! docs/architecture.md says how each method is done over shared memory and over verbs. `testing::Loopback`, in
-//! memory, is the shortest complete transport.
+//! docs/architecture.md says how each method is done over shared memory and over verbs.
 
 mod gauge;
 mod limits;
