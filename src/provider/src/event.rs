@@ -2,7 +2,7 @@
 
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
-use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Extended, Status, Transfer};
+use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Extended, Status};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Handle, Ia, Kind};
 use dat_face::Face;

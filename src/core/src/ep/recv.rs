@@ -15,7 +15,7 @@ use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
-use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
+use crate::transport::{Awaited, Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
 
 /// The buffers that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl<T: Transport> Endpoint<T> {
         drop(receives);
         self.act_on(passed);
         if let Some(qp) = qp {
-            self.ia.transport.recv_kick(&qp);
+            self.ia.transport.kick(Awaited::Qp(&qp));
         }
     }
 

@@ -194,7 +194,7 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Does what [`EndpointSink::lock_tx`] does, but does not wait for another thread that has it locked, or has locked
     /// the requests of the endpoint for a call of the program. Then the answer is `None`, and after that thread has done
-    /// [`Transport::look_again`](crate::transport::Transport::look_again) is called.
+    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called.
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.endpoint.try_lock_tx_of(self.life)

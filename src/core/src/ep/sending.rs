@@ -101,7 +101,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// What the transport keeps of the sending direction ([`Transport::Tx`]), locked.
+/// What the transport keeps of the sending direction ([`Parts::Tx`]), locked.
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
