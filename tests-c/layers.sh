@@ -78,8 +78,10 @@ have_files()
     ! grep . "$work/missing"
 }
 
-# The modules of core use those of their own item of the list in its head, and of those below. Links in comments do not count,
-# nor what a module has for tests.
+# The modules of core use those of their own item of the list in its head, and of those below. The objects and the contract with
+# the transport are one item: an endpoint calls the transport, which reports to the endpoint, and a trait with one
+# implementation between them would hide that circle, not break it. What all of them use knows none of them. Links in
+# comments do not count, nor what a module has for tests.
 go_down()
 {
     awk '/^\/\/! \* / { row++; list = 1 }

@@ -37,7 +37,6 @@ pub mod scopes;
 pub mod segments;
 pub mod sizes;
 pub mod srq;
-pub mod srq_model;
 mod suite;
 pub mod waits;
 pub mod watermarks;

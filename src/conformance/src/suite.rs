@@ -126,9 +126,6 @@ macro_rules! conformance {
                 the_soft_high_watermark_fires_when_a_buffer_is_taken,
                 the_hard_high_watermark_ends_the_connection,
             }
-            srq_model {
-                the_books_are_exact,
-            }
             endings {
                 either_side_ends_the_connection_of_both,
                 both_sides_can_end_it_at_once,

@@ -75,6 +75,17 @@ pub enum Extended {
     RecvInvalidated,
 }
 
+impl Extended {
+    /// The usual kind of transfer that it is like.
+    pub const fn transfer(self) -> Transfer {
+        match self {
+            Extended::WriteImmediate => Transfer::Write,
+            Extended::FetchAdd | Extended::CompareSwap => Transfer::Read,
+            Extended::RecvImmediate | Extended::RecvInvalidated => Transfer::Recv,
+        }
+    }
+}
+
 impl From<Completion> for Event {
     fn from(Completion { ep, cookie, len, status, transfer }: Completion) -> Self {
         Event::Transfer { ep, cookie, status, len, transfer }
@@ -223,6 +234,14 @@ pub enum Feed {
     Solicited,
 }
 
+/// Whether a completion is a notification event, which ends waits and triggers notification objects. `feed` is the
+/// configuration of its stream, `quiet` the choice of the poster and `solicited` that of the sender. A failure always is one.
+#[inline(always)]
+pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status) -> bool {
+    let wanted = if matches!(feed, Feed::Solicited) { solicited } else { !quiet };
+    wanted || !matches!(status, Status::Success)
+}
+
 bitflags::bitflags! {
     /// Completion flags: a poster's choices for one completion, and the configuration of an endpoint's streams. A face
     /// may use the same bits, and then needs no translation; bits that are none of these are refused like flags in the
@@ -245,4 +264,30 @@ bitflags::bitflags! {
 impl CompletionFlags {
     /// An event and an announcement for every completion.
     pub const DEFAULT: CompletionFlags = CompletionFlags::empty();
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_poster_or_the_sender_decides_what_notifies_but_failures_always_do() {
+        // The configuration, and whether a completion notifies: by default, if its poster asks for quiet, if its sender
+        // solicits it, and both.
+        let table = [
+            (Feed::Threshold, [true, false, true, false]),
+            (Feed::Unsignalled, [true, false, true, false]),
+            (Feed::Solicited, [false, false, true, true]),
+        ];
+        let choices = [(false, false), (true, false), (false, true), (true, true)];
+        for (feed, row) in table {
+            for ((quiet, solicited), expected) in choices.into_iter().zip(row) {
+                let case = (feed, quiet, solicited);
+                assert_eq!(notifies(feed, quiet, solicited, Status::Success), expected, "{case:?}");
+                for status in [Status::Flushed, Status::LocalLength, Status::Transport] {
+                    assert!(notifies(feed, quiet, solicited, status), "{case:?} {status:?}");
+                }
+            }
+        }
+    }
 }

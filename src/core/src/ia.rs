@@ -7,8 +7,8 @@
 //! kind, and refuses one more than its attributes say.
 
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
@@ -16,42 +16,22 @@ use host::memory;
 use crate::agent::Agents;
 use crate::counters::Counters;
 use crate::error::{Error, Refusal, Resource, Result, Role};
+use crate::evd::{AsyncHold, Evd};
 use crate::event::{AsyncReason, Event};
 use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
 use crate::slab::{Handle, Header, Held, Kind, List, Object, Slab};
 use crate::transport::Transport;
-use crate::transport::report::AdapterReports;
-
-/// A dispatcher, as far as an adapter needs it for its asynchronous events.
-pub(crate) trait AsyncQueue: Send + Sync {
-    /// Its handle.
-    fn handle(&self) -> Handle;
-
-    /// Queues an event; false if there is no room for it.
-    fn offer(&self, event: Event) -> bool;
-}
 
 /// The destination of the asynchronous events of an adapter.
-pub(crate) struct AsyncOutlet {
+pub(crate) struct AsyncOutlet<T: Transport> {
     /// The dispatcher.
-    queue: Arc<dyn AsyncQueue>,
+    pub evd: Arc<Evd<T>>,
     /// Whether it was made with the adapter and ends with it.
-    own: bool,
+    pub own: bool,
     /// Keeps the dispatcher from being freed.
-    _hold: Box<dyn Send>,
-}
-
-impl AsyncOutlet {
-    /// Events go to `queue`, which stays in use while `hold` lives. `own` tells whether the dispatcher was made with
-    /// the adapter.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`]; `hold` is dropped.
-    pub fn new(queue: Arc<dyn AsyncQueue>, own: bool, hold: impl Send + 'static) -> Result<Self> {
-        Ok(AsyncOutlet { queue, own, _hold: memory::boxed(hold)? })
-    }
+    pub _hold: AsyncHold<T>,
 }
 
 /// What the programs of an adapter are told beyond what all are. The default is nothing.
@@ -71,7 +51,7 @@ pub struct Ia<T: Transport> {
     pub(crate) transport: Arc<T>,
     slab: &'static Slab<T>,
     children: Mutex<Children>,
-    async_outlet: Mutex<Option<AsyncOutlet>>,
+    async_outlet: Mutex<Option<AsyncOutlet<T>>>,
     pub(crate) lmrs: LmrTable,
     pub(crate) remote_keys: RmrTable,
     agents: Agents,
@@ -270,16 +250,16 @@ impl<T: Transport> Ia<T> {
 
     /// The dispatcher of asynchronous events; `None` if it is elsewhere.
     pub fn async_evd(&self) -> Option<Handle> {
-        self.async_outlet.lock().as_ref().map(|outlet| outlet.queue.handle())
+        self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.header().handle())
     }
 
     /// The same as [`Ia::async_evd`] if the dispatcher was made with the adapter.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
-        self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.queue.handle())
+        self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
     }
 
     /// Sets the destination of asynchronous events, if any. Returns the previous one.
-    pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet>) -> Option<AsyncOutlet> {
+    pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet<T>>) -> Option<AsyncOutlet<T>> {
         std::mem::replace(&mut self.async_outlet.lock(), outlet)
     }
 
@@ -312,15 +292,27 @@ impl<T: Transport> Ia<T> {
 
     /// Queues an asynchronous event. Drops it with a line in the log if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
-        let Some(queue) = self.async_outlet.lock().as_ref().map(|outlet| outlet.queue.clone()) else { return };
-        if !queue.offer(Event::Async { object, reason }) {
+        let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
+        if !evd.offer(Event::Async { object, reason }) {
             log::warn!("ia {}: no room for an asynchronous event ({reason:?})", self.name);
         }
     }
 }
 
-impl<T: Transport> AdapterReports for Ia<T> {
-    fn catastrophe(&self) {
-        self.raise(self.header.handle(), AsyncReason::IaCatastrophic);
+/// The sink for reports on the adapter as a whole.
+pub struct AdapterSink<T: Transport> {
+    adapter: Weak<Ia<T>>,
+}
+
+impl<T: Transport> AdapterSink<T> {
+    pub(crate) fn new(adapter: Weak<Ia<T>>) -> Self {
+        AdapterSink { adapter }
+    }
+
+    /// Reports that the adapter cannot go on: its connections end, and nothing else will work.
+    pub fn catastrophe(&self) {
+        if let Some(adapter) = self.adapter.upgrade() {
+            adapter.raise(adapter.header.handle(), AsyncReason::IaCatastrophic);
+        }
     }
 }

@@ -5,17 +5,15 @@
 //! *face* translates calls into those of this crate and its results into codes. It knows nothing of hardware either: a
 //! [`transport::Transport`] moves the bytes.
 //!
-//! Modules depend on each other in one direction only, from the top of this list to the bottom; those of one item may use each
-//! other. `tests-c/layers.sh` reads it:
+//! Modules depend on each other from the top of this list to the bottom; those of one item may use each other.
+//! `tests-c/layers.sh` reads it:
 //!
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits
-//! * `sp`, service points and requests
-//! * [`ep`], endpoints
-//! * `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects
-//! * `ia`: the adapter, as all objects know it; `lmr_table`: its regions by context; `rmr_table`: its remote keys; `agent`:
-//!   calls of programs' agents; `books`: where the buffers of a shared queue are; [`counters`]: what is counted; `waker`: waking
-//!   a thread that waits
-//! * [`transport`]: the contract with what moves the bytes, which reports to sinks; [`probes`]: places for tracers
+//! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `ia`: the
+//!   adapter, as all objects know it; [`transport`]: the contract with what moves the bytes, which reports to objects;
+//!   `lmr_table`: the regions of an adapter by context; `rmr_table`: its remote keys; `agent`: calls of programs' agents; `books`:
+//!   where the buffers of a shared queue are; [`counters`]: what is counted; `waker`: waking a thread that waits; [`probes`]:
+//!   places for tracers
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `patience`, `kept`: the types that all of
 //!   them use
 //!

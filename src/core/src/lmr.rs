@@ -12,7 +12,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::Row;
 use crate::slab::{Handle, Header, Kind, Object};
-use crate::transport::{RegionKeys, Transport};
+use crate::transport::{RegionKeys, Shown, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// The description from which a region was made.
@@ -146,7 +146,7 @@ impl<T: Transport> Lmr<T> {
             return Err(Error::InvalidState(Refusal::LmrInUse));
         }
         // Nobody binds it meanwhile.
-        if self.region().is_some_and(|region| !self.ia.transport.is_closed(&region)) {
+        if self.region().is_some_and(|region| !self.ia.transport.await_peers(Shown::Region(&*region))) {
             self.users.revive();
             return Err(Error::InvalidState(Refusal::LmrInUse));
         }

@@ -17,17 +17,9 @@ use crate::lmr::Lmr;
 use crate::pz::Pz;
 use crate::rmr::Rmr;
 use crate::slab::{Object, Slab};
-use crate::sp::{Cr, Csp, Psp, Rsp, ServicePoint};
+use crate::sp::{Cr, Csp, Psp, Rsp};
 use crate::srq::Srq;
-use crate::transport::report::Reports;
 use crate::transport::{AdapterSink, Transport};
-
-impl<T: Transport> Reports for T {
-    type Incoming = T::Incoming;
-    type Endpoint = Endpoint<T>;
-    type Point = ServicePoint<T>;
-    type Adapter = Ia<T>;
-}
 
 /// The dispatcher that takes the asynchronous events of an adapter.
 pub enum AsyncEvd<T: Transport> {
@@ -77,7 +69,7 @@ impl<T: Transport> Ia<T> {
         };
         if let Some(evd) = evd {
             let hold = AsyncHold::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
-            self.set_async_outlet(Some(AsyncOutlet::new(evd, own, hold)?));
+            self.set_async_outlet(Some(AsyncOutlet { evd, own, _hold: hold }));
         }
         self.slab().insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
         Ok(())

@@ -21,7 +21,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::Row;
 use crate::slab::{Handle, Header, Kind, Object};
-use crate::transport::{Scope, Transport};
+use crate::transport::{Scope, Shown, Transport};
 use crate::users::Use;
 
 /// A remote memory region.
@@ -123,7 +123,7 @@ impl<T: Transport> Rmr<T> {
         };
         // The window goes first, without a lock, since that may wait for a peer. A thread that binds it may have it still.
         if let Some(window) = &window {
-            self.ia.transport.window_close(window);
+            self.ia.transport.await_peers(Shown::Window(&**window));
         }
         drop(window);
         drop(binding);

@@ -26,7 +26,7 @@ use crate::mem::Rights;
 use crate::probes::{self, Mark};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{Checked, Poll, Recv, RecvId, Segment, Transport};
+use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Segment, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A shared receive queue.
@@ -195,7 +195,7 @@ impl<T: Transport> Srq<T> {
         drop(books);
         if awaited {
             cold_path();
-            self.ia.transport.srq_kick(&self.queue);
+            self.ia.transport.kick(Awaited::Srq(&self.queue));
         }
         Ok(())
     }

@@ -46,6 +46,7 @@ use crate::cno::Cno;
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Event;
+use crate::ia::Ia;
 use crate::patience::Patience;
 use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
@@ -255,58 +256,126 @@ impl Timing {
     }
 }
 
-/// The outcome of the wait on a dispatcher if it ends now, in which case nobody waits any more.
-fn finished<T: Transport>(evd: &Evd<T>) -> Option<EvdOutcome> {
-    let outcome = evd.with_wait(|wait| {
-        let ended = wait.check()?;
-        wait.leave();
-        Some(ended)
-    })?;
-    Some(match outcome {
-        Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
-        Err(error) => EvdOutcome { result: Err(error), more: 0 },
-    })
+/// A dispatcher on whose completion queue a thread hears of new work, until this is dropped.
+struct Watch<T: Transport> {
+    evd: Arc<Evd<T>>,
+    /// Whether completions of requests are among that.
+    requests: bool,
+    /// The way, until the drop.
+    armed: Option<Armed>,
 }
 
-/// A wait on a dispatcher; leaving it undoes what it set up.
-struct EvdWait<T: Transport> {
-    evd: Arc<Evd<T>>,
-    entered: bool,
-    /// How it hears of new work, and whether completions of requests are among that.
-    armed: Option<(Armed, bool)>,
+impl<T: Transport> Watch<T> {
+    fn begin(evd: Arc<Evd<T>>, requests: bool) -> Self {
+        let armed = Some(evd.ia().transport().arm(evd.cq(), requests));
+        Watch { evd, requests, armed }
+    }
+}
+
+impl<T: Transport> Drop for Watch<T> {
+    fn drop(&mut self) {
+        if let Some(armed) = self.armed.take() {
+            self.evd.ia().transport().disarm(self.evd.cq(), armed, self.requests);
+        }
+    }
+}
+
+/// Those of one sleep.
+type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
+
+/// What the watches of a thread that is about to sleep tell it of.
+enum Hears {
+    /// All that it waits for.
+    All,
+    /// Not all; once it has begun new ones, they do.
+    Again,
+    /// Not all, and they cannot: it looks now and then.
+    Part,
+}
+
+/// The object of a wait, with the place that the wait has there. Nothing of it is left once [`Target::check`] has found the
+/// outcome, or behind [`Target::leave`].
+trait Target: Sized + 'static {
+    type Transport: Transport;
+    type Outcome;
+
+    fn ia(&self) -> &Ia<Self::Transport>;
+
+    /// What its last waits were like.
+    fn patience(&self) -> &Patience;
+
+    /// Looks for completions that concern it.
+    fn poll(&self);
+
+    /// The outcome, if the wait ends now.
+    fn check(&mut self) -> Option<Self::Outcome>;
+
+    /// The outcome of a wait that ends with this error, or with [`Error::TimeoutExpired`] when the time is up.
+    fn fail(&mut self, error: Error) -> Self::Outcome;
+
+    /// Gives up the place, if it still has it.
+    fn leave(&mut self);
+
+    /// Has the thread with this waker woken from now on, and begins watches of all that the wait is to hear of.
+    fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
+
+    /// Asked when the thread is said to sleep.
+    fn hears(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Hears;
+}
+
+/// A wait; leaving it undoes what it set up.
+struct Wait<W: Target> {
+    target: W,
+    watches: Watches<W::Transport>,
     waker: Option<Arc<Waker>>,
     timing: Timing,
 }
 
-impl<T: Transport> EvdWait<T> {
-    fn disarm(&mut self) {
-        if let Some((armed, requests)) = self.armed.take() {
-            self.evd.ia().transport().disarm(self.evd.cq(), armed, requests);
-            leave_place(self.waker.as_deref());
+impl<W: Target> Wait<W> {
+    /// Looks for a while, and goes to sleep behind that.
+    fn begin(target: W, timing: Timing) -> Step<W::Outcome> {
+        let mut now = timing.began;
+        let mut wait = Wait { target, watches: ArrayVec::new(), waker: None, timing };
+        loop {
+            if wait.timing.is_over(now) {
+                return Step::Done(wait.give_up(Error::TimeoutExpired));
+            }
+            if !wait.timing.goes_on_looking(wait.target.patience(), now) {
+                return wait.advance(now);
+            }
+            std::hint::spin_loop();
+            wait.target.poll();
+            if let Some(outcome) = wait.check() {
+                wait.timing.stop(wait.target.patience());
+                return Step::Done(outcome);
+            }
+            now = Instant::now();
         }
     }
 
-    fn leave(&mut self) -> usize {
-        self.disarm();
-        if std::mem::take(&mut self.entered) { self.evd.with_wait(|wait| wait.leave()) } else { 0 }
+    /// Ends the watches. A thread that sleeps no more lets go of its place, which may belong to an adapter that is closed next.
+    fn disarm(&mut self) {
+        self.watches.clear();
+        if let Some(waker) = &self.waker {
+            waker.leave_place();
+        }
     }
 
-    fn check(&mut self) -> Option<EvdOutcome> {
-        let outcome = finished(&self.evd)?;
-        self.entered = false;
+    fn check(&mut self) -> Option<W::Outcome> {
+        let outcome = self.target.check()?;
         self.disarm();
         Some(outcome)
     }
 
-    fn give_up(&mut self, error: Error) -> EvdOutcome {
-        let more = self.leave();
-        EvdOutcome { result: Err(error), more }
+    fn give_up(&mut self, error: Error) -> W::Outcome {
+        self.disarm();
+        self.target.fail(error)
     }
 
     /// Waits to the end although nothing can wake the thread.
-    fn wait_without_waker(mut self) -> EvdOutcome {
+    fn wait_without_waker(mut self) -> W::Outcome {
         loop {
-            self.evd.poll();
+            self.target.poll();
             if let Some(outcome) = self.check() {
                 return outcome;
             }
@@ -318,7 +387,7 @@ impl<T: Transport> EvdWait<T> {
     }
 
     /// Looks for the end of the wait; if there is none, sets up a sleep.
-    fn advance(mut self, now: Instant) -> Step<EvdOutcome> {
+    fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
             self.waker = waker();
         }
@@ -326,22 +395,24 @@ impl<T: Transport> EvdWait<T> {
         if !self.timing.slept {
             waker.set_awake();
         }
-        let mut requests = self.evd.with_wait(|wait| wait.block(&waker));
         let sleep = loop {
-            let (armed, _) = self.armed.insert((self.evd.ia().transport().arm(self.evd.cq(), requests), requests));
-            let sleep = prepare_sleep(&waker, std::iter::once(&*armed), &mut self.timing, now);
-            if !armed.has_looked() {
-                self.evd.poll();
+            self.target.watch(&mut self.watches, &waker);
+            let ways = self.watches.iter().filter_map(|watch| watch.armed.as_ref());
+            let mut sleep = prepare_sleep(&waker, ways.clone(), &mut self.timing, now);
+            if !ways.clone().all(Armed::has_looked) {
+                self.target.poll();
             }
             if let Some(outcome) = self.check() {
                 return Step::Done(outcome);
             }
-            // An endpoint whose requests complete here may have come before the thread was said to sleep.
-            if requests || !self.evd.with_wait(|wait| wait.block(&waker)) {
-                break sleep;
+            match self.target.hears(&self.watches, &waker) {
+                Hears::All => break sleep,
+                Hears::Again => self.disarm(),
+                Hears::Part => {
+                    sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+                    break sleep;
+                }
             }
-            requests = true;
-            self.disarm();
         };
         self.timing.slept = true;
         match push_pending(self) {
@@ -352,21 +423,37 @@ impl<T: Transport> EvdWait<T> {
             }
         }
     }
-}
 
-impl<T: Transport> Drop for EvdWait<T> {
-    fn drop(&mut self) {
-        self.leave();
-        if self.timing.slept {
-            self.evd.ia().count_wakeup();
+    /// Continues after a sleep; `interrupted` tells whether a signal ended it. `None` if the thread has no such wait.
+    fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
+        let mut wait = pop_pending::<Self>()?;
+        if let Some(waker) = &wait.waker {
+            waker.set_awake();
         }
+        // This comes before the watch is handed over, so that nothing is left to wake the thread for.
+        wait.target.poll();
+        if let Some(outcome) = wait.check() {
+            return Some(Step::Done(outcome));
+        }
+        wait.disarm();
+        if interrupted {
+            return Some(Step::Done(wait.give_up(Error::Interrupted)));
+        }
+        let now = Instant::now();
+        if wait.timing.is_over(now) {
+            return Some(Step::Done(wait.give_up(Error::TimeoutExpired)));
+        }
+        Some(wait.advance(now))
     }
 }
 
-/// Has a thread that sleeps no more let go of its place, which may belong to an adapter that is closed next.
-fn leave_place(waker: Option<&Waker>) {
-    if let Some(waker) = waker {
-        waker.leave_place();
+impl<W: Target> Drop for Wait<W> {
+    fn drop(&mut self) {
+        self.disarm();
+        self.target.leave();
+        if self.timing.slept {
+            self.target.ia().count_wakeup();
+        }
     }
 }
 
@@ -426,6 +513,64 @@ fn prepare_sleep<'a>(
     Sleep { place: SleepPlace::Descriptors { fds: all, count }, timeout }
 }
 
+/// A wait on a dispatcher.
+struct EvdWait<T: Transport> {
+    evd: Arc<Evd<T>>,
+    entered: bool,
+}
+
+impl<T: Transport> Target for EvdWait<T> {
+    type Transport = T;
+    type Outcome = EvdOutcome;
+
+    fn ia(&self) -> &Ia<T> {
+        self.evd.ia()
+    }
+
+    fn patience(&self) -> &Patience {
+        self.evd.patience()
+    }
+
+    fn poll(&self) {
+        self.evd.poll();
+    }
+
+    fn check(&mut self) -> Option<EvdOutcome> {
+        let outcome = self.evd.with_wait(|wait| {
+            let ended = wait.check()?;
+            wait.leave();
+            Some(ended)
+        })?;
+        self.entered = false;
+        Some(match outcome {
+            Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
+            Err(error) => EvdOutcome { result: Err(error), more: 0 },
+        })
+    }
+
+    fn fail(&mut self, error: Error) -> EvdOutcome {
+        self.entered = false;
+        EvdOutcome { result: Err(error), more: self.evd.with_wait(|wait| wait.leave()) }
+    }
+
+    fn leave(&mut self) {
+        if self.entered {
+            self.fail(Error::Aborted);
+        }
+    }
+
+    fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
+        let requests = self.evd.with_wait(|wait| wait.block(waker));
+        watches.push(Watch::begin(self.evd.clone(), requests));
+    }
+
+    fn hears(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Hears {
+        // An endpoint whose requests complete here may have come before the thread was said to sleep.
+        let all = watches.iter().all(|watch| watch.requests) || !self.evd.with_wait(|wait| wait.block(waker));
+        if all { Hears::All } else { Hears::Again }
+    }
+}
+
 /// Begins to wait for `threshold` events; `looked` says that [`Evd::take_ready`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
@@ -440,62 +585,24 @@ pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit,
     if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
+    let mut target = EvdWait { evd, entered: true };
     // A wait that is ready says nothing of others, and needs no time.
-    if let Some(outcome) = finished(&evd) {
+    if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }
-    let timing = Timing::begin(evd.patience(), limit);
-    let mut now = timing.began;
-    let mut wait = EvdWait { evd, entered: true, armed: None, waker: None, timing };
-    loop {
-        if wait.timing.is_over(now) {
-            let outcome = wait.give_up(Error::TimeoutExpired);
-            return Step::Done(outcome);
-        }
-        if !wait.timing.goes_on_looking(wait.evd.patience(), now) {
-            return wait.advance(now);
-        }
-        std::hint::spin_loop();
-        wait.evd.poll();
-        if let Some(outcome) = wait.check() {
-            wait.timing.stop(wait.evd.patience());
-            return Step::Done(outcome);
-        }
-        now = Instant::now();
-    }
+    let timing = Timing::begin(target.patience(), limit);
+    Wait::begin(target, timing)
 }
 
 /// Continues after a sleep; `interrupted` tells whether a signal ended it.
 pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
-    let Some(mut wait) = pop_pending::<EvdWait<T>>() else {
-        return Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 });
-    };
-    if let Some(waker) = &wait.waker {
-        waker.set_awake();
-    }
-    // This comes before the watch is handed over, so that nothing is left to wake the thread for.
-    wait.evd.poll();
-    if let Some(outcome) = wait.check() {
-        return Step::Done(outcome);
-    }
-    wait.disarm();
-    if interrupted {
-        return Step::Done(wait.give_up(Error::Interrupted));
-    }
-    let now = Instant::now();
-    if wait.timing.is_over(now) {
-        return Step::Done(wait.give_up(Error::TimeoutExpired));
-    }
-    wait.advance(now)
+    Wait::<EvdWait<T>>::resume(interrupted).unwrap_or(Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 }))
 }
 
 /// A wait on a notification object.
 struct CnoWait<T: Transport> {
     cno: Arc<Cno<T>>,
     number: Option<u64>,
-    armed: ArrayVec<(Arc<Evd<T>>, Armed), { MAX_FDS - 1 }>,
-    waker: Option<Arc<Waker>>,
-    timing: Timing,
 }
 
 /// Looks for completions that the dispatchers tied to a notification object may have.
@@ -506,97 +613,57 @@ fn poll_tied<T: Transport>(cno: &Cno<T>) {
     }
 }
 
-impl<T: Transport> CnoWait<T> {
-    /// Looks for completions that the dispatchers tied to the object may have.
+impl<T: Transport> Target for CnoWait<T> {
+    type Transport = T;
+    type Outcome = Result<Handle>;
+
+    fn ia(&self) -> &Ia<T> {
+        self.cno.ia()
+    }
+
+    fn patience(&self) -> &Patience {
+        self.cno.patience()
+    }
+
     fn poll(&self) {
         poll_tied(&self.cno);
     }
 
-    /// Of the dispatchers tied to the object as many as are to be armed, and one sleep can watch.
-    fn evds(&self) -> ArrayVec<Arc<Evd<T>>, { MAX_FDS - 1 }> {
-        let slab = self.cno.ia().slab();
-        let all = self.cno.evds();
-        let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
-        all.iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share())).take(count).collect()
-    }
-
-    fn disarm(&mut self) {
-        for (evd, armed) in self.armed.drain(..) {
-            evd.ia().transport().disarm(evd.cq(), armed, true);
-        }
-        leave_place(self.waker.as_deref());
-    }
-
-    fn check(&mut self) -> Option<Handle> {
+    fn check(&mut self) -> Option<Result<Handle>> {
         let told = match self.number {
             Some(number) => self.cno.told(number)?,
             None => self.cno.take_trigger()?,
         };
-        self.disarm();
         if let Some(number) = self.number.take() {
             self.cno.leave(number, true);
         }
-        Some(told)
+        Some(Ok(told))
     }
 
-    /// Waits to the end although nothing can wake the thread.
-    fn wait_without_waker(mut self) -> Result<Handle> {
-        loop {
-            self.poll();
-            if let Some(evd) = self.check() {
-                return Ok(evd);
-            }
-            if self.timing.is_over(Instant::now()) {
-                return Err(Error::QueueEmpty);
-            }
-            sleep_briefly();
-        }
+    fn fail(&mut self, error: Error) -> Result<Handle> {
+        // That a notification object was not triggered in time is told like that it was not triggered yet.
+        Err(if error == Error::TimeoutExpired { Error::QueueEmpty } else { error })
     }
 
-    fn advance(mut self, now: Instant) -> Step<Result<Handle>> {
-        if self.waker.is_none() {
-            self.waker = waker();
-        }
-        let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
-        if self.number.is_none() {
-            waker.set_awake();
-            self.number = Some(self.cno.enter(&waker));
-        }
-        for evd in self.evds() {
-            let armed = evd.ia().transport().arm(evd.cq(), true);
-            self.armed.push((evd, armed));
-        }
-        let armed = self.armed.iter().map(|(_, armed)| armed);
-        let mut sleep = prepare_sleep(&waker, armed, &mut self.timing, now);
-        // There are too many, or one has come before the thread was said to sleep.
-        let heard_of = if T::ARMS_ALL && !self.armed.is_empty() { usize::MAX } else { self.armed.len() };
-        if self.cno.evds().len() > heard_of {
-            sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
-        }
-        self.poll();
-        if let Some(evd) = self.check() {
-            return Step::Done(Ok(evd));
-        }
-        self.timing.slept = true;
-        match push_pending(self) {
-            Ok(()) => Step::Sleep(sleep),
-            Err(mut wait) => {
-                wait.disarm();
-                Step::Done(wait.wait_without_waker())
-            }
-        }
-    }
-}
-
-impl<T: Transport> Drop for CnoWait<T> {
-    fn drop(&mut self) {
-        self.disarm();
+    fn leave(&mut self) {
         if let Some(number) = self.number.take() {
             self.cno.leave(number, false);
         }
-        if self.timing.slept {
-            self.cno.ia().count_wakeup();
-        }
+    }
+
+    fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
+        self.number.get_or_insert_with(|| self.cno.enter(waker));
+        let slab = self.cno.ia().slab();
+        let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
+        let all = self.cno.evds();
+        let evds = all.iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share()));
+        watches.extend(evds.take(count).map(|evd| Watch::begin(evd, true)));
+    }
+
+    fn hears(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Hears {
+        // There are too many, or one has come before the thread was said to sleep.
+        let heard_of = if T::ARMS_ALL && !watches.is_empty() { usize::MAX } else { watches.len() };
+        if self.cno.evds().len() > heard_of { Hears::Part } else { Hears::All }
     }
 }
 
@@ -617,49 +684,16 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
     let timing = Timing::begin(cno.patience(), limit);
-    let mut now = timing.began;
-    let mut wait = CnoWait { cno, number: None, armed: ArrayVec::new(), waker: None, timing };
-    wait.poll();
+    let mut target = CnoWait { cno, number: None };
+    target.poll();
     // A wait that is ready says nothing of others.
-    if let Some(evd) = wait.check() {
-        return Step::Done(Ok(evd));
+    if let Some(outcome) = target.check() {
+        return Step::Done(outcome);
     }
-    loop {
-        if wait.timing.is_over(now) {
-            return Step::Done(Err(Error::QueueEmpty));
-        }
-        if !wait.timing.goes_on_looking(wait.cno.patience(), now) {
-            return wait.advance(now);
-        }
-        std::hint::spin_loop();
-        wait.poll();
-        if let Some(evd) = wait.check() {
-            wait.timing.stop(wait.cno.patience());
-            return Step::Done(Ok(evd));
-        }
-        now = Instant::now();
-    }
+    Wait::begin(target, timing)
 }
 
 /// Continues after a sleep; `interrupted` tells whether a signal ended it.
 pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
-    let Some(mut wait) = pop_pending::<CnoWait<T>>() else {
-        return Step::Done(Err(Error::Internal));
-    };
-    if let Some(waker) = &wait.waker {
-        waker.set_awake();
-    }
-    wait.poll();
-    if let Some(evd) = wait.check() {
-        return Step::Done(Ok(evd));
-    }
-    wait.disarm();
-    if interrupted {
-        return Step::Done(Err(Error::Interrupted));
-    }
-    let now = Instant::now();
-    if wait.timing.is_over(now) {
-        return Step::Done(Err(Error::QueueEmpty));
-    }
-    wait.advance(now)
+    Wait::<CnoWait<T>>::resume(interrupted).unwrap_or(Step::Done(Err(Error::Internal)))
 }

@@ -2,7 +2,7 @@
 
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
-use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Extended, Status, Transfer};
+use dat_core::event::{AsyncReason, Completion, ConnectionEvent, Event, Extended, Status};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Handle, Ia, Kind};
 use dat_udat::*;
@@ -94,12 +94,7 @@ pub fn payload<F: Face>(event: Event) -> (DAT_EVENT_NUMBER, Payload) {
             (DAT_DTO_COMPLETION_EVENT, Payload::Transfer(Completion { ep, cookie, len, status, transfer }))
         }
         Event::Extended { ep, cookie, status, len, operation, extra } => {
-            let transfer = match operation {
-                Extended::WriteImmediate => Transfer::Write,
-                Extended::FetchAdd | Extended::CompareSwap => Transfer::Read,
-                Extended::RecvImmediate | Extended::RecvInvalidated => Transfer::Recv,
-            };
-            let completion = Completion { ep, cookie, len, status, transfer };
+            let completion = Completion { ep, cookie, len, status, transfer: operation.transfer() };
             (DAT_DTO_COMPLETION_EVENT, Payload::Extended { completion, operation, extra })
         }
         Event::Bind { rmr, cookie, status } => {

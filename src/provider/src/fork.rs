@@ -1,6 +1,6 @@
 //! The state after a fork: the child finds every handle of its parent dead.
 
-use dat_core::transport::Transport;
+use dat_core::transport::Hooks;
 use host::{fork, memory};
 
 use crate::Face;

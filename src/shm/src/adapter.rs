@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, ListenerSink,
-    MAX_SEGMENTS, Mark, Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Scope, ShortSend, Transport,
-    ZoneId,
+    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
+    ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Scope,
+    ShortSend, Shown, Transport, ZoneId,
 };
 use dat_core::{Rights, await_sections};
 use host::lock::Mutex;
@@ -176,14 +176,7 @@ impl Shm {
     }
 }
 
-impl Transport for Shm {
-    // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
-    const CANCELLATION_POINTS: bool = false;
-    const AT_ONCE: u64 = SMALL as u64;
-    const TAKES_RECEIVES: bool = true;
-    const KEEPS_TX: bool = true;
-    const ARMS_ALL: bool = true;
-
+impl Parts for Shm {
     type Zone = Zone;
     type Region = Region;
     type Window = Window;
@@ -193,17 +186,89 @@ impl Transport for Shm {
     type Tx = Tx;
     type Listener = Listener;
     type Incoming = Incoming;
+}
+
+impl Hooks for Shm {
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            NODES.release(&self.node);
+        }
+    }
+
+    fn watch(&self, on: bool) {
+        self.node.links.expect_agent(on);
+    }
+
+    fn kick(&self, posted: Awaited<'_, Self>) {
+        match posted {
+            Awaited::Qp(qp) => qp.recv_kick(),
+            Awaited::Srq(srq) => srq.kick(),
+        }
+    }
+
+    #[inline(always)]
+    fn post_at_once(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
+        qp.post_at_once(tx, &send)
+    }
+
+    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
+        match shown {
+            Shown::Before(window) => window.await_peers(),
+            Shown::Window(window) => {
+                window.replace(None);
+                window.await_peers();
+            }
+            // They were waited for when its windows were closed.
+            Shown::Region(_) => {}
+        }
+        true
+    }
+
+    fn drain(&self, qp: &Arc<Conn>) {
+        qp.drain();
+    }
+
+    fn look_again(&self, qp: &Conn) {
+        qp.look_again();
+    }
+
+    fn takes_extended(&self, qp: &Conn) -> bool {
+        qp.takes_extended()
+    }
+
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
+        let peer_wakeups = qp.end().map_or(0, End::wakeups);
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
+    }
+
+    fn await_end(&self, qp: &Arc<Conn>) {
+        qp.await_still();
+    }
+
+    fn after_fork_in_child() {
+        NODES.forget();
+        transfers::after_fork_in_child();
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
+    }
+}
+
+impl Transport for Shm {
+    // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
+    const CANCELLATION_POINTS: bool = false;
+
+    const AT_ONCE: u64 = SMALL as u64;
+
+    const TAKES_RECEIVES: bool = true;
+
+    const KEEPS_TX: bool = true;
+
+    const ARMS_ALL: bool = true;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
         let node = NODES.get(instance)?;
         let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
         Ok(shm)
-    }
-
-    fn close(&self) {
-        if !self.closed.swap(true, Ordering::AcqRel) {
-            NODES.release(&self.node);
-        }
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -262,10 +327,6 @@ impl Transport for Shm {
         self.node.links.disarm(sleep, requests);
     }
 
-    fn watch(&self, on: bool) {
-        self.node.links.expect_agent(on);
-    }
-
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
         SharedQueue::new(depth, segments)
     }
@@ -273,10 +334,6 @@ impl Transport for Shm {
     #[inline(always)]
     fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
         Ok(srq.post(recv))
-    }
-
-    fn srq_kick(&self, srq: &Arc<SharedQueue>) {
-        srq.kick();
     }
 
     fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
@@ -297,15 +354,6 @@ impl Transport for Shm {
     #[inline]
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
         Ok(qp.awaits_recv())
-    }
-
-    fn recv_kick(&self, qp: &Arc<Conn>) {
-        qp.recv_kick();
-    }
-
-    #[inline(always)]
-    fn post_at_once(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
-        qp.post_at_once(tx, &send)
     }
 
     #[inline(never)]
@@ -345,25 +393,8 @@ impl Transport for Shm {
         Ok((key.unwrap_or(0), mark))
     }
 
-    fn await_unbound(&self, window: &Window) {
-        window.await_peers();
-    }
-
-    fn window_close(&self, window: &Window) {
-        window.replace(None);
-        window.await_peers();
-    }
-
-    fn drain(&self, qp: &Arc<Conn>) {
-        qp.drain();
-    }
-
     fn reap(&self, qp: &Arc<Conn>) {
         qp.progress_tx();
-    }
-
-    fn look_again(&self, qp: &Conn) {
-        qp.look_again();
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
@@ -394,15 +425,6 @@ impl Transport for Shm {
         incoming.refuse(why, private_data);
     }
 
-    fn takes_extended(&self, qp: &Conn) -> bool {
-        qp.takes_extended()
-    }
-
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        let peer_wakeups = qp.end().map_or(0, End::wakeups);
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
-    }
-
     fn local_qualifier(&self, qp: &Conn) -> u64 {
         qp.port()
     }
@@ -413,16 +435,5 @@ impl Transport for Shm {
             false => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
         };
         if qp.leave(reason, report) { Closing::Done } else { Closing::Exposed }
-    }
-
-    fn await_end(&self, qp: &Arc<Conn>) {
-        qp.await_still();
-    }
-
-    fn after_fork_in_child() {
-        NODES.forget();
-        transfers::after_fork_in_child();
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
-        unsafe { fork::close_in_child() };
     }
 }

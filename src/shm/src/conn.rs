@@ -23,8 +23,7 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Gauge, Handed, LockedTx, Mark, RecvDone, Request, RequestId,
-    ShortSend,
+    ConnectionReport, EndpointSink, FailedRequest, Gauge, Handed, Mark, RecvDone, Request, RequestId, ShortSend,
 };
 use host::lock::Mutex;
 use host::memory;

@@ -9,8 +9,8 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Flow, Handed, ListenerSink,
-    Mark, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Transport,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Flow, Handed, Hooks,
+    ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Shown, Transport,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -82,10 +82,7 @@ impl Drop for Verbs {
     }
 }
 
-impl Transport for Verbs {
-    // `sys` forbids cancellation around each call that may enter the kernel through libc.
-    const CANCELLATION_POINTS: bool = false;
-
+impl Parts for Verbs {
     type Zone = Zone;
     type Region = Region;
     type Window = Window;
@@ -95,6 +92,60 @@ impl Transport for Verbs {
     type Tx = ();
     type Listener = Listener;
     type Incoming = Incoming;
+}
+
+impl Hooks for Verbs {
+    fn close(&self) {
+        self.stop();
+    }
+
+    fn watch(&self, on: bool) {
+        if on {
+            self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
+        match shown {
+            // The region that it showed is asked for when it is dropped.
+            Shown::Before(_) => true,
+            Shown::Window(window) => {
+                window.await_binds(&self.hub);
+                true
+            }
+            Shown::Region(region) => region.is_closed(&self.hub),
+        }
+    }
+
+    fn drain(&self, qp: &Arc<Qp>) {
+        // It may be that no thread looks for the completion of the last request.
+        self.hub.command(|work| work.awaited.push(qp.clone()));
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(&self.hub, address)
+    }
+
+    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
+        Flow { request_stalls: qp.sends.lock().stalls(), ..Flow::default() }
+    }
+
+    fn await_end(&self, qp: &Arc<Qp>) {
+        qp.await_end();
+    }
+
+    fn after_fork_in_child() {
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
+        channels::after_fork_in_child();
+    }
+}
+
+impl Transport for Verbs {
+    // `sys` forbids cancellation around each call that may enter the kernel through libc.
+    const CANCELLATION_POINTS: bool = false;
 
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let hub = Hub::open(name, instance)?;
@@ -103,10 +154,6 @@ impl Transport for Verbs {
             Error::InsufficientResources(Resource::Memory)
         })?;
         Ok(memory::arc(Verbs { hub, thread: Mutex::new(Some(thread)) })?)
-    }
-
-    fn close(&self) {
-        self.stop();
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -166,14 +213,6 @@ impl Transport for Verbs {
         }
     }
 
-    fn watch(&self, on: bool) {
-        if on {
-            self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
-        } else {
-            self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
-        }
-    }
-
     fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
         self.hub.check_device()?;
         let queue = SharedQueue::new(&self.hub, zone, depth, segments)?;
@@ -186,8 +225,6 @@ impl Transport for Verbs {
         // The device tries again, without end.
         srq.post(recv).map(|()| false)
     }
-
-    fn srq_kick(&self, _srq: &Srq) {}
 
     fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
         srq.resize(depth)?;
@@ -217,8 +254,6 @@ impl Transport for Verbs {
         qp.post_recv(recv).map(|()| false)
     }
 
-    fn recv_kick(&self, _qp: &Arc<Qp>) {}
-
     #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
@@ -239,19 +274,6 @@ impl Transport for Verbs {
         Ok((key, Mark(id)))
     }
 
-    fn is_closed(&self, region: &Region) -> bool {
-        region.is_closed(&self.hub)
-    }
-
-    fn window_close(&self, window: &Window) {
-        window.await_binds(&self.hub);
-    }
-
-    fn drain(&self, qp: &Arc<Qp>) {
-        // It may be that no thread looks for the completion of the last request.
-        self.hub.command(|work| work.awaited.push(qp.clone()));
-    }
-
     fn reap(&self, qp: &Arc<Qp>) {
         qp.reap();
     }
@@ -259,10 +281,6 @@ impl Transport for Verbs {
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         self.hub.check_device()?;
         cm::listen(&self.hub, qualifier, sink)
-    }
-
-    fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.hub, address)
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
@@ -278,10 +296,6 @@ impl Transport for Verbs {
         incoming.refuse(why, private_data);
     }
 
-    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
-        Flow { request_stalls: qp.sends.lock().stalls(), ..Flow::default() }
-    }
-
     fn local_qualifier(&self, qp: &Qp) -> u64 {
         qp.state.lock().cm.as_ref().map_or(0, |(_, id)| id.local_port().into())
     }
@@ -292,15 +306,5 @@ impl Transport for Verbs {
         }
         qp.begin_end(if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected });
         if qp.is_dead() { Closing::Done } else { Closing::Later }
-    }
-
-    fn await_end(&self, qp: &Arc<Qp>) {
-        qp.await_end();
-    }
-
-    fn after_fork_in_child() {
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
-        unsafe { fork::close_in_child() };
-        channels::after_fork_in_child();
     }
 }

@@ -15,7 +15,7 @@ use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::rmr::{Binding, Rmr};
 use crate::slab::{Handle, Object};
-use crate::transport::{BindTarget, Scope, Transport};
+use crate::transport::{BindTarget, Scope, Shown, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -91,7 +91,7 @@ impl<T: Transport> Endpoint<T> {
         let before = rmr.rebind(&mut binding, bound);
         drop(binding);
         drop(requests);
-        self.ia.transport.await_unbound(&window);
+        self.ia.transport.await_peers(Shown::Before(&*window));
         // Until then the region that the window showed before cannot be freed.
         drop(before);
         Ok(key)

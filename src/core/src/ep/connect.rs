@@ -11,6 +11,7 @@ use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
 use crate::ep_state::{Next, State, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
+use crate::evd::Queued;
 use crate::event::{ConnectionEvent, Event, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 use crate::users::Use;
@@ -221,7 +222,8 @@ impl<T: Transport> Endpoint<T> {
                 self.release_held(&mut receives);
             }
             let kind = ConnectionEvent::Established;
-            evd.push(Event::Connection { ep: self.header.handle(), kind, private_data });
+            let event = Event::Connection { ep: self.header.handle(), kind, private_data };
+            evd.push(|| Queued::event(event), || true);
         }
         self.release_held(&mut receives);
         receives.watermarks_passed()

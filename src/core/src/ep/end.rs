@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::State;
-use crate::evd::Evd;
+use crate::evd::{Evd, Queued};
 use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
@@ -73,7 +73,7 @@ impl<T: Transport> Endpoint<T> {
             // What came with a rejection was kept when it was reported.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
-            evd.push(Event::Connection { ep, kind, private_data });
+            evd.push(|| Queued::event(Event::Connection { ep, kind, private_data }), || true);
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);

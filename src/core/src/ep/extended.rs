@@ -6,10 +6,10 @@
 //! otherwise.
 
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::{Held, Receives};
+use crate::ep::receives::Ended;
 use crate::ep::requests::{Requests, Work};
 use crate::error::{Access, Arg, Error, Result};
-use crate::event::{CompletionFlags, Status, Transfer};
+use crate::event::{CompletionFlags, Extended, Transfer};
 use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
@@ -58,7 +58,11 @@ impl<T: Transport> Endpoint<T> {
             |requests, total, _| {
                 self.check_peer(requests)?;
                 let len = requests.length(Transfer::Write, total, to.len)?;
-                Ok((Operation::WriteImmediate { to, value, solicited }, Work::WriteImmediate(len), len))
+                Ok((
+                    Operation::WriteImmediate { to, value, solicited },
+                    Work::Extended(Extended::WriteImmediate, len),
+                    len,
+                ))
             },
         )
     }
@@ -81,9 +85,11 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let RemoteSegment { addr, len, key } = remote;
-        let (operation, work) = match change {
-            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Work::FetchAdd),
-            Change::Swap { expected, new } => (Operation::CompareSwap { addr, key, expected, new }, Work::CompareSwap),
+        let (operation, kind) = match change {
+            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Extended::FetchAdd),
+            Change::Swap { expected, new } => {
+                (Operation::CompareSwap { addr, key, expected, new }, Extended::CompareSwap)
+            }
         };
         let count = segments.count();
         self.post_checked(
@@ -104,7 +110,7 @@ impl<T: Transport> Endpoint<T> {
                     [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
                     _ => return Err(Error::LengthError),
                 }
-                Ok((operation, work, Work::ATOMIC))
+                Ok((operation, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
     }
@@ -203,27 +209,11 @@ impl<T: Transport> Endpoint<T> {
             rmr.forget(|binding| binding.key == key);
         }
         let mut receives = self.receives.lock();
+        let ended = Ended { done, special: Some(what) };
         if receives.life == life && receives.connected {
-            self.finish_special(&mut receives, &done, what);
+            self.finish(&mut receives, ended);
         } else {
-            self.keep_out_of_time(&mut receives, life, Held { done, special: Some(what) });
-        }
-    }
-
-    /// Queues the completion of a receive that has brought more than its bytes, if it did not fail.
-    pub(super) fn finish_special(&self, receives: &mut Receives<T>, done: &RecvDone, what: Special) {
-        if done.status != Status::Success {
-            return self.finish_recvs(receives, &[*done]);
-        }
-        let ep = self.header.handle();
-        match &self.srq {
-            None => receives.finish_special(ep, done, what),
-            Some(srq) => {
-                receives.give_back(done.id);
-                if let Some(completed) = srq.complete(done.id) {
-                    receives.complete_special(ep, completed.cookie, done, what, false, Some(completed.charge));
-                }
-            }
+            self.keep_out_of_time(&mut receives, life, ended);
         }
     }
 }

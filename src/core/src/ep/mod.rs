@@ -28,4 +28,5 @@ pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use extended::Change;
 pub use modify::{Changes, Value};
 pub use recv::RecvInfo;
+pub use report::EndpointSink;
 pub use sending::TxGuard;

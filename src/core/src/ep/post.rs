@@ -136,7 +136,11 @@ impl<T: Transport> Endpoint<T> {
                 let ep = self.header.handle();
                 probes::posted(ep, transfer, cookie, len);
                 // One that is done, with none before it, is never in flight.
-                if !(handed.done && place.is_first() && evd.as_ref().is_some_and(|evd| request.succeed(evd, ep))) {
+                let ended = match evd {
+                    Some(evd) if handed.done && place.is_first() => request.succeed(evd, ep),
+                    _ => false,
+                };
+                if !ended {
                     place.fill(request);
                     if handed.done {
                         requests.complete_posted(ep, handed.mark);

@@ -13,8 +13,8 @@ use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
-use crate::evd::Evd;
-use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer};
+use crate::evd::{Evd, Queued};
+use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer, notifies};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LmrTable, LocalSegment, SegmentList};
 use crate::slab::Handle;
@@ -39,11 +39,47 @@ pub(super) struct Early {
     pub segments: Box<[LocalSegment]>,
 }
 
-/// A receive that ended before the connection was announced.
-pub(super) struct Held {
+/// A receive that has ended.
+#[derive(Clone, Copy)]
+pub(super) struct Ended {
     pub done: RecvDone,
     /// What its message has brought beside its bytes.
     pub special: Option<Special>,
+}
+
+impl Ended {
+    /// One that the core ends itself, with this status.
+    pub fn unfilled(status: Status) -> Self {
+        Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
+    }
+
+    /// Its completion. `charge` is that of a buffer of a shared queue.
+    #[inline(always)]
+    fn queued(&self, ep: Handle, cookie: u64, charge: Option<Charge>) -> Queued {
+        let RecvDone { status, len, .. } = self.done;
+        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        match self.special {
+            Some(Special::Immediate(value)) if matches!(status, Status::Success) => {
+                Queued::extended(completion, Extended::RecvImmediate, value, charge)
+            }
+            Some(Special::Invalidated(key)) if matches!(status, Status::Success) => {
+                Queued::extended(completion, Extended::RecvInvalidated, key, charge)
+            }
+            _ => Queued::transfer(completion, charge),
+        }
+    }
+
+    #[inline(always)]
+    fn notifies(&self, feed: Feed, quiet: bool) -> bool {
+        notifies(feed, quiet, self.done.solicited, self.done.status)
+    }
+}
+
+impl From<&RecvDone> for Ended {
+    #[inline(always)]
+    fn from(&done: &RecvDone) -> Self {
+        Ended { done, special: None }
+    }
 }
 
 /// The watermarks that were passed.
@@ -74,7 +110,7 @@ pub(super) struct Receives<T: Transport> {
     /// Buffers taken from the shared queue and not complete.
     pub taken: Vec<RecvId>,
     /// Completions that came before the connection was announced.
-    pub held: Vec<Held>,
+    pub held: Vec<Ended>,
     pub capacity: usize,
     pub max_segments: usize,
     pub feed: Feed,
@@ -160,23 +196,23 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Queues the completion of a receive. `charge` is that of a buffer of a shared queue.
-    pub fn complete(&self, ep: Handle, cookie: u64, status: Status, len: u64, announce: bool, charge: Option<Charge>) {
-        let Some(evd) = &self.evd else { return };
-        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-        let announce = announce || !matches!(status, Status::Success);
-        evd.push_all(|batch| batch.complete(completion, announce, charge));
+    /// Queues the completion of a receive. `quiet` is the choice of its poster, and `charge` that of a buffer of a shared queue.
+    #[inline(always)]
+    pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<Charge>) {
+        self.note_end(ep, cookie, ended);
+        if let Some(evd) = &self.evd {
+            evd.push(|| ended.queued(ep, cookie, charge), || ended.notifies(self.feed, quiet));
+        }
     }
 
-    /// Queues the completion of a receive of the shared queue that the transport has ended.
+    /// Counts a message that has filled a receive, or tells of a receive that has failed.
     #[inline(always)]
-    pub fn complete_shared(&mut self, ep: Handle, cookie: u64, done: &RecvDone, charge: Charge) {
-        let &RecvDone { status, len, solicited, .. } = done;
-        let Some(evd) = &self.evd else { return };
-        note_end(&mut self.received, ep, cookie, status, len);
-        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-        let announce = || !matches!(self.feed, Feed::Solicited) || solicited || !matches!(status, Status::Success);
-        evd.complete_shared(completion, announce, charge);
+    fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
+        match ended.done.status {
+            Status::Success => self.received.count(Transfer::Recv, ended.done.len),
+            Status::Flushed => {}
+            status => tell_failed(ep, cookie, status),
+        }
     }
 
     /// Keeps the segments of the receive `id`, which was posted before there was a queue pair. Such receives come in their
@@ -214,9 +250,9 @@ impl<T: Transport> Receives<T> {
         }
         oldest.skip();
         self.received.count(Transfer::Recv, len);
-        let announce = || if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
-        let completion = || Completion { ep, cookie, len, status: Status::Success, transfer: Transfer::Recv };
-        evd.complete(completion, announce);
+        let status = Status::Success;
+        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        evd.push(|| Queued::transfer(completion(), None), || notifies(self.feed, quiet, solicited, status));
         Delivery::Done
     }
 
@@ -235,81 +271,43 @@ impl<T: Transport> Receives<T> {
         true
     }
 
+    /// Takes the oldest receive of the endpoint's own queue, which the transport has ended. Returns its cookie, and whether its
+    /// poster asked for quiet.
+    #[inline(always)]
+    fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
+        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == id) else {
+            cold_path();
+            out_of_order(id);
+            return None;
+        };
+        self.posted.skip();
+        self.given = self.given.saturating_sub(1);
+        Some((cookie, quiet))
+    }
+
     /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
     #[inline(always)]
-    pub fn finish_one(&mut self, ep: Handle, done: &RecvDone) {
-        // An endpoint with receives has a dispatcher for them.
-        let Some(evd) = &self.evd else { return };
-        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
-            cold_path();
-            return out_of_order(done.id);
-        };
-        self.posted.skip();
-        self.given = self.given.saturating_sub(1);
-        note_end(&mut self.received, ep, cookie, done.status, done.len);
-        let announce = || {
-            let announce = if matches!(self.feed, Feed::Solicited) { done.solicited } else { !quiet };
-            announce || !matches!(done.status, Status::Success)
-        };
-        let completion = || Completion { ep, cookie, len: done.len, status: done.status, transfer: Transfer::Recv };
-        evd.complete(completion, announce);
+    pub fn finish_one(&mut self, ep: Handle, ended: &Ended) {
+        if let Some((cookie, quiet)) = self.take_oldest(ended.done.id) {
+            self.complete(ep, cookie, ended, quiet, None);
+        }
     }
 
-    /// Queues the completions of receives of the endpoint's own queue that the transport has ended.
+    /// Does what [`Receives::finish_one`] does, for several receives in order.
     #[inline(never)]
     pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
-        let (posted, given, received, feed) = (&mut self.posted, &mut self.given, &mut self.received, self.feed);
         // An endpoint with receives has a dispatcher for them.
-        let Some(evd) = &self.evd else { return };
+        let Some(evd) = self.evd.take() else { return };
         evd.push_all(|batch| {
-            for &RecvDone { id, status, len, solicited } in done {
-                let Some(&Posted { cookie, quiet, .. }) = posted.front().filter(|posted| posted.id == id) else {
-                    out_of_order(id);
-                    continue;
-                };
-                posted.skip();
-                *given = given.saturating_sub(1);
-                note_end(received, ep, cookie, status, len);
-                let announce = match feed {
-                    Feed::Solicited => solicited,
-                    _ => !quiet,
-                };
-                let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-                batch.complete(completion, announce || !matches!(status, Status::Success), None);
+            for done in done {
+                if let Some((cookie, quiet)) = self.take_oldest(done.id) {
+                    let ended = Ended::from(done);
+                    self.note_end(ep, cookie, &ended);
+                    batch.add(ended.queued(ep, cookie, None), ended.notifies(self.feed, quiet));
+                }
             }
         });
-    }
-
-    /// Queues the completion of a receive of the endpoint's own queue that has brought more than its bytes.
-    pub fn finish_special(&mut self, ep: Handle, done: &RecvDone, what: Special) {
-        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == done.id) else {
-            return out_of_order(done.id);
-        };
-        self.posted.skip();
-        self.given = self.given.saturating_sub(1);
-        self.complete_special(ep, cookie, done, what, quiet, None);
-    }
-
-    /// Queues the completion of a receive that has brought more than its bytes. `quiet` is the choice of the poster, and
-    /// `charge` that of a buffer of a shared queue.
-    pub fn complete_special(
-        &mut self,
-        ep: Handle,
-        cookie: u64,
-        &RecvDone { len, status, solicited, .. }: &RecvDone,
-        what: Special,
-        quiet: bool,
-        charge: Option<Charge>,
-    ) {
-        let Some(evd) = &self.evd else { return };
-        note_end(&mut self.received, ep, cookie, status, len);
-        let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-        let extended = match what {
-            Special::Immediate(value) => (Extended::RecvImmediate, value),
-            Special::Invalidated(key) => (Extended::RecvInvalidated, key),
-        };
-        let announce = if matches!(self.feed, Feed::Solicited) { solicited } else { !quiet };
-        evd.push_all(|batch| batch.complete_extended(completion, extended, announce, charge));
+        self.evd = Some(evd);
     }
 
     /// Notes that a buffer taken from the shared queue is complete.
@@ -346,16 +344,6 @@ impl<T: Transport> Receives<T> {
         self.watched = self.soft_armed || self.hard_limit.is_some();
         let hard = self.connected && self.hard_limit.is_some_and(|hard| buffers > hard);
         Passed { soft, hard }
-    }
-}
-
-/// Counts a message that has filled a receive, or tells of a receive that has failed.
-#[inline(always)]
-fn note_end(received: &mut Tallies, ep: Handle, cookie: u64, status: Status, len: u64) {
-    if matches!(status, Status::Success) {
-        received.count(Transfer::Recv, len);
-    } else if !matches!(status, Status::Flushed) {
-        tell_failed(ep, cookie, status);
     }
 }
 

@@ -8,14 +8,14 @@ use host::lock::MutexGuard;
 use crate::books::Completed;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::{Endpoint, refused};
-use crate::ep::receives::{Held, Passed, Posted, Receives};
+use crate::ep::receives::{Ended, Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
-use crate::transport::{Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
+use crate::transport::{Awaited, Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
 
 /// The buffers that an endpoint has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl<T: Transport> Endpoint<T> {
         let total = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
             probes::posted(self.header.handle(), Transfer::Recv, cookie, total);
-            receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, None);
+            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, None);
             return Ok(());
         }
         if receives.posted.is_full() {
@@ -129,29 +129,21 @@ impl<T: Transport> Endpoint<T> {
         drop(receives);
         self.act_on(passed);
         if let Some(qp) = qp {
-            self.ia.transport.recv_kick(&qp);
+            self.ia.transport.kick(Awaited::Qp(&qp));
         }
     }
 
     /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
-    pub(super) fn flush_late(&self, receives: &Receives<T>, srq: &Srq<T>, id: RecvId) {
+    pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
-            receives.complete(self.header.handle(), cookie, Status::Flushed, 0, true, Some(charge));
+            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
         }
     }
 
     /// Queues the completions that came before the connection was announced.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
         for ended in std::mem::take(&mut receives.held) {
-            self.finish_held(receives, ended);
-        }
-    }
-
-    /// Queues one of these completions.
-    pub(super) fn finish_held(&self, receives: &mut Receives<T>, Held { done, special }: Held) {
-        match special {
-            None => self.finish_recvs(receives, &[done]),
-            Some(what) => self.finish_special(receives, &done, what),
+            self.finish(receives, ended);
         }
     }
 
@@ -159,8 +151,8 @@ impl<T: Transport> Endpoint<T> {
     #[inline(always)]
     pub(super) fn finish_recvs(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
         match (done, &self.srq) {
-            ([done], None) => receives.finish_one(self.header.handle(), done),
-            ([done], Some(srq)) => self.finish_shared(receives, srq, done),
+            ([done], None) => receives.finish_one(self.header.handle(), &done.into()),
+            ([done], Some(srq)) => self.finish_shared(receives, srq, &done.into()),
             _ => {
                 cold_path();
                 self.finish_several(receives, done);
@@ -172,18 +164,26 @@ impl<T: Transport> Endpoint<T> {
     #[inline(never)]
     fn finish_several(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
         match &self.srq {
-            Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, done)),
+            Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, &done.into())),
             None => receives.finish_own(self.header.handle(), done),
+        }
+    }
+
+    /// Queues the completion of a receive, which may have brought more than its bytes.
+    pub(super) fn finish(&self, receives: &mut Receives<T>, ended: Ended) {
+        match &self.srq {
+            None => receives.finish_one(self.header.handle(), &ended),
+            Some(srq) => self.finish_shared(receives, srq, &ended),
         }
     }
 
     /// Queues the completion of a receive of the shared queue. Its event comes after that of a watermark which it brings
     /// about, and these may have one dispatcher.
     #[inline(always)]
-    fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, done: &RecvDone) {
-        receives.give_back(done.id);
-        let Some(Completed { cookie, charge }) = srq.complete(done.id) else { return };
-        receives.complete_shared(self.header.handle(), cookie, done, charge);
+    fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, ended: &Ended) {
+        receives.give_back(ended.done.id);
+        let Some(Completed { cookie, charge }) = srq.complete(ended.done.id) else { return };
+        receives.complete(self.header.handle(), cookie, ended, false, Some(charge));
     }
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
@@ -248,7 +248,13 @@ impl<T: Transport> Endpoint<T> {
         });
         for id in failed {
             if let Some(posted) = receives.posted.remove(|posted| posted.id == id) {
-                receives.complete(self.header.handle(), posted.cookie, Status::LocalProtection, 0, true, None);
+                receives.complete(
+                    self.header.handle(),
+                    posted.cookie,
+                    &Ended::unfilled(Status::LocalProtection),
+                    false,
+                    None,
+                );
             }
         }
     }
@@ -269,7 +275,13 @@ impl<T: Transport> Endpoint<T> {
                 }
                 Err(_) => {
                     if let Some(posted) = receives.posted.remove(|posted| posted.id == early.id) {
-                        receives.complete(self.header.handle(), posted.cookie, Status::LocalProtection, 0, true, None);
+                        receives.complete(
+                            self.header.handle(),
+                            posted.cookie,
+                            &Ended::unfilled(Status::LocalProtection),
+                            false,
+                            None,
+                        );
                     }
                 }
             }
@@ -280,17 +292,17 @@ impl<T: Transport> Endpoint<T> {
 
     /// Queues flushed completions for all receives that are outstanding.
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
-        let ep = self.header.handle();
+        let (ep, flushed) = (self.header.handle(), Ended::unfilled(Status::Flushed));
         receives.early.clear();
         receives.given = 0;
         while receives.others.pop().is_some() {}
         while let Some(posted) = receives.posted.pop() {
-            receives.complete(ep, posted.cookie, Status::Flushed, 0, true, None);
+            receives.complete(ep, posted.cookie, &flushed, false, None);
         }
         let taken = std::mem::take(&mut receives.taken);
         for id in taken {
             if let Some(Completed { cookie, charge }) = self.srq.as_ref().and_then(|srq| srq.complete(id)) {
-                receives.complete(ep, cookie, Status::Flushed, 0, true, Some(charge));
+                receives.complete(ep, cookie, &flushed, false, Some(charge));
             }
         }
     }

@@ -4,18 +4,18 @@
 //! is held back until the event is queued.
 
 use std::hint::cold_path;
+use std::sync::Arc;
 
 use host::lock::MutexGuard;
 use host::memory::Room;
 
 use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::{Held, Receives};
+use crate::ep::receives::{Ended, Receives};
 use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
 use crate::slab::Handle;
-use crate::transport::report::{EndpointReports, LockedTx};
 use crate::transport::{
     Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Special, Taken,
     Transport, Verdict,
@@ -25,153 +25,202 @@ impl<T: Transport> Endpoint<T> {
     /// Takes note of receives that ended before the connection was announced, or after it has ended.
     #[cold]
     fn finish_out_of_time(&self, receives: &mut Receives<T>, life: u64, done: &[RecvDone]) {
-        done.iter().for_each(|&done| self.keep_out_of_time(receives, life, Held { done, special: None }));
+        done.iter().for_each(|done| self.keep_out_of_time(receives, life, done.into()));
     }
 
     /// Does what [`Endpoint::finish_out_of_time`] does, for one receive.
-    pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Held) {
+    pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
             if let Some(srq) = &self.srq {
                 self.flush_late(receives, srq, ended.done.id);
             }
         } else if receives.held.room(1).is_err() {
-            self.finish_held(receives, ended);
+            self.finish(receives, ended);
         } else {
             // The transport is ahead of the event that announces the connection.
             receives.held.push(ended);
         }
     }
+}
 
-    /// Does what [`EndpointReports::recv_arrived`] does, in two steps.
-    #[cold]
-    fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, life: u64, done: RecvDone) -> Verdict {
-        if receives.life != life {
-            self.finish_out_of_time(&mut receives, life, &[done]);
-            return Verdict::Continue;
-        }
-        drop(receives);
-        let verdict = self.recv_taken(life, done.id);
-        if verdict == Verdict::Continue {
-            self.recvs_done(life, &[done]);
-        }
-        verdict
+/// The sink of one queue pair. It names one life of an endpoint: reports that arrive after the endpoint was reset are
+/// dropped.
+pub struct EndpointSink<T: Transport> {
+    endpoint: Arc<Endpoint<T>>,
+    life: u64,
+}
+
+impl<T: Transport> Clone for EndpointSink<T> {
+    fn clone(&self) -> Self {
+        EndpointSink { endpoint: self.endpoint.clone(), life: self.life }
     }
 }
 
-impl<T: Transport> EndpointReports for Endpoint<T> {
-    type Tx<'a> = TxGuard<'a, T>;
+impl<T: Transport> EndpointSink<T> {
+    pub(crate) fn new(endpoint: Arc<Endpoint<T>>, life: u64) -> Self {
+        EndpointSink { endpoint, life }
+    }
 
+    /// The handle of the endpoint.
+    pub fn ep(&self) -> Handle {
+        self.endpoint.header.handle()
+    }
+
+    /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
+    /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports with [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
     #[inline(always)]
-    fn deliver(&self, life: u64, len: u64, solicited: bool, place: impl Place) -> Delivery {
-        let mut receives = self.receives.lock();
+    pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut receives = ep.receives.lock();
         if receives.life != life || !receives.connected {
             cold_path();
             return Delivery::Other;
         }
-        receives.deliver(self.header.handle(), len, solicited, place, &self.ia.lmrs)
+        receives.deliver(ep.header.handle(), len, solicited, place, &ep.ia.lmrs)
     }
 
-    fn ep(&self) -> Handle {
-        self.header.handle()
-    }
-
+    /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
+    /// stays so as long as a [`Section`](crate::Section) that the caller is in.
     #[inline(always)]
-    fn is_live(&self, segment: &Segment) -> bool {
-        self.ia.lmrs.is_live(segment)
+    pub fn is_live(&self, segment: &Segment) -> bool {
+        self.endpoint.ia.lmrs.is_live(segment)
     }
 
-    fn recv_take(&self, life: u64, taken: &mut Taken) -> bool {
-        let mut receives = self.receives.lock();
+    /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
+    /// outstanding until [`EndpointSink::recv_done`]. For transports with
+    /// [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
+    pub fn recv_take(&self, taken: &mut Taken) -> bool {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut receives = ep.receives.lock();
         receives.life == life && receives.take(taken)
     }
 
-    fn recv_taken(&self, life: u64, id: RecvId) -> Verdict {
-        let Some(srq) = &self.srq else { return Verdict::Continue };
+    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only completions
+    /// need not call it.
+    #[inline]
+    pub fn recv_taken(&self, id: RecvId) -> Verdict {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let Some(srq) = &ep.srq else { return Verdict::Continue };
         srq.taken(id);
         let passed = {
-            let mut receives = self.receives.lock();
+            let mut receives = ep.receives.lock();
             if receives.life != life {
-                self.flush_late(&receives, srq, id);
+                ep.flush_late(&mut receives, srq, id);
                 return Verdict::Continue;
             }
             if receives.taken.room(1).is_err() {
-                self.flush_late(&receives, srq, id);
+                ep.flush_late(&mut receives, srq, id);
                 return Verdict::Break;
             }
             receives.taken.push(id);
             receives.watermarks_passed()
         };
-        self.tell_of(passed);
+        ep.tell_of(passed);
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
-    fn recv_arrived(&self, life: u64, done: RecvDone) -> Verdict {
-        let mut receives = self.receives.lock();
+    /// Reports that the endpoint took a buffer of the shared queue for a message that has arrived as a whole, and that it is complete:
+    /// [`EndpointSink::recv_taken`] and [`EndpointSink::recv_done`] in one. It is not complete if the answer is
+    /// [`Verdict::Break`].
+    #[inline]
+    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut receives = ep.receives.lock();
         // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
-        if let Some(srq) = &self.srq
+        if let Some(srq) = &ep.srq
             && receives.life == life
             && receives.connected
             && !receives.watched
         {
             if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
-                receives.complete_shared(self.header.handle(), cookie, &done, charge);
+                receives.complete(ep.header.handle(), cookie, &Ended::from(&done), false, Some(charge));
             }
             return Verdict::Continue;
         }
         cold_path();
-        self.arrived_otherwise(receives, life, done)
+        self.arrived_otherwise(receives, done)
     }
 
-    fn recvs_done(&self, life: u64, done: &[RecvDone]) {
-        let mut receives = self.receives.lock();
+    /// Reports that a receive is complete.
+    #[inline]
+    pub fn recv_done(&self, done: RecvDone) {
+        self.recvs_done(&[done]);
+    }
+
+    /// Reports that receives are complete, in this order.
+    #[inline]
+    pub fn recvs_done(&self, done: &[RecvDone]) {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut receives = ep.receives.lock();
         if receives.life == life && receives.connected {
-            self.finish_recvs(&mut receives, done);
+            ep.finish_recvs(&mut receives, done);
         } else {
             cold_path();
-            self.finish_out_of_time(&mut receives, life, done);
+            ep.finish_out_of_time(&mut receives, life, done);
         }
     }
 
-    fn recv_special(&self, life: u64, done: RecvDone, what: Special) {
-        self.special_done(life, done, what);
+    /// Reports that a receive is complete, in order with [`EndpointSink::recvs_done`], which brought more than its bytes.
+    pub fn recv_special(&self, done: RecvDone, what: Special) {
+        self.endpoint.special_done(self.life, done, what);
     }
 
-    fn recv_announced(&self, life: u64) {
-        let receives = self.receives.lock();
-        if receives.life == life
-            && let Some(evd) = &receives.evd
-        {
+    /// Reports that one of the receives reported so far was announced by its sender ([`crate::transport::QpInit::solicited`]).
+    pub fn recv_announced(&self) {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut receives = ep.receives.lock();
+        if receives.life != life {
+            return;
+        }
+        // Completions that wait for the connection are told later, and so is this.
+        if let Some(held) = receives.held.last_mut() {
+            held.done.solicited = true;
+        } else if let Some(evd) = &receives.evd {
             evd.announce();
         }
     }
 
-    fn requests_done(&self, life: u64, reached: Mark) -> bool {
-        self.lock_tx_of(life).is_some_and(|mut tx| tx.request_done(reached))
+    /// Reports that all requests whose mark is at most `reached` succeeded. Returns true if the end of the connection
+    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
+    #[inline]
+    #[must_use]
+    pub fn requests_done(&self, reached: Mark) -> bool {
+        self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
     }
 
+    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
+    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`](crate::transport::Transport::KEEPS_TX).
     #[inline(always)]
-    fn lock_tx(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        self.lock_tx_of(life)
+    pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
+        self.endpoint.lock_tx_of(self.life)
     }
 
+    /// Does what [`EndpointSink::lock_tx`] does, but does not wait for another thread that has it locked, or has locked
+    /// the requests of the endpoint for a call of the program. Then the answer is `None`, and after that thread has done
+    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called.
     #[inline(always)]
-    fn try_lock_tx(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        self.try_lock_tx_of(life)
+    pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
+        self.endpoint.try_lock_tx_of(self.life)
     }
 
-    fn drained(&self, life: u64) {
-        let mut control = self.control.lock();
+    /// Continues the end of the connection, which waited for the last request.
+    pub fn drained(&self) {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut control = ep.control.lock();
         if control.life != life || control.state != State::DisconnectPending {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
-        if self.ia.transport.disconnect(&qp, false) == Closing::Done {
-            self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
+        if ep.ia.transport.disconnect(&qp, false) == Closing::Done {
+            ep.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
         }
     }
 
-    fn failed(&self, life: u64, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
-        let mut control = self.control.lock();
+    /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
+    /// outstanding is flushed. The transport has let go of all buffers.
+    pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
+        let (ep, life) = (&*self.endpoint, self.life);
+        let mut control = ep.control.lock();
         if control.life != life || control.freed {
             return;
         }
@@ -180,35 +229,53 @@ impl<T: Transport> EndpointReports for Endpoint<T> {
             State::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
-        log::debug!("endpoint {}: {event:?}", self.header.handle());
-        self.end(&mut control, Some(event), recv, request);
+        log::debug!("endpoint {}: {event:?}", ep.header.handle());
+        ep.end(&mut control, Some(event), recv, request);
     }
 
-    fn connection(&self, life: u64, report: ConnectionReport) {
+    /// Reports a change of the connection, or of the attempt at one. Except for [`ConnectionReport::Established`], the
+    /// transport has let go of all buffers.
+    pub fn connection(&self, report: ConnectionReport) {
+        let (ep, life) = (&*self.endpoint, self.life);
         let passed = {
-            let mut control = self.control.lock();
+            let mut control = ep.control.lock();
             if control.life != life || control.freed {
                 return;
             }
             match report {
                 ConnectionReport::Established(private_data) => {
-                    log::debug!("endpoint {}: {:?}", self.header.handle(), ConnectionEvent::Established);
-                    self.establish(&mut control, private_data)
+                    log::debug!("endpoint {}: {:?}", ep.header.handle(), ConnectionEvent::Established);
+                    ep.establish(&mut control, private_data)
                 }
                 ended => {
                     let event = ending(control.state, &ended);
-                    log::debug!("endpoint {}: {event:?}", self.header.handle());
+                    log::debug!("endpoint {}: {event:?}", ep.header.handle());
                     if next(control.state, Trigger::Ended).is_ok() {
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());
                         }
-                        self.end(&mut control, Some(event), None, None);
+                        ep.end(&mut control, Some(event), None, None);
                     }
                     return;
                 }
             }
         };
-        self.act_on(passed);
+        ep.act_on(passed);
+    }
+
+    /// Does what [`EndpointSink::recv_arrived`] does, in two steps.
+    #[cold]
+    fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
+        if receives.life != self.life {
+            self.endpoint.finish_out_of_time(&mut receives, self.life, &[done]);
+            return Verdict::Continue;
+        }
+        drop(receives);
+        let verdict = self.recv_taken(done.id);
+        if verdict == Verdict::Continue {
+            self.recvs_done(&[done]);
+        }
+        verdict
     }
 }
 

@@ -15,8 +15,8 @@ use crate::counters::Counters;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::State;
 use crate::error::{Arg, Error, Result};
-use crate::evd::{Batch, Evd};
-use crate::event::{Completion, CompletionFlags, Event, Extended, Feed, Status, Transfer};
+use crate::evd::{Batch, Evd, Queued};
+use crate::event::{Completion, CompletionFlags, Event, Extended, Feed, Status, Transfer, notifies};
 use crate::fifo::{Fifo, Oldest, Vacancy};
 use crate::mem::Rights;
 use crate::probes;
@@ -29,12 +29,8 @@ use crate::users::Use;
 pub(super) enum Work {
     /// A data transfer of so many bytes.
     Transfer(Transfer, u64),
-    /// A write of so many bytes that brings a value.
-    WriteImmediate(u64),
-    /// An atomic addition.
-    FetchAdd,
-    /// An atomic exchange.
-    CompareSwap,
+    /// One of those that not every version of the interface has.
+    Extended(Extended, u64),
     /// The bind or unbind of this remote memory region.
     Bind(Handle),
 }
@@ -43,14 +39,21 @@ impl Work {
     /// The bytes of an atomic operation.
     pub const ATOMIC: u64 = 8;
 
+    /// The transfer that it is, or is like, and its length.
+    fn moves(self) -> Option<(Transfer, u64)> {
+        match self {
+            Work::Transfer(transfer, len) => Some((transfer, len)),
+            Work::Extended(kind, len) => Some((kind.transfer(), len)),
+            Work::Bind(_) => None,
+        }
+    }
+
     /// Shows a tracer that it was posted.
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
-        match self {
-            Work::Transfer(transfer, len) => probes::posted(ep, transfer, cookie, len),
-            Work::WriteImmediate(len) => probes::posted(ep, Transfer::Write, cookie, len),
-            Work::FetchAdd | Work::CompareSwap => probes::posted(ep, Transfer::Read, cookie, Work::ATOMIC),
-            Work::Bind(_) => probes::bind_posted(ep, cookie),
+        match self.moves() {
+            Some((transfer, len)) => probes::posted(ep, transfer, cookie, len),
+            None => probes::bind_posted(ep, cookie),
         }
     }
 }
@@ -74,36 +77,40 @@ impl InFlight {
     pub fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
         // By reference, so that they are read under the lock of the queue, straight into their place.
         let Work::Transfer(transfer, len) = &self.work else { return false };
-        if self.flags.contains(CompletionFlags::SUPPRESS) {
+        if self.asks_for_nothing(Status::Success) {
             return false;
         }
-        let completion =
-            || Completion { ep, cookie: self.cookie, len: *len, status: Status::Success, transfer: *transfer };
-        evd.complete(completion, || !self.flags.contains(CompletionFlags::UNSIGNALLED));
+        let status = Status::Success;
+        let completion = || Completion { ep, cookie: self.cookie, len: *len, status, transfer: *transfer };
+        evd.push(|| Queued::transfer(completion(), None), || self.notifies(status));
         true
     }
 
-    /// Queues the completion, unless the request succeeded and asked for no event then.
+    /// Adds the completion, unless the request succeeded and asked for no event then.
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
-        let good = matches!(status, Status::Success);
-        if good && self.flags.contains(CompletionFlags::SUPPRESS) {
+        if self.asks_for_nothing(status) {
             return;
         }
         let cookie = self.cookie;
-        let announce = !good || !self.flags.contains(CompletionFlags::UNSIGNALLED);
-        let mut extended = |operation, transfer, len| {
-            let completion = Completion { ep, cookie, len, status, transfer };
-            batch.complete_extended(completion, (operation, 0), announce, None);
-        };
-        match self.work {
-            Work::Transfer(transfer, len) => {
-                batch.complete(Completion { ep, cookie, len, status, transfer }, announce, None);
+        let queued = match self.work {
+            Work::Transfer(transfer, len) => Queued::transfer(Completion { ep, cookie, len, status, transfer }, None),
+            Work::Extended(kind, len) => {
+                Queued::extended(Completion { ep, cookie, len, status, transfer: kind.transfer() }, kind, 0, None)
             }
-            Work::WriteImmediate(len) => extended(Extended::WriteImmediate, Transfer::Write, len),
-            Work::FetchAdd => extended(Extended::FetchAdd, Transfer::Read, Work::ATOMIC),
-            Work::CompareSwap => extended(Extended::CompareSwap, Transfer::Read, Work::ATOMIC),
-            Work::Bind(rmr) => batch.push(Event::Bind { rmr, cookie, status }, announce),
-        }
+            Work::Bind(rmr) => Queued::event(Event::Bind { rmr, cookie, status }),
+        };
+        batch.add(queued, self.notifies(status));
+    }
+
+    #[inline(always)]
+    fn asks_for_nothing(&self, status: Status) -> bool {
+        self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
+    }
+
+    /// Of a request, the poster alone decides.
+    #[inline(always)]
+    fn notifies(&self, status: Status) -> bool {
+        notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
 
@@ -335,11 +342,8 @@ impl<T: Transport> Requests<T> {
 
     /// Counts a request that the transport has taken.
     pub fn count(&mut self, work: Work) {
-        match work {
-            Work::Transfer(transfer, len) => self.counters.tallies.count(transfer, len),
-            Work::WriteImmediate(len) => self.counters.tallies.count(Transfer::Write, len),
-            Work::FetchAdd | Work::CompareSwap => self.counters.tallies.count(Transfer::Read, Work::ATOMIC),
-            Work::Bind(_) => {}
+        if let Some((transfer, len)) = work.moves() {
+            self.counters.tallies.count(transfer, len);
         }
     }
 

@@ -15,7 +15,6 @@ use host::lock::{Mutex, MutexGuard};
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
-use crate::transport::report::LockedTx;
 use crate::transport::{Mark, Transport};
 
 /// How often a thread looks whether the lock has become free before it leaves its turn to the holder.
@@ -104,7 +103,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// What the transport keeps of the sending direction, locked: see [`LockedTx`].
+/// What the transport keeps of the sending direction ([`Parts::Tx`]), locked.
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -124,23 +123,25 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 }
 
 impl<T: Transport> TxGuard<'_, T> {
-    #[inline(always)]
-    fn ep(&self) -> Handle {
-        self.0.turn.0.header().handle()
+    /// Reports what [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done) does.
+    #[inline(never)]
+    #[must_use]
+    pub fn requests_done(&mut self, reached: Mark) -> bool {
+        let ep = self.ep();
+        self.0.complete_several(ep, reached)
     }
-}
 
-impl<T: Transport> LockedTx for TxGuard<'_, T> {
+    /// Does what [`TxGuard::requests_done`] does, but in line, and quickest for one request.
     #[inline(always)]
-    fn request_done(&mut self, reached: Mark) -> bool {
+    #[must_use]
+    pub fn request_done(&mut self, reached: Mark) -> bool {
         let ep = self.ep();
         self.0.complete_through(ep, reached)
     }
 
-    #[inline(never)]
-    fn requests_done(&mut self, reached: Mark) -> bool {
-        let ep = self.ep();
-        self.0.complete_several(ep, reached)
+    #[inline(always)]
+    fn ep(&self) -> Handle {
+        self.0.turn.0.header().handle()
     }
 }
 

@@ -19,16 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::lock::{Mutex, MutexGuard};
 
-pub(crate) use queue::{Batch, WaitState};
+pub(crate) use queue::{Batch, Queued, WaitState};
 use queue::{Queue, Tell};
 
-use crate::books::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
-use crate::ia::{AsyncQueue, Ia};
+use crate::ia::Ia;
 use crate::patience::Patience;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::slab::{Header, Kind, Object};
 use crate::transport::{Poll, Transport};
 use crate::users::{Counted, Use, Users};
 
@@ -389,65 +388,39 @@ impl<T: Transport> Evd<T> {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
     }
 
-    /// Queues an event, which is a notification event, if there is room.
-    pub(crate) fn offer(&self, event: Event) -> bool {
-        self.fill(|batch| batch.push(event, true)) == 0
-    }
-
     /// Makes an event that is queued already a notification event.
     pub(crate) fn announce(&self) {
         let tell = self.queue().announce();
         self.tell(tell);
     }
 
-    /// Queues an event, which is a notification event; if there is no room the event is lost and the loss is reported as
-    /// an asynchronous event.
-    pub(crate) fn push(&self, event: Event) {
-        self.push_all(|batch| batch.push(event, true));
+    /// Queues an event, which is a notification event, if there is room.
+    pub(crate) fn offer(&self, event: Event) -> bool {
+        self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Queues the end of a transfer as [`Evd::push`] does with other events; `announce` says whether it is a
-    /// notification event. Both are asked under the lock of the queue, so that the event goes straight to its place.
+    /// Queues an event; `notifies` makes it a notification event. If there is no room the event is lost, and the loss is
+    /// reported as an asynchronous event. Both are asked under the lock of the queue, so that the event goes straight to its
+    /// place.
     #[inline(always)]
-    pub(crate) fn complete(&self, completion: impl FnOnce() -> Completion, announce: impl FnOnce() -> bool) {
-        self.add_completion(announce, completion, None);
-    }
-
-    /// Does what [`Evd::complete`] does, for a buffer of a shared receive queue.
-    #[inline(always)]
-    pub(crate) fn complete_shared(
-        &self,
-        completion: impl FnOnce() -> Completion,
-        announce: impl FnOnce() -> bool,
-        charge: Charge,
-    ) {
-        self.add_completion(announce, completion, Some(charge));
-    }
-
-    #[inline(always)]
-    fn add_completion(
-        &self,
-        announce: impl FnOnce() -> bool,
-        completion: impl FnOnce() -> Completion,
-        charge: Option<Charge>,
-    ) {
+    pub(crate) fn push(&self, queued: impl FnOnce() -> Queued, notifies: impl FnOnce() -> bool) {
         let mut queue = self.queue.lock();
-        let kept = queue.complete(completion, charge);
+        let kept = queue.add(queued);
         self.busy.store(true, Ordering::Release);
         if kept && !queue.is_watched() {
             drop(queue);
             return;
         }
         cold_path();
-        self.end_completion(queue, kept, announce());
+        self.end_push(queue, kept, notifies());
     }
 
-    /// Tells of the event that [`Evd::complete`] has queued, or reports that it is lost.
+    /// Tells of the event that [`Evd::push`] has queued, or reports that it is lost.
     #[cold]
     #[inline(never)]
-    fn end_completion(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, announce: bool) {
+    fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
         if kept {
-            let tell = queue.tell(usize::from(announce));
+            let tell = queue.tell(usize::from(notifies));
             drop(queue);
             self.tell(tell);
         } else {
@@ -559,16 +532,6 @@ impl<T: Transport> Drop for Locked<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.busy.store(self.queue.is_busy(), Ordering::Release);
-    }
-}
-
-impl<T: Transport> AsyncQueue for Evd<T> {
-    fn handle(&self) -> Handle {
-        self.header.handle()
-    }
-
-    fn offer(&self, event: Event) -> bool {
-        Evd::offer(self, event)
     }
 }
 

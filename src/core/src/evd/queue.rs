@@ -7,14 +7,15 @@ use crate::books::Charge;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Result};
 use crate::event::{Completion, Event, Extended, Feed, Status, Transfer};
-use crate::fifo::Fifo;
+use crate::fifo::{Fifo, Vacancy};
 use crate::probes;
 use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event. The end of a transfer lies in plain words, because an [`Event`] as a whole would be copied on its way.
+/// An event that is queued: what has ended, or something else that has happened. The end of a transfer lies in plain words,
+/// because an [`Event`] as a whole would be copied on its way.
 pub(crate) struct Queued {
     /// Meaningless if there is another event.
     completion: Completion,
@@ -43,14 +44,31 @@ const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
-    /// Shows it to a tracer, if it is the end of a request or a receive.
+    /// The end of a transfer. `charge` is that of a buffer of a shared receive queue.
+    #[inline(always)]
+    pub fn transfer(completion: Completion, charge: Option<Charge>) -> Self {
+        Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }
+    }
+
+    /// The end of a transfer that is told of by [`Event::Extended`], with what it brought.
+    pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<Charge>) -> Self {
+        Queued { completion, more: More::Extended(kind, extra, charge) }
+    }
+
+    /// Another event.
+    pub fn event(event: Event) -> Self {
+        Queued { completion: NOTHING, more: More::Event(event) }
+    }
+
+    /// Shows it to a tracer, if it is the end of a request or a receive, and puts it into its place.
     #[inline(never)]
-    fn show(&self) {
+    fn show_and_put(self, place: Vacancy<'_, Queued>) {
         match self.more {
             More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
             More::Event(_) => {}
             More::Nothing | More::Charge(_) | More::Extended(..) => probes::completed(&self.completion),
         }
+        place.fill(self);
     }
 
     /// Settles the books when the program has taken the event: its buffer no longer counts.
@@ -231,18 +249,19 @@ impl<T: Transport> Queue<T> {
         self.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))
     }
 
-    /// Adds the end of a transfer; false if there is no room. `charge` is that of a buffer of a shared receive queue.
+    /// Adds an event; false if there is no room.
     #[inline(always)]
-    pub fn complete(&mut self, completion: impl FnOnce() -> Completion, charge: Option<Charge>) -> bool {
-        match self.events.vacancy() {
-            Some(place) => {
-                let completion = completion();
-                place.fill(Queued { completion, more: charge.map_or(More::Nothing, More::Charge) });
+    pub fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
+        let Some(place) = self.events.vacancy() else { return false };
+        let Queued { completion, more } = queued();
+        match more {
+            More::Nothing | More::Charge(_) => {
+                place.fill(Queued { completion, more });
                 probes::completed(&completion);
-                true
             }
-            None => false,
+            more => Queued { completion, more }.show_and_put(place),
         }
+        true
     }
 
     /// Whether a wait for one event that begins now ends at once.
@@ -324,37 +343,12 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event other than the end of a transfer; `announce` makes it a notification event. An event that finds no
-    /// room is lost.
-    pub fn push(&mut self, event: Event, announce: bool) {
-        self.add(Queued { completion: NOTHING, more: More::Event(event) }, announce);
-    }
-
-    /// Adds the end of a transfer, as [`Batch::push`] does with other events.
-    pub fn complete(&mut self, completion: Completion, announce: bool, charge: Option<Charge>) {
-        self.add(Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }, announce);
-    }
-
-    /// Adds the end of a transfer that is told of by [`Event::Extended`], as [`Batch::complete`] does with the usual ones, whose
-    /// kind has no meaning.
-    pub fn complete_extended(
-        &mut self,
-        completion: Completion,
-        (operation, extra): (Extended, u32),
-        announce: bool,
-        charge: Option<Charge>,
-    ) {
-        self.add(Queued { completion, more: More::Extended(operation, extra, charge) }, announce);
-    }
-
-    fn add(&mut self, queued: Queued, announce: bool) {
-        match self.queue.events.vacancy() {
-            Some(place) => {
-                queued.show();
-                place.fill(queued);
-                self.announced += usize::from(announce);
-            }
-            None => self.lost += 1,
+    /// Adds an event; `notifies` makes it a notification event. An event that finds no room is lost.
+    pub fn add(&mut self, queued: Queued, notifies: bool) {
+        if self.queue.add(|| queued) {
+            self.announced += usize::from(notifies);
+        } else {
+            self.lost += 1;
         }
     }
 

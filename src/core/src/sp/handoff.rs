@@ -9,7 +9,6 @@ use crate::sp::csp::Csp;
 use crate::sp::point::ServicePoint;
 use crate::sp::psp::Psp;
 use crate::sp::rsp::Rsp;
-use crate::transport::report::PointReports;
 use crate::transport::{Rejection, Transport};
 
 impl<T: Transport> Cr<T> {

@@ -9,6 +9,6 @@ mod rsp;
 
 pub use cr::Cr;
 pub use csp::Csp;
-pub use point::ServicePoint;
+pub use point::{ListenerSink, ServicePoint};
 pub use psp::{Psp, PspMode};
 pub use rsp::Rsp;

@@ -12,8 +12,7 @@ use crate::event::{Event, Streams};
 use crate::ia::Ia;
 use crate::slab::{Handle, Object};
 use crate::sp::cr::{Cr, dismiss};
-use crate::transport::report::PointReports;
-use crate::transport::{ConnectionRequestInfo, ListenerSink, Transport};
+use crate::transport::{ConnectionRequestInfo, Transport};
 use crate::users::Use;
 
 /// The source of the endpoint for a request.
@@ -117,12 +116,14 @@ impl<T: Transport> ServicePoint<T> {
     pub fn ia(&self) -> &Arc<Ia<T>> {
         &self.ia
     }
-}
 
-impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
     /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
     /// point is closed or its dispatcher is full.
-    fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
+    pub(super) fn request(
+        &self,
+        incoming: T::Incoming,
+        info: ConnectionRequestInfo,
+    ) -> std::result::Result<(), T::Incoming> {
         let (evd, handle) = {
             let mut state = self.state.lock();
             let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
@@ -167,5 +168,30 @@ impl<T: Transport> PointReports<T::Incoming> for ServicePoint<T> {
             Some(incoming) => Err(incoming),
             None => Ok(()),
         }
+    }
+}
+
+/// The sink of a listener.
+pub struct ListenerSink<T: Transport> {
+    point: Arc<ServicePoint<T>>,
+}
+
+impl<T: Transport> Clone for ListenerSink<T> {
+    fn clone(&self) -> Self {
+        ListenerSink { point: self.point.clone() }
+    }
+}
+
+impl<T: Transport> ListenerSink<T> {
+    fn new(point: Arc<ServicePoint<T>>) -> Self {
+        ListenerSink { point }
+    }
+
+    /// Reports that a request arrived.
+    ///
+    /// # Errors
+    /// Returns the request if nobody can take it.
+    pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
+        self.point.request(incoming, info)
     }
 }

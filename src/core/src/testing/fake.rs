@@ -12,8 +12,9 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, ListenerSink,
-    Mark, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, Hooks,
+    ListenerSink, Mark, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, Shown,
+    Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -205,7 +206,7 @@ impl Fake {
     }
 }
 
-impl Transport for Fake {
+impl Parts for Fake {
     type Zone = Zone;
     type Region = Region;
     type Window = ();
@@ -215,7 +216,28 @@ impl Transport for Fake {
     type Tx = ();
     type Listener = ();
     type Incoming = ();
+}
 
+impl Hooks for Fake {
+    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
+        !(matches!(shown, Shown::Region(_)) && self.state.lock().held_up)
+    }
+
+    fn watch(&self, on: bool) {
+        self.note(Call::Watch(on));
+    }
+
+    fn drain(&self, _: &Arc<()>) {
+        self.note(Call::Drain);
+    }
+
+    fn await_end(&self, _: &Arc<()>) {
+        self.note(Call::AwaitEnd);
+        thread::yield_now();
+    }
+}
+
+impl Transport for Fake {
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
         match instance {
             Fake::NO_DEVICE => return Err(Error::InsufficientResources(Resource::Device)),
@@ -253,10 +275,6 @@ impl Transport for Fake {
         Ok(Region(number()))
     }
 
-    fn is_closed(&self, _: &Region) -> bool {
-        !self.state.lock().held_up
-    }
-
     fn window_create(&self, _: &Zone, _: Scope) -> Result<()> {
         self.admit()
     }
@@ -273,10 +291,6 @@ impl Transport for Fake {
 
     fn disarm(&self, _: Option<&()>, _: Armed, _: bool) {}
 
-    fn watch(&self, on: bool) {
-        self.note(Call::Watch(on));
-    }
-
     fn srq_create(&self, _: &Zone, _: usize, _: usize) -> Result<()> {
         self.admit()
     }
@@ -284,8 +298,6 @@ impl Transport for Fake {
     fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
         self.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
     }
-
-    fn srq_kick(&self, (): &()) {}
 
     fn srq_resize(&self, (): &(), _: usize) -> Result<()> {
         self.linger();
@@ -307,8 +319,6 @@ impl Transport for Fake {
         self.hand_over(Call::Recv(recv.id)).map(|()| true)
     }
 
-    fn recv_kick(&self, _: &Arc<()>) {}
-
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Handed::under_way(Mark(request.id)))
@@ -325,10 +335,6 @@ impl Transport for Fake {
     ) -> Result<(u32, Mark)> {
         self.hand_over(Call::Bind(id))?;
         Ok((number(), Mark(id)))
-    }
-
-    fn drain(&self, _: &Arc<()>) {
-        self.note(Call::Drain);
     }
 
     fn reap(&self, _: &Arc<()>) {}
@@ -364,11 +370,6 @@ impl Transport for Fake {
         let mut state = self.state.lock();
         state.calls.push(Call::Disconnect { broken });
         state.closing
-    }
-
-    fn await_end(&self, _: &Arc<()>) {
-        self.note(Call::AwaitEnd);
-        thread::yield_now();
     }
 }
 

@@ -1,8 +1,7 @@
-//! Transports and a little program for tests: of this crate, of transports, of faces.
+//! A transport and a little program for tests: of this crate, of transports, of faces.
 //!
-//! Two transports need no other process and no device. [`Loopback`] moves bytes between the
-//! endpoints of one process and keeps every rule of a transport. [`Fake`] moves nothing: the
-//! test plays the peer and reports what it wants through the sinks.
+//! [`Fake`] is a transport that needs no other process and no device, and moves nothing: the test plays the peer and
+//! reports what it wants through the sinks.
 //!
 //! [`Adapter`], [`End`] and [`Buffer`] are what a program makes, over any transport; the
 //! functions of this module wait for events with a deadline.
@@ -15,11 +14,9 @@ mod buffer;
 mod end;
 mod events;
 mod fake;
-mod loopback;
 
 pub use adapter::Adapter;
 pub use buffer::Buffer;
 pub use end::{Completion, End, connect, next_request, request};
 pub use events::{next, patience, quiet, until, wait, wait_for_trigger};
 pub use fake::{Call, Fake};
-pub use loopback::Loopback;

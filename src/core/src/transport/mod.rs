@@ -36,20 +36,19 @@
 //! [`crate::Error::Internal`] where the core broke its part of the contract, and otherwise only what its own
 //! documentation lists.
 //!
-//! docs/architecture.md says how each method is done over shared memory and over verbs. `testing::Loopback`, in
-//! memory, is the shortest complete transport.
-//!
 //! # Receives
 //! A transport that takes receives one by one ([`Transport::TAKES_RECEIVES`]) keeps no list of those of an endpoint: it
 //! asks the sink to deliver a message to the oldest one, or to give it that one. `recv_queue` is the list of a
 //! transport that keeps receives, those of shared queues in shm and those that verbs holds back. Receives that wait for
 //! their endpoint's queue pair are in a list of the core, because they are not checked yet and may leave from its
 //! middle.
+//!
+//! docs/architecture.md says how each method is done over shared memory and over verbs.
 
 mod gauge;
 mod limits;
 mod recv_queue;
-pub(crate) mod report;
+mod report;
 mod work;
 
 use std::os::fd::RawFd;
@@ -60,18 +59,18 @@ use std::time::Duration;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
-pub use report::{
-    AdapterSink, ConnectionReport, ConnectionRequestInfo, Delivery, EndpointSink, ListenerSink, LockedTx, Place,
-    RecvDone, Special, Verdict,
-};
+pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Place, RecvDone, Special, Verdict};
 pub use work::{
     BindTarget, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request,
     RequestId, Segment, ShortSend,
 };
 
 use crate::addr::Address;
+pub use crate::ep::{EndpointSink, TxGuard};
 use crate::error::Result;
+pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
+pub use crate::sp::ListenerSink;
 
 /// The parts that a queue pair is made of.
 pub struct QpInit<'a, T: Transport> {
@@ -90,7 +89,7 @@ pub struct QpInit<'a, T: Transport> {
     /// announced.
     pub solicited: bool,
     /// Whether the program takes extended operations of its peer: writes that bring a value, atomic operations, sends that
-    /// revoke a window. The peer's [`Transport::takes_extended`] tells it.
+    /// revoke a window. The peer's [`Hooks::takes_extended`] tells it.
     pub extended: bool,
     /// Queue sizes.
     pub sizes: QpSizes,
@@ -136,7 +135,7 @@ pub enum Closing {
     /// The transport reports [`ConnectionReport::Disconnected`] when it has let go of them.
     Later,
     /// As [`Closing::Later`]; and the peer may write the program's memory until then, so that a call of the program
-    /// calls [`Transport::await_end`] before it returns.
+    /// calls [`Hooks::await_end`] before it returns.
     Exposed,
 }
 
@@ -196,35 +195,129 @@ pub trait ZoneId {
     fn id(&self) -> u32;
 }
 
-/// A transport: one value for each open interface adapter.
-pub trait Transport: Send + Sync + Sized + 'static {
+/// What a transport is made of.
+pub trait Parts: Send + Sync + Sized + 'static {
     /// A protection zone.
     type Zone: ZoneId + Send + Sync;
+
     /// Registered memory; dropped to deregister.
     type Region: RegionKeys + Send + Sync;
+
     /// A window that remote rights can be bound to.
     type Window: Send + Sync;
+
     /// A queue in which completions of data transfers are found.
     type Cq: Send + Sync;
+
     /// A shared receive queue.
     type Srq: Send + Sync;
+
     /// One end of a connection.
     type Qp: Send + Sync;
+
     /// What the transport keeps of the sending direction of a queue pair. It lies behind the core's lock on the requests
     /// of the endpoint, so that a post takes one lock, and so do reports of requests. Without a queue pair it is the
     /// default.
     type Tx: Default + Send;
+
     /// A service point that listens; dropped to stop.
     type Listener: Send + Sync;
+
     /// A connection request not yet answered; dropped to refuse.
     type Incoming: Send + Sync;
+}
 
+/// A receive that was posted, for which a message may wait: see [`Hooks::kick`].
+pub enum Awaited<'a, T: Parts> {
+    /// One of this queue pair.
+    Qp(&'a Arc<T::Qp>),
+    /// One of this shared receive queue, for endpoints that ran out of buffers.
+    Srq(&'a T::Srq),
+}
+
+/// What peers may still use: see [`Hooks::await_peers`].
+pub enum Shown<'a, T: Parts> {
+    /// What this window showed before the call of [`Transport::post_bind`] that has just been made.
+    Before(&'a T::Window),
+    /// What this window shows, which is dropped next, though another thread may still have it. It shows nothing any more.
+    Window(&'a T::Window),
+    /// This region, which is dropped next and to which no window is bound any more.
+    Region(&'a T::Region),
+}
+
+/// What not every transport needs to do: each method does nothing by default, or answers for one that has nothing to tell.
+pub trait Hooks: Parts {
+    /// Ends what the adapter does for itself, because the program closes it: on return it has left no trace outside of
+    /// the process. Called once, after all that was made from it is destroyed. The value may live on for a moment, in
+    /// calls of other threads.
+    fn close(&self) {}
+
+    /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
+    /// `on`, that need has ended. The calls come in pairs.
+    fn watch(&self, _on: bool) {}
+
+    /// Called without any lock after a post that said so: lets messages continue that waited for a buffer.
+    fn kick(&self, _posted: Awaited<'_, Self>) {}
+
+    /// Posts a send of one segment with at most [`Transport::AT_ONCE`] bytes, if nothing keeps it from being carried out at
+    /// once and it needs no more than a copy of them. The memory stays registered meanwhile. With `None` nothing has
+    /// happened, and the core calls [`Transport::post`].
+    #[inline(always)]
+    fn post_at_once(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<Mark> {
+        None
+    }
+
+    /// Called without a lock: returns when no peer uses what is shown. False if one still can, because a bind that closes a
+    /// window is held up by the requests before it; only the answer for a region counts, which then stays.
+    fn await_peers(&self, _shown: Shown<'_, Self>) -> bool {
+        true
+    }
+
+    /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
+    /// reported, whether it is signalled or not.
+    fn drain(&self, _qp: &Arc<Self::Qp>) {}
+
+    /// Called with the requests of the endpoint locked, after [`EndpointSink::try_lock_tx`] has failed at the lock: has
+    /// whoever polls look at `qp` again. Takes no lock.
+    fn look_again(&self, _qp: &Self::Qp) {}
+
+    /// Checks whether the transport can connect to the address of a host.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidAddress`].
+    fn check_address(&self, _address: &Address) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the endpoint
+    /// locked, before one is posted. A transport that cannot tell says yes.
+    fn takes_extended(&self, _qp: &Self::Qp) -> bool {
+        true
+    }
+
+    /// What the transport has counted of the connection so far. Called with the requests of the endpoint locked, as
+    /// [`Transport::post`] is.
+    fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
+        Flow::default()
+    }
+
+    /// Called after a [`Closing::Later`] or [`Closing::Exposed`], without a lock: returns when the transport has
+    /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
+    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
+
+    /// Called in the child of a fork, before anything else happens there: lets go of what must not be shared with the
+    /// parent. Takes no lock that another thread of the parent may have held.
+    fn after_fork_in_child() {}
+}
+
+/// A transport: one value for each open interface adapter.
+pub trait Transport: Hooks {
     /// Whether a call that posts, polls or queries may reach a place where a thread can be cancelled. If so, a face forbids
     /// cancellation around all of these calls. Where a transport says no, the thread is cancelled in none of them: what
     /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
     const CANCELLATION_POINTS: bool = true;
 
-    /// The most bytes of a send for which [`Transport::post_at_once`] is called.
+    /// The most bytes of a send for which [`Hooks::post_at_once`] is called.
     const AT_ONCE: u64 = 0;
 
     /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
@@ -232,7 +325,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// there is one more.
     const TAKES_RECEIVES: bool = false;
 
-    /// Whether the transport locks [`Transport::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, nobody leaves a turn to
+    /// Whether the transport locks [`Parts::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, nobody leaves a turn to
     /// whoever has it locked.
     const KEEPS_TX: bool = false;
 
@@ -251,11 +344,6 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Sets the sink for reports on the adapter as a whole. Called once, before anything is made.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
-
-    /// Ends what the adapter does for itself, because the program closes it: on return it has left no trace outside of
-    /// the process. Called once, after all that was made from it is destroyed. The value may live on for a moment, in
-    /// calls of other threads.
-    fn close(&self) {}
 
     /// Makes a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
@@ -290,19 +378,12 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Undoes [`Transport::arm`]; `armed` is what it returned, and `requests` what it was called with.
     fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
 
-    /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
-    /// `on`, that need has ended. The calls come in pairs.
-    fn watch(&self, _on: bool) {}
-
     /// Makes a shared receive queue for at least `depth` receives of `segments` each.
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
     /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
-    /// for it, so that [`Transport::srq_kick`] is to be called.
+    /// for it, so that [`Hooks::kick`] is to be called.
     fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
-
-    /// Called after such a [`Transport::srq_post`] without any lock: lets endpoints continue that ran out of buffers.
-    fn srq_kick(&self, srq: &Self::Srq);
 
     /// Makes room for `depth` receives. Loses none.
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
@@ -316,20 +397,9 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
     /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
-    /// [`Transport::recv_kick`] is to be called. With [`Transport::TAKES_RECEIVES`], the receive can be taken once the core
+    /// [`Hooks::kick`] is to be called. With [`Transport::TAKES_RECEIVES`], the receive can be taken once the core
     /// has let go of its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
-
-    /// Called after such a [`Transport::post_recv`] without any lock: lets a message continue that waited for a buffer.
-    fn recv_kick(&self, qp: &Arc<Self::Qp>);
-
-    /// Posts a send of one segment with at most [`Transport::AT_ONCE`] bytes, if nothing keeps it from being carried out at
-    /// once and it needs no more than a copy of them. The memory stays registered meanwhile. With `None` nothing has
-    /// happened, and the core calls [`Transport::post`].
-    #[inline(always)]
-    fn post_at_once(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<Mark> {
-        None
-    }
 
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
     /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached, unless the
@@ -348,45 +418,14 @@ pub trait Transport: Send + Sync + Sized + 'static {
         signalled: bool,
     ) -> Result<(u32, Mark)>;
 
-    /// Called after [`Transport::post_bind`], without a lock: returns when no peer uses what the window showed before, unless
-    /// [`Transport::is_closed`] looks after that.
-    fn await_unbound(&self, _window: &Self::Window) {}
-
-    /// Called without a lock before a region is dropped to which no window is bound any more: whether no peer can use it
-    /// through one. The region stays if a bind that closes a window is held up by the requests before it.
-    fn is_closed(&self, _region: &Self::Region) -> bool {
-        true
-    }
-
-    /// Called without a lock before a window is dropped, which another thread may still have: returns when it shows
-    /// nothing and no peer uses what it showed, unless a bind is held up: then [`Transport::is_closed`] says so of the
-    /// region. Where dropping does that, there is nothing to do.
-    fn window_close(&self, _window: &Self::Window) {}
-
-    /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
-    /// reported, whether it is signalled or not.
-    fn drain(&self, _qp: &Arc<Self::Qp>) {}
-
     /// Looks for completions of the requests of `qp` alone; called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
-
-    /// Called with the requests of the endpoint locked, after [`EndpointSink::try_lock_tx`] has failed at the lock: has
-    /// whoever polls look at `qp` again. Takes no lock.
-    fn look_again(&self, _qp: &Self::Qp) {}
 
     /// Listens on `qualifier`, or on one that the transport chooses; requests go to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
-
-    /// Checks whether the transport can connect to the address of a host.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidAddress`].
-    fn check_address(&self, _address: &Address) -> Result<()> {
-        Ok(())
-    }
 
     /// Starts to connect; the outcome is reported later, never inside the call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
@@ -400,30 +439,10 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// unless its program rejects it ([`Rejection::Consumer`]).
     fn reject(&self, incoming: Self::Incoming, why: Rejection, private_data: &[u8]);
 
-    /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the endpoint
-    /// locked, before one is posted. A transport that cannot tell says yes.
-    fn takes_extended(&self, _qp: &Self::Qp) -> bool {
-        true
-    }
-
-    /// What the transport has counted of the connection so far. Called with the requests of the endpoint locked, as
-    /// [`Transport::post`] is.
-    fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
-        Flow::default()
-    }
-
     /// Port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
     /// Ends a connection or an attempt at once. With `broken` the peer is told that it failed. After [`Closing::Done`]
     /// no sink of `qp` is called any more.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
-
-    /// Called after a [`Closing::Later`] or [`Closing::Exposed`], without a lock: returns when the transport has
-    /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
-    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Called in the child of a fork, before anything else happens there: lets go of what must not be shared with the
-    /// parent. Takes no lock that another thread of the parent may have held.
-    fn after_fork_in_child() {}
 }

@@ -125,6 +125,30 @@ fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
 }
 
 #[test]
+fn an_announcement_from_before_the_connection_wakes_whoever_waits_once_that_is_told() {
+    let adapter = open();
+    let end = adapter.end_with(None, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
+    (0..2).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
+    ask(&end).unwrap();
+    let sink = fake(&adapter).last_qp();
+    sink.recv_done(received(0));
+    sink.recv_announced();
+    let outcome = thread::scope(|scope| {
+        let waiter = scope.spawn(|| testing::wait(&end.receives, 1, Some(Duration::from_secs(2))));
+        until("a thread waits", || has_waiter(&end.receives));
+        sink.connection(ConnectionReport::Established(Vec::new()));
+        waiter.join().unwrap()
+    });
+    assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, .. })));
+    // A later one is not announced.
+    let outcome = while_waiting(&end.receives, 1, || {
+        sink.recv_done(received(1));
+        end.receives.set_unwaitable();
+    });
+    assert_eq!(outcome.result.err(), Some(Error::InvalidState(Refusal::EvdUnwaitable)));
+}
+
+#[test]
 fn unsignalled_completions_wake_nobody_and_failures_do() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
