@@ -71,7 +71,7 @@ pub fn a_value_goes_without_bytes<T: Transport>(network: &Network<T>) {
 /// Values, messages and writes of one connection take receives and complete in the order in which they were posted.
 pub fn values_keep_their_order_with_messages<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
-    let count = rounds(20);
+    let count = rounds(40);
     for k in 0..count as u64 {
         b.receive(far.at(4096 + 2 * k as usize * LEN, LEN), 2 * k);
         b.receive(far.at(4096 + (2 * k as usize + 1) * LEN, LEN), 2 * k + 1);

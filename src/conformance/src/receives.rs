@@ -71,7 +71,7 @@ pub fn a_message_waits_for_its_receive<T: Transport>(network: &Network<T>) {
 /// A queue full of messages keeps its order while the receives come singly and in rows.
 pub fn many_messages_wait_in_order<T: Transport>(network: &Network<T>) {
     const SLOT: usize = 512;
-    let count = rounds(60);
+    let count = rounds(100);
     let adapter = network.open();
     let (from, to) = (adapter.buffer(count * SLOT), adapter.buffer(count * SLOT));
     let (a, b) = adapter.pair();
