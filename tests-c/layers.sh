@@ -107,20 +107,6 @@ go_down()
     ! grep . "$work/missing"
 }
 
-# A piece of memory that a call leaves behind is asked for with a function that does not take from the reserve, or a comment
-# above it says why it may.
-spare_the_reserve()
-{
-    find src/core/src src/shm/src src/verbs/src src/provider*/src -name '*.rs' -not -name tests.rs \
-        -not -name model.rs -not -name fuzzing.rs -not -path '*/testing/*' -exec awk '
-            FNR == 1 { test = 0; told = -9 }
-            /^#\[cfg\((all\()?test/ { test = 1 }
-            /\/\/.*reserve/ { told = FNR }
-            !test && !/^ *\/\// && /(Arc|Box)::new\(/ && FNR > told + 4 { print FILENAME ":" FNR ": " $0 }' {} + \
-        >"$work/missing"
-    ! grep . "$work/missing"
-}
-
 # Each dependency has a comment of its own in the manifest, which says what it is for; crates of this tree have one where they
 # are used.
 have_reasons()
@@ -155,7 +141,6 @@ ok 'what refers to a mark SYNC names one that is there' are_there
 ok 'the files that pages for developers name are there' have_files
 ok 'src/host/src/lib.rs: its table has all modules' tells_of_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
-ok 'what a call leaves behind does not take from the reserve' spare_the_reserve
 ok 'each dependency has its reason beside it' have_reasons
 ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
 echo "1..$number"

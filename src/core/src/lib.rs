@@ -19,6 +19,8 @@
 //!
 //! docs/architecture.md tells how the parts work together.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod addr;
 mod agent;
 mod books;
@@ -45,6 +47,7 @@ mod slab;
 mod sp;
 mod srq;
 #[cfg(any(test, feature = "testing"))]
+#[allow(clippy::disallowed_methods, reason = "no product has it")]
 pub mod testing;
 pub mod transport;
 pub mod users;

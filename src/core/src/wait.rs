@@ -146,9 +146,9 @@ static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
 /// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
 fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
+    #[expect(clippy::disallowed_methods, reason = "a thread has one of the reserve for good, or a few")]
     let kept = PENDING.with(|pending| {
         let mut pending = pending.borrow_mut();
-        // It may be of the reserve: a thread has one for good, or a few.
         let mut place = pending.spare.take().unwrap_or_else(|| Box::new(None::<W>));
         match place.downcast_mut::<Option<W>>() {
             Some(place) => *place = wait.take(),

@@ -110,6 +110,7 @@ pub fn init(library: &'static str, role: Role) {
         let masks = MASKS.map(environment::secure);
         let words = environment::secure(WORDS);
         let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.as_deref());
+        #[expect(clippy::disallowed_methods, reason = "the library has one")]
         panic::set_hook(Box::new(|info| {
             let place = info.location().map(ToString::to_string);
             log::error!(

@@ -32,6 +32,8 @@
 //!
 //! Each shared library is linked with its own copy, so statics in this crate belong to one library.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod asymmetric;
 pub mod cancel;
 pub mod cstr;

@@ -314,6 +314,7 @@ pub fn is_lent<T: ?Sized>(value: &T) -> bool {
 /// # Errors
 /// [`NoMemory`]; the value is dropped.
 pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
+    #[expect(clippy::disallowed_methods, reason = "this is the other way")]
     let shared = Arc::new(value);
     if is_lent(&*shared) { Err(NoMemory) } else { Ok(shared) }
 }
@@ -323,6 +324,7 @@ pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
 /// # Errors
 /// [`NoMemory`]; the value is dropped.
 pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
+    #[expect(clippy::disallowed_methods, reason = "this is the other way")]
     let boxed = Box::new(value);
     if is_lent(&*boxed) { Err(NoMemory) } else { Ok(boxed) }
 }

@@ -95,6 +95,7 @@ pub struct Events {
 
 impl Events {
     /// Makes room for `capacity` results at a time, at least one.
+    #[expect(clippy::disallowed_methods, reason = "a thread of a provider has one")]
     pub fn with_capacity(capacity: usize) -> Events {
         Events { found: Vec::with_capacity(capacity.max(1)) }
     }

@@ -61,15 +61,16 @@ impl<F: Face> Adapter<F> {
     /// Makes an adapter of this name that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
-        // It may be of the reserve: nobody could be told of a lack.
-        Box::leak(Box::new(Adapter {
+        #[expect(clippy::disallowed_methods, reason = "nobody could be told of a lack")]
+        let adapter = Box::new(Adapter {
             // The text does not move when the CString moves into the box.
             table: F::Version::table::<F>(name.as_ptr()),
             name,
             space: AtomicPtr::new(ptr::null_mut()),
             thread_safe: AtomicBool::new(true),
             ia_handles: AtomicPtr::new(ptr::null_mut()),
-        }))
+        });
+        Box::leak(adapter)
     }
 
     /// The name.

@@ -33,6 +33,8 @@
 //! contains nothing that panics. The thread cannot be cancelled in either of them, but it can while it sleeps in
 //! [`wait`].
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod attr;
 pub mod call;
 pub mod cno;

@@ -12,6 +12,8 @@
 //!
 //! A transport becomes a provider library by [`export_provider!`].
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod cno;
 pub mod code;
 pub mod cr;

@@ -30,7 +30,7 @@ pub(crate) fn named_attributes(limits: &AdapterAttributes, extensions: bool) -> 
     let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
     let list = lists.iter().copied().find(|list| list.values == values).unwrap_or_else(|| {
         let attributes = names.iter().zip(&values).map(|(name, value)| named(name, value)).collect();
-        // It may be of the reserve: there are few.
+        #[expect(clippy::disallowed_methods, reason = "there are few")]
         let list: &'static List = Box::leak(Box::new(List { values, attributes }));
         lists.push(list);
         list

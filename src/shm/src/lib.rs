@@ -23,6 +23,8 @@
 //!
 //! docs/architecture.md describes how the parts work together.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod adapter;
 mod alarm;
 mod answers;
@@ -32,6 +34,7 @@ mod conn;
 mod copy;
 mod door;
 #[cfg(feature = "fuzzing")]
+#[allow(clippy::disallowed_methods, reason = "no product has it")]
 pub mod fuzzing;
 mod guard;
 mod home;

@@ -107,6 +107,7 @@ struct Writer(Vec<u8>);
 
 impl Writer {
     fn new(kind: u8) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "a packet is sent or queued at once")]
         let mut packet = Vec::with_capacity(64);
         packet.push(kind);
         Writer(packet)

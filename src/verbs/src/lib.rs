@@ -8,6 +8,8 @@
 //! names, [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in
 //! [`sys`].
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod adapter;
 pub mod attributes;
 pub mod channels;

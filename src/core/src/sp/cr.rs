@@ -43,7 +43,10 @@ impl<T: Transport> Cr<T> {
         ep: Option<Arc<Endpoint<T>>>,
         common: bool,
     ) -> std::result::Result<Arc<Self>, T::Incoming> {
-        // Whether this is of the reserve is asked below, where the transport can have the request back.
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it is asked below, where the transport can have the request back"
+        )]
         let cr = Arc::new(Cr {
             header: Header::default(),
             ia: ia.clone(),
