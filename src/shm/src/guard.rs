@@ -223,6 +223,8 @@ impl Entry {
 /// What is owed by this process, as its thread watches it.
 pub struct Watched {
     entries: Vec<Entry>,
+    /// There was no memory for those that are new.
+    starved: bool,
     /// The next tick.
     next: Instant,
 }
@@ -230,24 +232,25 @@ pub struct Watched {
 impl Watched {
     /// Nothing is owed.
     pub fn new() -> Self {
-        Watched { entries: Vec::new(), next: Instant::now() }
+        Watched { entries: Vec::new(), starved: false, next: Instant::now() }
     }
 
     /// The longest that the thread may sleep, if there is anything to watch.
     pub fn pause(&self) -> Option<Duration> {
-        (!self.entries.is_empty()).then(|| self.next.saturating_duration_since(Instant::now()))
+        let ticks = self.starved || !self.entries.is_empty();
+        ticks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
     /// Looks at all that is owed, if it is time.
     pub fn look(&mut self, guard: &Guard) {
         if let Some(list) = &mut *guard.new.lock() {
-            // What finds no memory is taken the next time: the list stays as it is.
-            if !list.is_empty() && self.entries.room(list.len()).is_ok() {
+            self.starved = self.entries.room(list.len()).is_err();
+            if !self.starved {
                 self.entries.extend(list.drain(..).map(Entry::new));
             }
         }
         let now = Instant::now();
-        if self.entries.is_empty() || now < self.next {
+        if self.pause().is_none() || now < self.next {
             return;
         }
         self.next = now + TICK;
