@@ -40,6 +40,9 @@ use crate::srq::SharedQueue;
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, EndInfo};
 
+mod ending;
+
+pub use self::ending::{Ending, Report};
 mod deliver;
 
 /// Turns that the receiving direction gets when the peer has let go.
@@ -70,35 +73,6 @@ impl ConnPhase {
             2 => ConnPhase::Up,
             _ => ConnPhase::Dead,
         }
-    }
-}
-
-/// What the endpoint is told when its connection is over.
-pub enum Report {
-    /// A receive or a request has failed, or the connection as such.
-    Failed(Option<RecvDone>, Option<(FailedRequest, Status)>),
-    /// The connection, or the attempt at one, has ended.
-    Ended(ConnectionReport),
-}
-
-/// The end of a connection while transfers of the peer are still under way. The endpoint is told, and the peer, when
-/// they cannot touch the program's memory any more.
-pub struct Ending {
-    conn: Arc<Conn>,
-    pending: Pending,
-    reason: CloseReason,
-    report: Report,
-}
-
-impl Ending {
-    /// The transfers of the peer.
-    pub fn pending(&mut self) -> &mut Pending {
-        &mut self.pending
-    }
-
-    /// Tells of the end. Called when the transfers are over, without a lock.
-    pub fn tell(self) {
-        self.conn.tell(self.reason, self.report);
     }
 }
 
