@@ -40,10 +40,10 @@ use crate::srq::SharedQueue;
 use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, EndInfo};
 
+mod deliver;
 mod ending;
 
 pub use self::ending::{Ending, Report};
-mod deliver;
 
 /// Turns that the receiving direction gets when the peer has let go.
 const DRAIN_TURNS: u32 = 64;
