@@ -83,7 +83,10 @@ fn reads_that_the_peer_does_not_serve_fail() {
     let most = adapter.ia.transport().attributes().max_rdma_read_per_ep_out;
     let memory = adapter.buffer(1 << 16);
     for active in [true, false] {
-        let reader = adapter.end_with(None, |attr| attr.max_rdma_read_out = most);
+        let reader = adapter.end_with(None, |attr| {
+            attr.max_rdma_read_out = most;
+            attr.max_request_dtos = 2 * most;
+        });
         let target = adapter.end_with(None, |attr| attr.max_rdma_read_in = 0);
         if active {
             connect(&reader, &target);

@@ -70,8 +70,7 @@ pub struct EpAttributes {
 }
 
 /// Outstanding receives and requests. With the one of its own that a transport may add, and the slot that a device may leave
-/// empty, they fill a queue of 256: devices round up, and Soft-RoCE zeroes memory for each place. Queues of 512 made set-up and
-/// tear-down of 64 connections 1.2 to 1.3 times as long as over the C library (tests-c/verbs/setup.sh).
+/// empty, they fill a queue of 256: devices round up, and Soft-RoCE zeroes memory for each place (tests-c/verbs/setup.sh).
 const DEFAULT_DTOS: usize = 254;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
