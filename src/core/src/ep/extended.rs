@@ -2,7 +2,7 @@
 //! revoke a window of the peer, reads into what a key for peers names. None of them is on the fast path.
 //!
 //! A version without them can tell its programs nothing of such a transfer. So each end of a connection learns whether
-//! the other one takes them, if the transport can say it (`Transport::takes_extended`), and refuses to post them
+//! the other one takes them, if the transport can say it (`Hooks::takes_extended`), and refuses to post them
 //! otherwise.
 
 use crate::ep::endpoint::Endpoint;

@@ -205,6 +205,13 @@ impl<T: Transport> Receives<T> {
         }
     }
 
+    /// Completes a receive that the transport does not get, because its memory is gone or of another zone.
+    pub fn refuse(&mut self, ep: Handle, id: RecvId) {
+        if let Some(posted) = self.posted.remove(|posted| posted.id == id) {
+            self.complete(ep, posted.cookie, &Ended::unfilled(Status::LocalProtection), false, None);
+        }
+    }
+
     /// Counts a message that has filled a receive, or tells of a receive that has failed.
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {

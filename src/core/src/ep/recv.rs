@@ -247,15 +247,7 @@ impl<T: Transport> Endpoint<T> {
             fits
         });
         for id in failed {
-            if let Some(posted) = receives.posted.remove(|posted| posted.id == id) {
-                receives.complete(
-                    self.header.handle(),
-                    posted.cookie,
-                    &Ended::unfilled(Status::LocalProtection),
-                    false,
-                    None,
-                );
-            }
+            receives.refuse(self.header.handle(), id);
         }
     }
 
@@ -273,17 +265,7 @@ impl<T: Transport> Endpoint<T> {
                         receives.keep_segments(early.id, &checked);
                     }
                 }
-                Err(_) => {
-                    if let Some(posted) = receives.posted.remove(|posted| posted.id == early.id) {
-                        receives.complete(
-                            self.header.handle(),
-                            posted.cookie,
-                            &Ended::unfilled(Status::LocalProtection),
-                            false,
-                            None,
-                        );
-                    }
-                }
+                Err(_) => receives.refuse(self.header.handle(), early.id),
             }
         }
         receives.qp = Some(qp.clone());
