@@ -241,19 +241,26 @@ impl Watched {
         ticks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
-    /// Looks at all that is owed, if it is time.
-    pub fn look(&mut self, guard: &Guard) {
+    /// Watches what is new as well: the bell has rung.
+    pub fn begin(&mut self, guard: &Guard) {
+        guard.bell.clear();
         if let Some(list) = &mut *guard.new.lock() {
             self.starved = self.entries.room(list.len()).is_err();
             if !self.starved {
                 self.entries.extend(list.drain(..).map(Entry::new));
             }
         }
-        let now = Instant::now();
-        if self.pause().is_none() || now < self.next {
+    }
+
+    /// Looks at all that is owed, if it is time.
+    pub fn look(&mut self, guard: &Guard) {
+        if self.pause() != Some(Duration::ZERO) {
             return;
         }
-        self.next = now + TICK;
+        if self.starved {
+            self.begin(guard);
+        }
+        self.next = Instant::now() + TICK;
         self.entries.iter_mut().for_each(Entry::look);
         if self.entries.iter().any(|entry| entry.quiet >= LINGER) {
             self.forget();

@@ -32,7 +32,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::alarm::{Alarm, PeerAlarm};
 use crate::budget::Rounds;
 use crate::door::Door;
-use crate::guard::{Guard, Owed};
+use crate::guard::Guard;
 use crate::os::barrier;
 use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
 use crate::os::socket::Socket;
@@ -185,12 +185,6 @@ impl Home {
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
         self.bell.ring();
-    }
-
-    /// Has the node's thread watch a record of a connection that ends at `position`; false if that cannot be had.
-    #[inline]
-    pub fn guard(&self, owed: &Arc<Owed>, position: u64) -> bool {
-        self.guard.watch(owed, position)
     }
 
     /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.

@@ -214,7 +214,7 @@ impl Outlet {
     /// peer had to be woken lately, it gets a moment, and then its thread is woken; once for each position, since records may
     /// have to wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
-        if end.peer_sleeps() || (self.trust.next(&end.owed) && end.home().guard(&end.owed, position)) {
+        if end.peer_sleeps() || (self.trust.next(&end.owed) && end.home().guard.watch(&end.owed, position)) {
             return;
         }
         let limit = Instant::now() + MOMENT;

@@ -182,9 +182,7 @@ impl Thread {
                         self.node.links.home.bell.clear();
                         self.watch.wake(&self.node.links);
                     }
-                    GUARD => {
-                        self.node.links.home.guard.bell.clear();
-                    }
+                    GUARD => self.watched.begin(&self.node.links.home.guard),
                     LISTENER => self.accept(),
                     token => self.on_socket(token, &event),
                 }

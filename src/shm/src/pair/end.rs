@@ -81,8 +81,7 @@ impl End {
     pub fn new(pair: Arc<Pair>, index: u32, side: u8, own: Party, theirs: Party) -> Option<End> {
         let [requests, _] = pair.areas(index, side)?;
         let [peer, answers] = pair.areas(index, 1 - side)?;
-        let [own_ring, _] = pair.areas(index, side)?;
-        let owed = memory::arc(Owed::new(pair.clone(), own_ring)).ok()?;
+        let owed = memory::arc(Owed::new(pair.clone(), requests.clone())).ok()?;
         Some(End {
             pair,
             index,
