@@ -5,7 +5,7 @@
 # order. Nothing is judged.
 #
 # Lines of product are those of src/*/src, with comments, without the files of tests, of what only tests use, of the conformance
-# suite and of the fuzzers; files and functions are measured without the unit tests at the ends of files.
+# suite and of the fuzzers.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -18,13 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 find src/*/src -name '*.rs' | grep -vE '^src/(conformance|fuzz)/|/(tests|testing|model|fuzzing|twin)(\.rs$|/)' | sort >"$work/files"
 
-# What stands before the modules of tests at the ends of files.
 xargs awk -v long="$LONG_FUNCTION" -v functions="$work/functions" -v lengths="$work/lengths" '
-    FNR == 1 { test = inside = open = 0; pending = "" }
-    test { next }
-    /^#\[cfg\((all\()?test/ { pending = $0; held = 1; next }
-    pending != "" && /^(pub )?mod [a-z_]+ \{/ { test = 1; next }
-    pending != "" { lines[FILENAME] += held; total += held; pending = "" }
+    FNR == 1 { inside = open = 0 }
     { lines[FILENAME]++; total++ }
     !inside && /^ *((pub(\([a-z]*\))?|const|async|unsafe|extern "[A-Za-z-]*") )*fn [a-z_0-9]+/ {
         match($0, /^ */)
@@ -49,8 +44,7 @@ xargs awk -v long="$LONG_FUNCTION" -v functions="$work/functions" -v lengths="$w
 ' <"$work/files" >"$work/total"
 touch "$work/functions"
 
-echo "lines of product: $(xargs cat <"$work/files" | wc -l) in $(wc -l <"$work/files") files," \
-    "$(cat "$work/total") without the unit tests at their ends"
+echo "lines of product: $(cat "$work/total") in $(wc -l <"$work/files") files"
 echo "files above $LONG_FILE lines:"
 awk -v long="$LONG_FILE" '$1 > long' "$work/lengths" | sort -rn | sed 's/^/  /'
 echo "functions above $LONG_FUNCTION lines:"

@@ -267,27 +267,4 @@ impl CompletionFlags {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_poster_or_the_sender_decides_what_notifies_but_failures_always_do() {
-        // The configuration, and whether a completion notifies: by default, if its poster asks for quiet, if its sender
-        // solicits it, and both.
-        let table = [
-            (Feed::Threshold, [true, false, true, false]),
-            (Feed::Unsignalled, [true, false, true, false]),
-            (Feed::Solicited, [false, false, true, true]),
-        ];
-        let choices = [(false, false), (true, false), (false, true), (true, true)];
-        for (feed, row) in table {
-            for ((quiet, solicited), expected) in choices.into_iter().zip(row) {
-                let case = (feed, quiet, solicited);
-                assert_eq!(notifies(feed, quiet, solicited, Status::Success), expected, "{case:?}");
-                for status in [Status::Flushed, Status::LocalLength, Status::Transport] {
-                    assert!(notifies(feed, quiet, solicited, status), "{case:?} {status:?}");
-                }
-            }
-        }
-    }
-}
+mod tests;

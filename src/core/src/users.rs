@@ -111,45 +111,4 @@ impl<O: Counted> Drop for Use<O> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Default)]
-    struct Thing(Users);
-    impl Counted for Thing {
-        fn users(&self) -> &Users {
-            &self.0
-        }
-    }
-
-    #[test]
-    fn a_used_object_is_not_retired_and_a_retired_one_not_used() {
-        let thing = Arc::new(Thing::default());
-        let one = Use::of(&thing).unwrap();
-        assert!(!thing.0.retire());
-        assert!(!one.is_gone());
-        drop(one);
-        assert!(thing.0.retire());
-        assert!(!thing.0.retire());
-        assert!(Use::of(&thing).is_none());
-        thing.0.revive();
-        let other = Use::of(&thing).unwrap();
-        thing.0.retire_anyway();
-        assert!(other.is_gone());
-        drop(other);
-        assert_eq!(thing.0.count(), 0);
-    }
-
-    #[test]
-    fn there_are_no_more_users_than_there_may_be() {
-        let thing = Arc::new(Thing::default());
-        let one = Use::within(&thing, 2).ok().unwrap();
-        let two = Use::within(&thing, 2).ok().unwrap();
-        assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Full));
-        drop(two);
-        assert!(Use::within(&thing, 2).is_ok());
-        drop(one);
-        assert!(thing.0.retire());
-        assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Gone));
-    }
-}
+mod tests;

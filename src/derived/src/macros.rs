@@ -158,27 +158,4 @@ fn braced(tree: TokenTree) -> Option<Group> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use quote::{ToTokens, quote};
-
-    #[test]
-    fn a_list_is_made_of_invocations() {
-        let found = invocations(quote!($callback! { a } $own!($callback); $callback! { b })).unwrap();
-        let names: Vec<String> = found.iter().map(|(name, _)| name.to_string()).collect();
-        assert_eq!(names, ["callback", "own", "callback"]);
-        assert!(invocations(quote!($callback! { a } stray)).is_err());
-    }
-
-    #[test]
-    fn a_version_adds_to_what_all_have() {
-        let items = |text: &str| syn::parse_file(text).unwrap().items;
-        let shared = "macro_rules! all { ($int:ident; $($own:tt)*) => { struct All { a: $int, $($own)* } }; }";
-        let mut common = items(&format!("{shared} type A = u8;"));
-        let own = expand(&mut common, items("type B = u8; common::all! { u16; b: u8, }")).unwrap();
-        assert_eq!((common.len(), own.len()), (1, 2));
-        let Item::Struct(made) = &own[1] else { panic!("no structure") };
-        let fields: Vec<_> = made.fields.iter().map(|field| field.to_token_stream().to_string()).collect();
-        assert_eq!(fields, ["a : u16", "b : u8"]);
-    }
-}
+mod tests;

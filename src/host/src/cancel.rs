@@ -174,44 +174,4 @@ impl<T: AsFd> AsFd for Shielded<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn state() -> c_int {
-        let before = forbid();
-        restore(before);
-        before.0
-    }
-
-    #[test]
-    fn a_thread_can_be_cancelled_again_as_before() {
-        let usual = state();
-        assert_ne!(usual, PTHREAD_CANCEL_DISABLE);
-        assert_eq!(uncancelled(state), PTHREAD_CANCEL_DISABLE);
-        assert_eq!(state(), usual);
-        let outer = forbid();
-        uncancelled(|| ());
-        assert_eq!(state(), PTHREAD_CANCEL_DISABLE, "the inner one must not end the outer one");
-        restore(outer);
-        assert_eq!(state(), usual);
-    }
-
-    #[test]
-    fn a_shielded_value_is_dropped_uncancelled_and_once() {
-        struct Dropped<'a>(&'a std::cell::Cell<usize>);
-        impl Drop for Dropped<'_> {
-            fn drop(&mut self) {
-                assert_eq!(state(), PTHREAD_CANCEL_DISABLE);
-                self.0.set(self.0.get() + 1);
-            }
-        }
-        let drops = std::cell::Cell::new(0);
-        drop(Shielded::new(Dropped(&drops)));
-        assert_eq!(drops.get(), 1);
-        assert_ne!(state(), PTHREAD_CANCEL_DISABLE);
-        let taken = Shielded::new(Dropped(&drops)).into_inner();
-        assert_eq!(drops.get(), 1);
-        uncancelled(|| drop(taken));
-        assert_eq!(drops.get(), 2);
-    }
-}
+mod tests;

@@ -41,31 +41,4 @@ pub fn wake_shared(word: &AtomicU32) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::Ordering;
-    use std::thread;
-    use std::time::Instant;
-
-    use super::*;
-
-    #[test]
-    fn a_sleep_ends_by_time_by_another_value_and_by_waking() {
-        let word = AtomicU32::new(1);
-        let start = Instant::now();
-        sleep(&word, 1, false, Some(Duration::from_micros(1500)));
-        assert!(start.elapsed() >= Duration::from_micros(1500));
-        sleep(&word, 2, true, None);
-        for (shared, wake) in [(false, wake as fn(&AtomicU32)), (true, |word| _ = wake_shared(word))] {
-            word.store(1, Ordering::SeqCst);
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    word.store(0, Ordering::SeqCst);
-                    wake(&word);
-                });
-                while word.load(Ordering::SeqCst) == 1 {
-                    sleep(&word, 1, shared, None);
-                }
-            });
-        }
-    }
-}
+mod tests;

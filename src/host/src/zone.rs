@@ -14,11 +14,4 @@ pub fn next_number() -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_zones_have_one_number() {
-        assert_ne!(next_number(), next_number());
-    }
-}
+mod tests;

@@ -174,23 +174,4 @@ pub fn identity_of(info: &DAT_PROVIDER_INFO) -> Option<Identity> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn identities_survive_the_way_through_c() {
-        for (name, thread_safe) in [("a".to_owned(), true), ("n".repeat(255), false)] {
-            let identity = Identity { name: std::ffi::CString::new(name).unwrap(), major: 1, minor: 2, thread_safe };
-            assert_eq!(identity_of(&info_of(&identity)), Some(identity));
-        }
-    }
-
-    #[test]
-    fn a_name_needs_a_beginning_and_an_end() {
-        let mut info = info_of(&Identity { name: c"a".to_owned(), major: 1, minor: 2, thread_safe: true });
-        info.ia_name[0] = 0;
-        assert!(identity_of(&info).is_none());
-        info.ia_name = [1; DAT_NAME_MAX_LENGTH];
-        assert!(identity_of(&info).is_none());
-    }
-}
+mod tests;

@@ -10,36 +10,4 @@ const DAT_INVALID_HANDLE_CSP: DAT_RETURN_SUBTYPE = DAT_NO_SUBTYPE;
 dat_provider_common::codes!();
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_argument_is_named_by_its_position() {
-        assert_eq!(code(Fault::Argument(6)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
-        assert_eq!(code(Fault::Argument(10)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG10));
-        assert_eq!(code(Fault::Argument(0)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE));
-    }
-
-    #[test]
-    fn every_endpoint_state_has_the_subtype_of_its_name() {
-        let subtypes = [46, 52, 48, 47, 49, 53, 50, 54, 51];
-        for (state, subtype) in State::ALL.into_iter().zip(subtypes) {
-            let got = code(Fault::Core(Error::InvalidState(Refusal::Endpoint(state))));
-            assert_eq!(got, 0x8007_0000 | subtype, "{state:?}");
-        }
-    }
-
-    #[test]
-    fn codes_bear_the_error_class_except_three() {
-        let faults = [
-            Fault::Core(Error::TimeoutExpired),
-            Fault::ReservedQualifierInUse,
-            Fault::Core(Error::QueueFull),
-            Fault::Handle(Role::Evd),
-            Fault::Core(Error::NotImplemented),
-        ];
-        assert_eq!(faults.map(code), [0x800f_0000, 0x8002_0000, 0x800e_0000, 0x8005_001a, 0xffff_0000]);
-        let faults = [Error::QueueEmpty, Error::QualifierInUse, Error::QualifierUnavailable].map(Fault::Core);
-        assert_eq!(faults.map(code), [0x000d_0000, 0x0002_0000, 0x0014_0000]);
-    }
-}
+mod tests;

@@ -186,31 +186,4 @@ fn last_error() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LOADER: Loader = Loader { init: c"no_such_init", fini: c"no_such_fini" };
-
-    #[test]
-    fn a_missing_library_has_the_loaders_reason() {
-        let Err(LoadError::Refused(reason)) = LOADER.load(c"libno-such-provider.so.9") else {
-            panic!("a library of this name, or no memory");
-        };
-        assert!(reason.contains("libno-such-provider.so.9"), "{reason}");
-    }
-
-    #[test]
-    fn a_file_that_is_no_library_is_refused() {
-        let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("libtext.so.1");
-        std::fs::write(&path, "text").unwrap();
-        let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-        assert!(LOADER.load(&path).is_err());
-    }
-
-    #[test]
-    fn a_library_without_the_functions_is_loaded_all_the_same() {
-        let library = LOADER.load(c"libm.so.6").unwrap();
-        assert!(library.init.is_none() && library.fini.is_none());
-    }
-}
+mod tests;

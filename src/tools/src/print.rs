@@ -66,25 +66,4 @@ pub fn columns<'a>(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>> +
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_cannot_be_written_is_an_error_unless_nobody_reads_it() {
-        assert!(written(Ok(())).is_ok() && written(Err(ErrorKind::BrokenPipe.into())).is_ok());
-        let error = written(Err(ErrorKind::StorageFull.into())).expect_err("the disk is full");
-        assert_eq!(format!("{error:#}"), "standard output cannot be written: no storage space");
-    }
-
-    #[test]
-    fn one_is_no_plural() {
-        assert_eq!([0, 1, 2].map(|number| counted(number, "round")), ["0 rounds", "1 round", "2 rounds"]);
-    }
-
-    #[test]
-    fn columns_are_aligned_and_end_without_blanks() {
-        let rows = [vec!["shm".to_owned(), "1".to_owned()], vec!["verbs-eth0".to_owned(), "2".to_owned()]];
-        let text = anstream::adapter::strip_str(&columns(&["NAME", "N"], rows)).to_string();
-        assert_eq!(text, "NAME        N\nshm         1\nverbs-eth0  2");
-    }
-}
+mod tests;

@@ -192,16 +192,4 @@ const EXTENSIONS: &[Header] = &[Header {
 }];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::calls::Calls;
-    use crate::interface::INTERFACES;
-
-    #[test]
-    fn every_name_is_that_of_a_call() {
-        let all = INTERFACES.iter().map(|interface| Calls::read(&crate::root(), interface).unwrap());
-        let all: Vec<Calls> = all.collect();
-        let known = |name: &&str| all.iter().any(|calls| calls.find(name).is_some());
-        assert!(USER.iter().chain(REGISTRY).all(known));
-    }
-}
+mod tests;

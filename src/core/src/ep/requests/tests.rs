@@ -1,0 +1,40 @@
+use super::*;
+
+fn request(cookie: u64) -> InFlight {
+    InFlight { mark: Mark(cookie), cookie, flags: CompletionFlags::DEFAULT, work: Work::Transfer(Transfer::Send, 0) }
+}
+
+#[test]
+fn a_report_completes_all_earlier_requests_once() {
+    let mut flight = Flight::default();
+    let next = |flight: &mut Flight| flight.next().map(|(id, _)| id);
+    assert_eq!(next(&mut flight), None);
+    flight.reserve(3).expect("memory");
+    for cookie in 0..3 {
+        let (id, place) = flight.next().expect("room");
+        assert_eq!(id, cookie);
+        place.fill(request(cookie));
+    }
+    assert_eq!(next(&mut flight), None);
+    let through = |flight: &mut Flight, last| {
+        std::iter::from_fn(|| flight.pop_through(Mark(last))).map(|request| request.cookie).collect::<Vec<_>>()
+    };
+    assert_eq!(through(&mut flight, 1), [0, 1]);
+    assert_eq!(through(&mut flight, 1), []);
+    assert_eq!(next(&mut flight), Some(3));
+    assert_eq!(through(&mut flight, 9), [2]);
+    assert!(flight.is_empty());
+}
+
+#[test]
+fn requests_are_admitted_only_when_connected_and_flushed_when_disconnected() {
+    let row: String = State::ALL
+        .into_iter()
+        .map(|state| match request_gate(state) {
+            Gate::Open => 'o',
+            Gate::Flush => 'f',
+            Gate::Closed => 'x',
+        })
+        .collect();
+    assert_eq!(row, "xxxxxxoxf");
+}

@@ -1,0 +1,88 @@
+use super::*;
+
+#[test]
+fn every_field_has_one_row() {
+    for (at, rule) in RULES.iter().enumerate() {
+        assert_eq!(rule.field as usize, at);
+        assert_eq!(rule.field.rule().field, rule.field);
+    }
+    assert_eq!(Field::Comm as usize + 1, RULES.len());
+}
+
+const CREATE: Purpose = Purpose::Create { recv_evd: true, request_evd: true };
+const WITHOUT: Purpose = Purpose::Create { recv_evd: false, request_evd: false };
+
+fn admits(field: Field, setting: Setting, purpose: Purpose, srq: bool) -> bool {
+    field.rule().check.admits(setting, &Against { limits: &AdapterAttributes::small(), srq, purpose })
+}
+
+#[test]
+fn counts_are_within_their_limits() {
+    // Field, limit, least value when made with dispatchers, when made without, when modified.
+    let rows = [
+        (Field::MaxRequestDtos, 10, 1, 0, 0),
+        (Field::MaxRequestIov, 5, 1, 0, 1),
+        (Field::MaxRecvDtos, 10, 1, 0, 0),
+        (Field::MaxRecvIov, 5, 1, 0, 1),
+        (Field::MaxRdmaReadIn, 1, 0, 0, 0),
+        (Field::MaxRdmaReadOut, 2, 0, 0, 0),
+        (Field::MaxRdmaReadIov, 3, 0, 0, 0),
+        (Field::MaxRdmaWriteIov, 4, 0, 0, 0),
+    ];
+    for (field, most, made, without, modified) in rows {
+        // Without a dispatcher there is nothing to count.
+        let none = matches!(field, Field::MaxRequestDtos | Field::MaxRecvDtos);
+        for count in 0..=most + 1 {
+            let got = |purpose| admits(field, Setting::Count(count), purpose, false);
+            assert_eq!(got(CREATE), (made..=most).contains(&count), "{field:?} {count}");
+            assert_eq!(got(WITHOUT), (without..=if none { 0 } else { most }).contains(&count), "{field:?} {count}");
+            assert_eq!(got(Purpose::Modify), (modified..=most).contains(&count), "{field:?} {count}");
+        }
+    }
+    for field in [Field::MaxRecvDtos, Field::MaxRecvIov] {
+        assert!(admits(field, Setting::Count(99), CREATE, true) && admits(field, Setting::Count(0), WITHOUT, true));
+        assert!(!admits(field, Setting::Count(1), Purpose::Modify, true));
+    }
+}
+
+#[test]
+fn a_modify_is_stricter_than_a_creation_where_the_row_says_so() {
+    for bits in 0..=0x3f {
+        let flags = Setting::Flags(CompletionFlags::from_bits_retain(bits));
+        let got = |field| [CREATE, Purpose::Modify].map(|purpose| admits(field, flags, purpose, false));
+        let receives = matches!(bits, 0 | 0x02 | 0x04 | 0x10);
+        assert_eq!(got(Field::RecvCompletionFlags), [receives, receives], "{bits:#x}");
+        let requests = [bits <= 0x1f, matches!(bits, 0 | 0x04 | 0x10)];
+        assert_eq!(got(Field::RequestCompletionFlags), requests, "{bits:#x}");
+    }
+    let other = Setting::Qos(Qos::Other);
+    assert!(admits(Field::Qos, other, CREATE, false) && !admits(Field::Qos, other, Purpose::Modify, false));
+    assert!(admits(Field::Qos, Setting::Qos(Qos::BestEffort), Purpose::Modify, false));
+}
+
+#[test]
+fn sizes_are_limited_and_a_setting_of_another_kind_is_refused() {
+    for (field, most) in [(Field::MaxMessageSize, 1000), (Field::MaxRdmaSize, 2000)] {
+        for purpose in [CREATE, Purpose::Modify] {
+            assert!(
+                admits(field, Setting::Size(0), purpose, false) && admits(field, Setting::Size(most), purpose, false)
+            );
+            assert!(!admits(field, Setting::Size(most + 1), purpose, false));
+            assert!(!admits(field, Setting::Count(1), purpose, false));
+        }
+    }
+    assert!(admits(Field::ServiceType, Setting::Fixed, Purpose::Modify, false));
+    assert!(!admits(Field::Pz, Setting::Fixed, Purpose::Modify, false));
+    assert!(!admits(Field::Ia, Setting::Fixed, Purpose::Modify, false));
+}
+
+#[test]
+fn classes_admit_the_states_of_the_specification() {
+    let row = |class: Class| State::ALL.map(|state| if class.admits(state) { 'A' } else { 'S' });
+    let text = |class| row(class).into_iter().collect::<String>();
+    // UNC RES PCP ACP TCP CMP CON DSP DIS
+    assert_eq!(text(Class::Quiescent), "ASSSASSSS");
+    assert_eq!(text(Class::BeforeConnection), "AAASASSSS");
+    assert_eq!(text(Class::Unconnected), "ASSSSSSSS");
+    assert_eq!(text(Class::Never), "SSSSSSSSS");
+}

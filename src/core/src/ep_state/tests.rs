@@ -1,0 +1,54 @@
+use super::*;
+
+/// The operations of the specification's table of endpoint states, with one column for each state, in the order
+/// of [`State::ALL`]: `o` is admitted, `x` refused, `n` succeeds without effect.
+const OPERATIONS: [(Trigger, &str); 9] = [
+    (Trigger::Connect, "oxxxxxxxx"),
+    (Trigger::Reserve, "oxxxxxxxx"),
+    (Trigger::AcceptExplicit, "oxxxxxxxx"),
+    (Trigger::AcceptImplicit, "xxoxoxxxx"),
+    (Trigger::RequestAnswered, "xxoxoxxxx"),
+    (Trigger::DisconnectAbrupt, "xxxoxooon"),
+    (Trigger::DisconnectGraceful, "xxxoxoonn"),
+    (Trigger::Reset, "nxxxxxxxo"),
+    (Trigger::Free, "oxxoxoooo"),
+];
+
+#[test]
+fn every_operation_in_every_state_is_as_the_table_says() {
+    for (trigger, row) in OPERATIONS {
+        for (state, wanted) in State::ALL.into_iter().zip(row.chars()) {
+            let got = match next(state, trigger) {
+                Ok(Next::Stay) => 'n',
+                Ok(_) => 'o',
+                Err(error) => {
+                    assert_eq!(error, state);
+                    'x'
+                }
+            };
+            assert_eq!(got, wanted, "{trigger:?} in {state:?}");
+        }
+    }
+}
+
+#[test]
+fn an_attempt_ends_in_connected_or_disconnected() {
+    for state in [State::ActiveConnectionPending, State::CompletionPending] {
+        assert_eq!(next(state, Trigger::Established), Ok(Next::Go(State::Connected)));
+        assert_eq!(next(state, Trigger::Ended), Ok(Next::Go(State::Disconnected)));
+    }
+    for state in State::ALL {
+        if let Ok(Next::Go(to)) = next(state, Trigger::Ended) {
+            assert_eq!(to, State::Disconnected);
+        }
+    }
+}
+
+#[test]
+fn no_trigger_leads_back_to_itself() {
+    for state in State::ALL {
+        for trigger in Trigger::ALL {
+            assert_ne!(next(state, trigger), Ok(Next::Go(state)), "{trigger:?} in {state:?}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+use super::*;
+use crate::error::{Error, Resource};
+
+fn segments(n: u64) -> Vec<Segment> {
+    (0..n).map(|k| Segment { addr: n * 100 + k, len: k + 1, key: 5, since: 0 }).collect()
+}
+
+fn is_nth(taken: &Taken, n: u64) -> bool {
+    let capacity = segments(n).iter().map(|segment| segment.len).sum();
+    taken.id == n && taken.segments() == segments(n) && taken.capacity == capacity
+}
+
+#[test]
+fn receives_come_out_as_they_went_in() {
+    let mut queue = RecvQueue::new(4, 2).unwrap();
+    for n in 0..3 {
+        queue.push(&Recv { id: n, segments: &segments(n) });
+    }
+    assert_eq!(queue.len(), 3);
+    let mut taken = Taken::default();
+    for n in 0..3 {
+        assert!(queue.pop(&mut taken));
+        assert!(is_nth(&taken, n));
+    }
+    assert!(!queue.pop(&mut taken));
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_receive_of_one_segment_is_taken_alone() {
+    let mut queue = RecvQueue::new(4, 2).unwrap();
+    assert_eq!(queue.pop_one(), None);
+    for n in 1..3 {
+        queue.push(&Recv { id: n, segments: &segments(n) });
+    }
+    assert_eq!(queue.pop_one(), Some((1, segments(1)[0])));
+    assert_eq!(queue.pop_one(), None, "the next one has two");
+    let mut taken = Taken::default();
+    assert!(queue.pop(&mut taken) && is_nth(&taken, 2));
+}
+
+#[test]
+fn one_that_is_refused_stays_the_oldest() {
+    let mut queue = RecvQueue::default();
+    assert_eq!(queue.pop_if(|_| Err(())), Ok(false), "there is none to refuse");
+    for n in 1..4 {
+        queue.push(&Recv { id: n, segments: &segments(n) });
+    }
+    for n in 1..4 {
+        assert_eq!(queue.pop_if(|shown| if is_nth(shown, n) { Err("refused") } else { Ok(()) }), Err("refused"));
+        assert_eq!(queue.pop_if(|shown| if is_nth(shown, n) { Ok(()) } else { Err("another") }), Ok(true));
+    }
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn there_is_room_for_what_was_asked_for() {
+    let mut queue = RecvQueue::default();
+    queue.push(&Recv { id: 0, segments: &segments(2) });
+    queue.reserve(5, 2).unwrap();
+    let room = (queue.receives.capacity(), queue.others.capacity());
+    for n in 1..5 {
+        queue.push(&Recv { id: n, segments: &segments(2) });
+    }
+    assert_eq!((queue.receives.capacity(), queue.others.capacity()), room);
+    assert!(matches!(queue.reserve(usize::MAX, MAX_SEGMENTS), Err(Error::InsufficientResources(Resource::Memory))));
+    assert_eq!(queue.len(), 5);
+}

@@ -1,0 +1,99 @@
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use host::poll;
+
+use super::*;
+
+fn bell(waker: &Waker) -> Place {
+    Place::Bell(waker.bell().expect("a bell"))
+}
+
+fn rings(waker: &Waker) -> bool {
+    let bell = waker.bell().expect("a bell");
+    let [found] = poll::wait([Some(bell.as_fd())], Some(Duration::ZERO)).expect("poll");
+    found.readable
+}
+
+#[test]
+fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
+    let waker = Waker::new();
+    for _ in 0..2 {
+        waker.prepare_sleep(Place::Own);
+        let (word, value) = waker.word();
+        assert_eq!(word.load(Ordering::Relaxed), value);
+        waker.wake();
+        waker.wake();
+        assert_ne!(word.load(Ordering::Relaxed), value);
+        waker.set_awake();
+        waker.wake();
+    }
+}
+
+#[test]
+fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
+    let waker = Waker::new();
+    for _ in 0..2 {
+        waker.prepare_sleep(bell(&waker));
+        assert!(!rings(&waker));
+        waker.wake();
+        assert!(rings(&waker));
+    }
+    waker.prepare_sleep(Place::Own);
+    waker.set_awake();
+    waker.wake();
+    waker.prepare_sleep(bell(&waker));
+    assert!(!rings(&waker), "nobody rings for a thread that is awake");
+}
+
+#[test]
+fn a_wake_up_that_rings_late_is_cleared_as_well() {
+    let waker = Waker::new();
+    waker.prepare_sleep(bell(&waker));
+    // A thread that wakes the sleeper has changed the word, and is held up before it rings;
+    assert_eq!(waker.state.0.swap(WOKEN, Ordering::AcqRel), ASLEEP);
+    // the sleeper sleeps anew meanwhile.
+    waker.prepare_sleep(bell(&waker));
+    waker.wake_in_place();
+    assert!(rings(&waker), "for once it has no reason to");
+    waker.prepare_sleep(bell(&waker));
+    assert!(!rings(&waker), "every sleep to come ends at once");
+    waker.wake();
+    assert!(rings(&waker));
+}
+
+#[test]
+fn the_alarm_of_a_transport_is_rung_for_a_thread_that_sleeps_on_it() {
+    #[derive(Default)]
+    struct Counted(AtomicU32);
+
+    impl Alarm for Counted {
+        fn word(&self) -> &AtomicU32 {
+            &self.0
+        }
+
+        fn ring(&self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    let (waker, alarm) = (Waker::new(), Arc::new(Counted::default()));
+    waker.prepare_sleep(Place::Word(alarm.clone()));
+    waker.wake();
+    waker.wake();
+    assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
+    waker.leave_place();
+    assert_eq!(Arc::strong_count(&alarm), 1, "a thread that sleeps nowhere keeps it");
+    waker.prepare_sleep(Place::Own);
+    waker.wake();
+    assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn each_thread_has_its_own() {
+    let current = || Waker::current().expect("a waker");
+    let mine = current();
+    assert!(Arc::ptr_eq(&mine, &current()));
+    let other = std::thread::spawn(current).join().expect("no panic");
+    assert!(!Arc::ptr_eq(&mine, &other));
+}

@@ -1,0 +1,32 @@
+use super::*;
+use quote::quote;
+
+fn entry(how: TokenStream) -> Result<Call> {
+    Call::read(
+        quote! {
+            /// Does it.
+            ///
+            /// # Parameters
+            /// * `a` - in, one.
+            ///
+            /// # Errors
+            /// | returned | when |
+            /// |---|---|
+            /// | `DAT_ABORT` | never |
+            ///
+            /// # Specification
+            /// None.
+            extern "C" fn dat_x(a: DAT_HANDLE) => #how;
+        },
+        "1.2",
+    )
+}
+
+#[test]
+fn an_entry_says_who_carries_it_out() {
+    assert!(matches!(entry(quote!(dispatch(S))).unwrap().how, How::Dispatch));
+    assert!(matches!(entry(quote!(wrap)).unwrap().how, How::Wrap(None)));
+    assert!(matches!(entry(quote!(wrap as T)).unwrap().how, How::Wrap(Some(_))));
+    assert!(matches!(entry(quote!(own)).unwrap().how, How::Own));
+    assert!(entry(quote!(else_where)).is_err());
+}

@@ -1,0 +1,28 @@
+use super::*;
+use quote::ToTokens;
+
+fn merged(common: proc_macro2::TokenStream, own: proc_macro2::TokenStream) -> Result<String> {
+    let items = |tokens| syn::parse2::<syn::File>(tokens).unwrap().items;
+    let merged = merge(items(common), items(own))?;
+    Ok(merged.iter().map(|item| item.to_token_stream().to_string().replace(' ', "")).collect())
+}
+
+#[test]
+fn items_of_the_version_come_where_they_are_marked_and_the_others_last() {
+    let common = quote!(type A = u8; place!(b); type D = u8; place!(e););
+    let own = quote!(type Z = u8; place!(e); type E = u8; place!(b); type B = u8; type C = u8;);
+    assert_eq!(merged(common.clone(), own).unwrap(), "typeA=u8;typeB=u8;typeC=u8;typeD=u8;typeE=u8;typeZ=u8;");
+    assert!(merged(common.clone(), quote!(place!(b); type B = u8;)).is_err());
+    assert!(merged(common, quote!(place!(b); place!(e); place!(f);)).is_err());
+}
+
+#[test]
+fn members_of_the_version_join_those_of_the_enumeration() {
+    let common = quote!(c_enum! { pub enum t as T { A = 1, } });
+    let own = |name: &str| {
+        let name = quote::format_ident!("{name}");
+        quote!(c_members! { #name { B = 2, } })
+    };
+    assert_eq!(merged(common.clone(), own("T")).unwrap(), "c_enum!{pubenumtasT{A=1,B=2,}}");
+    assert!(merged(common, own("X")).is_err());
+}

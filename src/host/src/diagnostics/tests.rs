@@ -1,0 +1,82 @@
+use super::*;
+
+fn wish(masks: [Option<&str>; 2], words: Option<&str>) -> Wish {
+    Wish::of(Role::Registry, masks.map(|v| v.map(OsStr::new)), words.map(OsStr::new))
+}
+
+fn level(masks: [Option<&str>; 2], words: Option<&str>) -> (LevelFilter, bool) {
+    let wish = wish(masks, words);
+    (wish.level(), wish.hushed)
+}
+
+#[test]
+fn nothing_set_is_silence_but_no_hush() {
+    assert_eq!(level([None, None], None), (LevelFilter::Off, false));
+    assert_eq!(level([Some(""), Some("x")], None), (LevelFilter::Off, false));
+}
+
+#[test]
+fn zero_and_off_hush() {
+    assert_eq!(level([Some("0"), None], None), (LevelFilter::Off, true));
+    assert_eq!(level([None, Some("0x0")], None), (LevelFilter::Off, true));
+    assert_eq!(level([None, None], Some("off")), (LevelFilter::Off, true));
+    assert_eq!(level([Some("0"), None], Some("off")), (LevelFilter::Off, true));
+}
+
+#[test]
+fn each_gets_what_it_asks_for() {
+    assert_eq!(level([Some("0"), Some("1")], None), (LevelFilter::Error, false));
+    assert_eq!(level([Some("0"), None], Some("warn")), (LevelFilter::Warn, false));
+    assert_eq!(level([Some("3"), None], Some("error")), (LevelFilter::Warn, false));
+    let both = wish([Some("4"), None], Some("warn"));
+    let admits = |level, target| both.admits(&Metadata::builder().level(level).target(target).build());
+    assert!(admits(Level::Debug, "dat_library::provider"));
+    assert!(!admits(Level::Debug, "dat_library::registry_api"));
+    assert!(admits(Level::Warn, "dat_library::registry_api"));
+}
+
+#[test]
+fn words_for_others_are_passed_over() {
+    assert_eq!(level([None, None], Some("hyper=trace")).0, LevelFilter::Off);
+    assert_eq!(level([None, None], Some("warn,hyper=trace")).0, LevelFilter::Warn);
+    assert_eq!(level([None, None], Some("warn,dat_core=trace")).0, LevelFilter::Trace);
+    assert_eq!(level([None, None], Some("DEBUG")).0, LevelFilter::Debug);
+}
+
+#[test]
+fn a_closure_has_the_name_of_its_function() {
+    fn dat_generic<T: Default>() -> String {
+        Function::of(&|| T::default()).to_string()
+    }
+    assert_eq!(dat_generic::<u8>(), "dat_generic");
+    let nested = || Function::of(&|| ()).to_string();
+    assert_eq!(nested(), "a_closure_has_the_name_of_its_function");
+}
+
+#[test]
+fn masks_name_destinations() {
+    let of = |masks: [Option<&str>; 2]| {
+        let Destinations { error, output, system } = Destinations::of(masks.map(|v| v.map(OsStr::new)));
+        (error, output, system)
+    };
+    assert_eq!(of([None, None]), (true, false, false));
+    assert_eq!(of([Some("0"), Some("4")]), (true, false, false));
+    assert_eq!(of([Some("1"), None]), (false, true, false));
+    assert_eq!(of([Some("0x1"), Some("2")]), (false, true, true));
+    assert_eq!(of([Some("nowhere"), Some("3")]), (false, true, true));
+}
+
+#[test]
+fn the_system_gets_priority_and_process() {
+    let process = Pid::from_raw(4711).unwrap();
+    assert_eq!(packet(Level::Warn, process, "libdat: warning: a: b"), "<12>libdat[4711]: warning: a: b");
+    assert_eq!(packet(Level::Error, process, "text"), "<11>[4711]: text");
+}
+
+#[test]
+fn a_message_is_one_line() {
+    let mut line = Line(String::new());
+    write!(line, "a\nb\x1b[1m{}", "x".repeat(5000)).unwrap();
+    assert!(line.0.starts_with("a\\nb\\u{1b}[1mxx"));
+    assert_eq!(line.0.len(), LINE_MAX);
+}

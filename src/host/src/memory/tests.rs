@@ -1,0 +1,139 @@
+use super::*;
+
+/// An allocator with no memory.
+struct Nothing;
+
+// SAFETY: it gives nothing, so there is nothing to take back.
+unsafe impl GlobalAlloc for Nothing {
+    unsafe fn alloc(&self, _: Layout) -> *mut u8 {
+        ptr::null_mut()
+    }
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {
+        unreachable!("it gave nothing");
+    }
+    unsafe fn realloc(&self, _: *mut u8, _: Layout, _: usize) -> *mut u8 {
+        ptr::null_mut()
+    }
+}
+
+fn layout(size: usize, align: usize) -> Layout {
+    Layout::from_size_align(size, align).expect("a layout")
+}
+
+/// All that concerns the reserve of the process is in one test, because tests run at the same time.
+#[test]
+fn the_reserve_serves_when_the_allocator_does_not() {
+    let poor = Allocator(Nothing);
+    // SAFETY: the layouts are not empty, and each piece is given back once with its own.
+    unsafe {
+        let mut pieces = Vec::new();
+        for (size, align) in [(1, 1), (64, 64), (65, 16), (100, 128), (LARGEST, 8), (8, PAGE), (4000, 2048)] {
+            let layout = layout(size, align);
+            let piece = poor.alloc(layout);
+            assert!(SPARE.holds(piece) && piece.addr().is_multiple_of(align), "{size} {align}");
+            piece.write_bytes(0xa5, size);
+            pieces.push((piece, layout));
+        }
+        for (at, &(one, one_layout)) in pieces.iter().enumerate() {
+            for &(other, other_layout) in &pieces[at + 1..] {
+                let apart =
+                    one.addr() + one_layout.size() <= other.addr() || other.addr() + other_layout.size() <= one.addr();
+                assert!(apart, "{one_layout:?} {other_layout:?}");
+            }
+        }
+        assert!(poor.alloc(layout(LARGEST + 1, 8)).is_null());
+        assert!(poor.alloc(layout(8, 2 * PAGE)).is_null());
+        for (piece, layout) in pieces {
+            poor.dealloc(piece, layout);
+        }
+        assert_eq!(reserve_in_use(), 0);
+
+        let zeroed = poor.alloc_zeroed(layout(200, 8));
+        assert!((0..200).all(|at| zeroed.add(at).read() == 0), "what was written before is gone");
+        zeroed.write(7);
+        let larger = poor.realloc(zeroed, layout(200, 8), 300);
+        assert!(SPARE.holds(larger) && larger.read() == 7);
+        // What the system gave moves to the reserve, and back when the system has memory again.
+        let rich = Allocator::of_system();
+        let moved = rich.realloc(larger, layout(300, 8), 100);
+        assert!(!SPARE.holds(moved) && moved.read() == 7);
+        rich.dealloc(moved, layout(100, 8));
+        assert_eq!(reserve_in_use(), 0);
+
+        assert!(admit().is_ok());
+        let mut all = Vec::new();
+        let most = layout(LARGEST, 8);
+        loop {
+            let piece = poor.alloc(most);
+            if piece.is_null() {
+                break;
+            }
+            all.push(piece);
+        }
+        assert_eq!(all.len(), RESERVE / LARGEST);
+        assert!(!SPARE.serves(1));
+        assert!(admit().is_ok(), "the system has memory");
+        for piece in all {
+            poor.dealloc(piece, most);
+        }
+        assert_eq!(reserve_in_use(), 0);
+        assert!(SPARE.serves((RESERVE - LAST) / SHARE) && !SPARE.serves((RESERVE - LAST) / SHARE + 1));
+    }
+
+    // Threads take and give back at the same time; nobody's bytes are touched by another.
+    std::thread::scope(|scope| {
+        for mark in 1..=4_u8 {
+            scope.spawn(move || {
+                let poor = Allocator(Nothing);
+                for round in 0..2000_usize {
+                    let layout = layout(1 + (round * usize::from(mark) * 37) % 700, 8);
+                    // SAFETY: the layout is not empty; the piece is written within it and given back once.
+                    unsafe {
+                        let piece = poor.alloc(layout);
+                        assert!(!piece.is_null());
+                        piece.write_bytes(mark, layout.size());
+                        assert!((0..layout.size()).all(|at| piece.add(at).read() == mark));
+                        poor.dealloc(piece, layout);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(reserve_in_use(), 0);
+
+    // The child of a fork is not held up by a lock that a thread of its parent had.
+    SPARE.holder.store(1, Ordering::Relaxed);
+    // SAFETY: the layout is not empty; the piece is given back once.
+    unsafe {
+        let piece = Allocator(Nothing).alloc(layout(8, 8));
+        assert!(SPARE.holds(piece));
+        Allocator(Nothing).dealloc(piece, layout(8, 8));
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_refused() {
+    assert_eq!(vec::<u64>(usize::MAX / 8).err(), Some(NoMemory));
+    let mut list = vec![1_u64];
+    assert_eq!(list.room(usize::MAX / 16), Err(NoMemory));
+    assert_eq!(list, [1]);
+    let mut table = HashMap::from([(1, 2)]);
+    assert_eq!(table.room(usize::MAX / 64), Err(NoMemory));
+    assert_eq!(HashSet::from([1_u64]).room(usize::MAX / 64), Err(NoMemory));
+    assert_eq!(VecDeque::from([1_u64]).room(usize::MAX / 16), Err(NoMemory));
+    assert_eq!(table[&1], 2);
+}
+
+#[test]
+fn what_can_be_had_is_given() {
+    assert_eq!(*arc(5).expect("memory"), 5);
+    assert_eq!(*boxed(6).expect("memory"), 6);
+    assert_eq!(text("name").expect("memory"), "name");
+    let mut list = vec(3).expect("memory");
+    assert!(list.capacity() >= 3);
+    list.room(100).expect("memory");
+    assert!(list.capacity() >= 100);
+    list.push(1);
+    let admitted = [admit(), admit()];
+    assert!(admitted.iter().all(Result::is_ok));
+}

@@ -1,0 +1,87 @@
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::Instant;
+
+use super::*;
+use crate::doorbell::Doorbell;
+
+const NOW: Option<Duration> = Some(Duration::ZERO);
+const LONG: Option<Duration> = Some(Duration::from_secs(20));
+
+fn tokens(epoll: &Epoll, timeout: Option<Duration>) -> Vec<Ready> {
+    let mut events = Events::with_capacity(8);
+    epoll.wait(&mut events, timeout).expect("wait");
+    events.iter().collect()
+}
+
+#[test]
+fn epoll_tells_what_happened_where() {
+    let epoll = Epoll::new().expect("epoll");
+    let (one, two) = (Doorbell::new().expect("bell"), Doorbell::new().expect("bell"));
+    epoll.add(one.as_fd(), 1, Interest::READ).expect("add");
+    epoll.add(two.as_fd(), u64::MAX, Interest::READ).expect("add");
+    assert_eq!(epoll.add(one.as_fd(), 1, Interest::READ).expect_err("twice").kind(), io::ErrorKind::AlreadyExists);
+    assert_eq!(tokens(&epoll, NOW), []);
+    two.ring();
+    let ready = Ready { token: u64::MAX, readable: true, writable: false, closed: false };
+    assert_eq!(tokens(&epoll, LONG), [ready]);
+    epoll.modify(two.as_fd(), 5, Interest::READ | Interest::WRITE).expect("modify");
+    assert_eq!(tokens(&epoll, LONG), [Ready { token: 5, writable: true, ..ready }]);
+    epoll.delete(two.as_fd()).expect("delete");
+    assert_eq!(epoll.delete(two.as_fd()).expect_err("twice").kind(), io::ErrorKind::NotFound);
+    assert_eq!(tokens(&epoll, NOW), []);
+}
+
+#[test]
+fn the_end_of_a_connection_is_told_whatever_is_waited_for() {
+    let epoll = Epoll::new().expect("epoll");
+    let (here, there) = UnixStream::pair().expect("pair");
+    epoll.add(here.as_fd(), 3, Interest::empty()).expect("add");
+    rustix::io::write(&there, b"x").expect("write");
+    assert_eq!(tokens(&epoll, NOW), []);
+    drop(there);
+    let ended = tokens(&epoll, LONG);
+    assert!(matches!(ended[..], [Ready { token: 3, readable: true, closed: true, .. }]), "{ended:?}");
+}
+
+#[test]
+fn waiting_ends_by_time_and_by_ringing() {
+    let epoll = Epoll::new().expect("epoll");
+    let bell = Doorbell::new().expect("bell");
+    epoll.add(bell.as_fd(), 1, Interest::READ).expect("add");
+    let start = Instant::now();
+    assert_eq!(tokens(&epoll, Some(Duration::from_micros(1500))), []);
+    assert!(start.elapsed() >= Duration::from_micros(1500));
+    thread::scope(|scope| {
+        scope.spawn(|| bell.ring());
+        assert_eq!(tokens(&epoll, LONG).len(), 1);
+    });
+    // This is longer than the system takes, which must not make it an error.
+    assert_eq!(tokens(&epoll, Some(Duration::MAX)).len(), 1);
+}
+
+#[test]
+fn a_few_descriptors_are_told_apart() {
+    let bells = [(); 3].map(|()| Doorbell::new().expect("bell"));
+    let [one, two, three] = bells.each_ref().map(|bell| Some(bell.as_fd()));
+    let quiet = Polled::default();
+    let rung = Polled { readable: true, failed: false };
+    assert_eq!(wait([one, two, three], NOW).expect("wait"), [quiet; 3]);
+    bells[2].ring();
+    assert_eq!(wait([one, two, three], LONG).expect("wait"), [quiet, quiet, rung]);
+    assert_eq!(wait([one, None, three], LONG).expect("wait"), [quiet, quiet, rung]);
+    assert_eq!(wait([one, two, None], NOW).expect("wait"), [quiet; 3]);
+    assert_eq!(wait([None, None, three], Some(Duration::MAX)).expect("wait"), [quiet, quiet, rung]);
+    let start = Instant::now();
+    assert_eq!(wait([one], Some(Duration::from_micros(1500))).expect("wait"), [quiet]);
+    assert!(start.elapsed() >= Duration::from_micros(1500));
+}
+
+#[test]
+fn the_other_end_is_told_to_be_gone() {
+    let (here, there) = UnixStream::pair().expect("pair");
+    rustix::io::write(&there, b"x").expect("write");
+    drop(there);
+    let found = wait([Some(here.as_fd())], LONG).expect("wait");
+    assert_eq!(found, [Polled { readable: true, failed: true }]);
+}

@@ -1,0 +1,57 @@
+use super::*;
+
+fn put(root: &Path, path: &str, text: &str) {
+    let path = root.join("class/infiniband").join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// rxe9 with an interface, its VLAN and a bond, in slot order; mlx4_0, of InfiniBand, whose
+/// interfaces stand beside it; mlx5_0 without any.
+fn tree() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (slot, name) in [(0, "v0\n"), (1, "v0\n"), (2, "\n"), (10, "bond0\n"), (9, "v0.7\n")] {
+        put(root.path(), &format!("rxe9/ports/1/gid_attrs/ndevs/{slot}"), name);
+    }
+    put(root.path(), "rxe9/ports/2/gid_attrs/ndevs/0", "v1\n");
+    put(root.path(), "rxe10/ports/1/gid_attrs/ndevs/0", "v2");
+    put(root.path(), "mlx4_0/device/net/ib10/mtu", "1");
+    put(root.path(), "mlx4_0/device/net/ib9/mtu", "1");
+    put(root.path(), "mlx4_0/ports/1/state", "4");
+    put(root.path(), "mlx5_0/ports/1/state", "4");
+    root
+}
+
+#[test]
+fn devices_come_in_the_order_of_their_numbers() {
+    assert_eq!(devices(tree().path()), ["mlx4_0", "mlx5_0", "rxe9", "rxe10"]);
+    assert_eq!(devices(Path::new("/no/such/tree")), [""; 0]);
+}
+
+#[test]
+fn interfaces_of_ports_are_listed_once() {
+    let root = tree();
+    let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
+    assert_eq!(of("rxe9", None), ["v0", "v0.7", "bond0", "v1"]);
+    assert_eq!(of("rxe9", Some(1)), ["v0", "v0.7", "bond0"]);
+    assert_eq!(of("rxe9", Some(2)), ["v1"]);
+    assert_eq!(of("rxe9", Some(3)), [""; 0]);
+    assert_eq!(of("rxe10", None), ["v2"]);
+}
+
+#[test]
+fn infiniband_shows_its_interfaces_beside_the_device() {
+    let root = tree();
+    let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
+    assert_eq!(of("mlx4_0", None), ["ib9", "ib10"]);
+    assert_eq!(of("mlx4_0", Some(2)), ["ib9", "ib10"]);
+    assert_eq!(of("mlx5_0", None), [""; 0]);
+}
+
+#[test]
+fn what_is_no_name_leads_nowhere() {
+    let root = tree();
+    for text in ["", ".", "..", "../infiniband/rxe9", "rxe9/", "/", "none"] {
+        assert_eq!(interfaces(root.path(), text.as_ref(), None), [""; 0], "{text}");
+    }
+}

@@ -1,0 +1,63 @@
+use std::sync::mpsc;
+
+use super::*;
+
+#[test]
+fn a_thread_has_its_name_and_an_identity_of_its_own() {
+    let mine = Id::current();
+    assert_eq!(Id::current(), mine);
+    let (tell, told) = mpsc::channel();
+    let thread = start(c"dat-test", move || {
+        let name = std::fs::read_to_string("/proc/thread-self/comm").expect("comm");
+        tell.send((Id::current(), name)).expect("a listener");
+    });
+    let thread = thread.expect("a thread");
+    assert!(!thread.is_current());
+    let id = thread.id();
+    thread.join();
+    assert_eq!(told.recv(), Ok((id, "dat-test\n".to_owned())));
+    assert_ne!(id, mine);
+}
+
+#[test]
+fn each_thread_has_a_pointer() {
+    let mine = pointer();
+    assert!(mine != 0 && mine.is_multiple_of(8) && mine == pointer());
+    let others = [(); 2].map(|()| std::thread::spawn(pointer)).map(|thread| thread.join().expect("no panic"));
+    assert!(others.iter().all(|other| *other != mine));
+}
+
+#[test]
+fn a_panic_ends_the_thread_alone() {
+    start(c"dat-test", || panic!("on purpose")).expect("a thread").join();
+}
+
+#[test]
+fn a_dropped_thread_goes_on() {
+    let (tell, told) = mpsc::channel();
+    drop(start(c"dat-test", move || tell.send(7).expect("a listener")).expect("a thread"));
+    assert_eq!(told.recv(), Ok(7));
+}
+
+unsafe extern "C-unwind" {
+    fn pthread_exit(value: *mut c_void) -> !;
+}
+
+unsafe extern "C-unwind" fn note(place: *mut c_void) {
+    // SAFETY: the test passes the address of such a value.
+    unsafe { *place.cast() = Some(Id::current()) };
+}
+
+unsafe extern "C-unwind" fn exit(_: *mut c_void) {
+    // SAFETY: no frame of this thread owns anything.
+    unsafe { pthread_exit(ptr::null_mut()) };
+}
+
+#[test]
+fn a_foreign_function_may_end_its_thread() {
+    let mut seen: Option<Id> = None;
+    // SAFETY: `note` writes to `seen`, and `exit` takes anything.
+    let ended = unsafe { [apart(note, (&raw mut seen).cast()), apart(exit, ptr::null_mut())] };
+    assert_eq!(ended.map(|ended| ended.expect("a thread")), [Ended::Returned, Ended::Exited]);
+    assert_eq!(seen, Some(Id::current()), "it works in the place of its caller");
+}

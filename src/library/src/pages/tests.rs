@@ -1,0 +1,45 @@
+use super::*;
+
+fn handle(number: usize) -> DAT_HANDLE {
+    ptr::without_provenance_mut(number)
+}
+
+#[test]
+fn no_page_is_known_before_it_is_noted() {
+    let pages = Pages::new();
+    for place in 0..2 * PLACES {
+        assert!(!pages.has(handle(place << PAGE_BITS)), "page {place}");
+    }
+}
+
+#[test]
+fn a_page_is_known_to_its_end() {
+    let pages = Pages::new();
+    pages.note(handle(0x7f12_3456_7040));
+    assert!(pages.has(handle(0x7f12_3456_7000)) && pages.has(handle(0x7f12_3456_7ff8)));
+    for other in [0x7f12_3456_6ff8, 0x7f12_3456_8000, 0x3456_7040, 0x7f12_3456_7041, 0x7f12_3456_7044, 0] {
+        assert!(!pages.has(handle(other)), "{other:#x}");
+    }
+    pages.forget();
+    assert!(!pages.has(handle(0x7f12_3456_7040)) && !pages.has(handle(0)));
+}
+
+#[test]
+fn pages_with_the_same_first_place_are_known_together() {
+    let pages = Pages::new();
+    let megabytes = [0x1000_0000, 0x1040_0000, 0x1400_0000, 0x7f00_0400_0000].map(handle);
+    megabytes.iter().for_each(|&handle| pages.note(handle));
+    assert!(megabytes.iter().all(|&handle| pages.has(handle)));
+    assert!(pages.has_first(megabytes[3]) && !pages.has_first(megabytes[0]));
+}
+
+#[test]
+fn the_kernel_knows_what_can_be_read() {
+    let word = 5u64;
+    let there = ptr::from_ref(&word).cast_mut().cast::<libc::c_void>();
+    assert!(Pages::can_read(there));
+    assert!(!Pages::can_read(there.wrapping_byte_add(1)));
+    for number in [0, 8, 64, 4088, 0x10000, 0x1234_5678, 1 << 47, 1 << 60, usize::MAX & !7, usize::MAX] {
+        assert!(!Pages::can_read(handle(number)), "{number:#x}");
+    }
+}

@@ -1,0 +1,51 @@
+use super::*;
+
+fn text(digits: &Digits) -> String {
+    // SAFETY: it ends with 0.
+    unsafe { CStr::from_ptr(digits.0.as_ptr().cast()) }.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn numbers_of_any_length_are_written_over_each_other() {
+    let digits = Digits::default();
+    for value in [u64::MAX, 0, 1234567890, 10, 9] {
+        digits.write(value);
+        assert_eq!(text(&digits), value.to_string());
+    }
+}
+
+#[test]
+fn the_list_of_an_endpoint_is_recognised() {
+    let mut told = Told::new(&[], &NAMES[..OF_ENDPOINT]).unwrap();
+    told.tell(&[7; OF_ENDPOINT]);
+    assert!(told.texts.iter().all(|digits| text(digits) == "7"));
+    let (count, list) = attributes(&told.list);
+    // SAFETY: the list is whole.
+    let known = |count| unsafe { are_of_endpoint(count, list) };
+    assert!(known(count));
+    assert!(!known(count - 1) && !known(-1));
+    told.list[3].name = c"no-such-attribute".as_ptr();
+    let (count, list) = attributes(&told.list);
+    // SAFETY: the list is whole.
+    assert!(!unsafe { are_of_endpoint(count, list) });
+}
+
+#[test]
+fn a_list_outlives_its_object_and_serves_the_next_one() {
+    static LISTS: Lists = Lists::new(NAMES.split_at(OF_ENDPOINT).0);
+    let (first, second) = (LISTS.lend(&[]).unwrap(), LISTS.lend(&[]).unwrap());
+    let (count, list) = first.told.tell(&[3; OF_ENDPOINT]);
+    assert_ne!(list, attributes(&second.told.list).1);
+    drop(first);
+    // SAFETY: the list is whole.
+    assert!(unsafe { are_of_endpoint(count, list) });
+    let third = LISTS.lend(&[]).unwrap();
+    assert_eq!(attributes(&third.told.list), (count, list));
+    drop((second, third));
+    assert_eq!(LISTS.spare(|spare| (spare.lists.len(), spare.made)), (2, 2));
+}
+
+#[test]
+fn names_fit() {
+    assert!(NAMES.iter().all(|name| name.count_bytes() < NAME_MAX));
+}

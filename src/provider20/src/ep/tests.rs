@@ -1,0 +1,15 @@
+use dat_core::ep::table::RULES;
+
+use super::*;
+
+#[test]
+fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
+    let mut seen = 0;
+    for rule in RULES {
+        let bit = field(rule.field);
+        assert_eq!(bit.count_ones(), 1, "{}", name(rule.field));
+        assert_eq!(seen & bit, 0, "{}", name(rule.field));
+        seen |= bit;
+    }
+    assert_eq!(seen, DAT_EP_FIELD_ALL);
+}

@@ -1,0 +1,67 @@
+use std::fs;
+
+use super::*;
+
+const VERSION: Version = Version { major: 1, minor: 2 };
+
+fn put(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn names(root: &Path) -> Vec<String> {
+    entries(VERSION, root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn shm_is_there_without_any_device() {
+    let root = tempfile::tempdir().unwrap();
+    let list = entries(VERSION, root.path());
+    assert_eq!(list.len(), 1);
+    assert_eq!(list[0].name.as_c_str(), c"shm");
+    assert!(list[0].thread_safe && list[0].default);
+    assert_eq!((list[0].api.major, list[0].api.minor), (1, 2));
+}
+
+#[test]
+fn interfaces_of_ports_are_listed_once() {
+    let root = tempfile::tempdir().unwrap();
+    let port = "class/infiniband/rxe0/ports/1/gid_attrs/ndevs";
+    for slot in 0..3 {
+        put(root.path(), &format!("{port}/{slot}"), "v0\n");
+    }
+    put(root.path(), &format!("{port}/3"), "\n");
+    put(root.path(), &format!("{port}/10"), "v0.7\n");
+    let list = entries(VERSION, root.path());
+    assert_eq!(names(root.path()), ["shm", "verbs-v0", "verbs-v0.7"]);
+    assert_eq!(list[1].instance_data.as_c_str(), c"v0 0");
+    assert_eq!(list[0].library.as_c_str(), c"libdaplshm.so.1");
+    assert_eq!(list[1].library.as_c_str(), c"libdaplverbs.so.1");
+}
+
+#[test]
+fn infiniband_shows_its_interfaces_beside_the_device() {
+    let root = tempfile::tempdir().unwrap();
+    put(root.path(), "class/infiniband/mlx4_0/device/net/ib1/mtu", "1");
+    put(root.path(), "class/infiniband/mlx4_0/device/net/ib0/mtu", "1");
+    put(root.path(), "class/infiniband/mlx4_0/ports/1/state", "4");
+    assert_eq!(names(root.path()), ["shm", "verbs-ib0", "verbs-ib1"]);
+}
+
+#[test]
+fn devices_come_in_order_of_their_numbers() {
+    let root = tempfile::tempdir().unwrap();
+    for n in [10, 9] {
+        let path = format!("class/infiniband/rxe{n}/ports/1/gid_attrs/ndevs/0");
+        put(root.path(), &path, &format!("eth{n}"));
+    }
+    assert_eq!(names(root.path()), ["shm", "verbs-eth9", "verbs-eth10"]);
+}
+
+#[test]
+fn a_device_without_an_interface_is_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    put(root.path(), "class/infiniband/mlx5_0/ports/1/state", "4");
+    assert_eq!(names(root.path()), ["shm"]);
+}

@@ -1,0 +1,144 @@
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+
+use super::*;
+
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("s");
+    (dir, path)
+}
+
+fn ends() -> (Socket, Socket) {
+    Socket::pair().expect("pair")
+}
+
+#[test]
+fn connections_are_made_and_carry_messages_both_ways() {
+    let (_dir, path) = place();
+    let listener = Listener::bind(&path).expect("bind");
+    assert!(listener.accept().expect("accept").is_none());
+    let ours = Socket::connect(&path).expect("connect");
+    assert_eq!(ours.send(b"early", &[]).expect("send"), Sent::Done);
+    let theirs = listener.accept().expect("accept").expect("one");
+    let mut buf = [0; 16];
+    let mut fds = vec![];
+    assert_eq!(theirs.recv(&mut buf, &mut fds).expect("recv"), Recv::Message(5));
+    assert_eq!(&buf[..5], b"early");
+    assert_eq!(theirs.recv(&mut buf, &mut fds).expect("recv"), Recv::WouldBlock);
+    assert_eq!(theirs.send(b"a", &[]).expect("send"), Sent::Done);
+    assert_eq!(theirs.send(b"bc", &[]).expect("send"), Sent::Done);
+    assert_eq!(ours.recv(&mut buf, &mut fds).expect("recv"), Recv::Message(1));
+    assert_eq!(ours.recv(&mut buf, &mut fds).expect("recv"), Recv::Message(2));
+    drop(theirs);
+    assert_eq!(ours.recv(&mut buf, &mut fds).expect("recv"), Recv::Closed);
+    assert_eq!(ours.send(b"late", &[]).expect("send"), Sent::Closed);
+    assert!(fds.is_empty());
+}
+
+#[test]
+fn what_was_sent_before_the_end_arrives() {
+    let (ours, theirs) = ends();
+    assert_eq!(ours.send(b"last", &[]).expect("send"), Sent::Done);
+    drop(ours);
+    let mut buf = [0; 16];
+    assert_eq!(theirs.recv(&mut buf, &mut vec![]).expect("recv"), Recv::Message(4));
+    assert_eq!(theirs.recv(&mut buf, &mut vec![]).expect("recv"), Recv::Closed);
+}
+
+#[test]
+fn peers_are_known() {
+    let (_dir, path) = place();
+    let listener = Listener::bind(&path).expect("bind");
+    let ours = Socket::connect(&path).expect("connect");
+    let theirs = listener.accept().expect("accept").expect("one");
+    let me = Credentials { pid: std::process::id() as libc::pid_t, uid: rustix::process::geteuid().as_raw() };
+    assert_eq!(ours.peer_credentials().expect("credentials"), me);
+    assert_eq!(theirs.peer_credentials().expect("credentials"), me);
+}
+
+#[test]
+fn nobody_and_busy_are_told_apart() {
+    let (_dir, path) = place();
+    assert!(matches!(Socket::connect(&path), Err(ConnectError::Nobody)), "no file");
+    let listener = Listener::bind(&path).expect("bind");
+    assert_eq!(Listener::bind(&path).expect_err("twice").kind(), io::ErrorKind::AddrInUse);
+    listen(&listener, 0).expect("a queue of the shortest length");
+    let mut waiting = vec![];
+    let end = loop {
+        match Socket::connect(&path) {
+            Ok(socket) => waiting.push(socket),
+            Err(error) => break error,
+        }
+        assert!(waiting.len() < 100);
+    };
+    assert!(matches!(end, ConnectError::Busy), "{end:?}");
+    drop(listener);
+    assert!(matches!(Socket::connect(&path), Err(ConnectError::Nobody)), "left behind");
+    File::create(path.with_extension("plain")).expect("file");
+    assert!(Socket::connect(&path.with_extension("plain")).is_err());
+    assert!(matches!(Socket::connect(Path::new(&"x".repeat(108))), Err(ConnectError::Io(_))));
+    assert!(matches!(Socket::connect(Path::new("")), Err(ConnectError::Io(_))));
+}
+
+#[test]
+fn descriptors_travel() {
+    let (ours, theirs) = ends();
+    let mut files: Vec<File> = (0..MAX_FDS).map(|_| tempfile::tempfile().expect("file")).collect();
+    let lent: Vec<_> = files.iter().map(AsFd::as_fd).collect();
+    assert_eq!(ours.send(b"fds", &lent).expect("send"), Sent::Done);
+    let mut fds = vec![];
+    assert_eq!(theirs.recv(&mut [0; 3], &mut fds).expect("recv"), Recv::Message(3));
+    assert_eq!(fds.len(), MAX_FDS);
+    for (i, fd) in fds.into_iter().enumerate() {
+        assert_eq!(rustix::io::fcntl_getfd(&fd), Ok(rustix::io::FdFlags::CLOEXEC));
+        write!(File::from(fd), "{i}").expect("write");
+        let mut text = String::new();
+        std::io::Seek::rewind(&mut files[i]).expect("rewind");
+        files[i].read_to_string(&mut text).expect("read");
+        assert_eq!(text, i.to_string());
+    }
+}
+
+#[test]
+fn messages_that_are_too_long_leave_no_descriptor_behind() {
+    let (ours, theirs) = ends();
+    let (probe, held) = ends();
+    assert_eq!(ours.send(b"too long", &[held.as_fd()]).expect("send"), Sent::Done);
+    drop(held);
+    let mut fds = vec![];
+    let error = theirs.recv(&mut [0; 3], &mut fds).expect_err("truncated");
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    assert!(fds.is_empty());
+    // The descriptor that was sent was the last one.
+    assert_eq!(probe.recv(&mut [0; 8], &mut fds).expect("recv"), Recv::Closed);
+    assert_eq!(ours.send(b"fit", &[]).expect("send"), Sent::Done);
+    assert_eq!(theirs.recv(&mut [0; 3], &mut fds).expect("recv"), Recv::Message(3), "the next is whole");
+}
+
+#[test]
+fn a_full_queue_does_not_block() {
+    let (ours, theirs) = ends();
+    let message = [7_u8; 10_000];
+    let mut count = 0;
+    while ours.send(&message, &[]).expect("send") == Sent::Done {
+        count += 1;
+        assert!(count < 100_000);
+    }
+    assert_eq!(ours.send(&message, &[]).expect("send"), Sent::WouldBlock);
+    let mut buf = [0; 10_000];
+    for _ in 0..count {
+        assert_eq!(theirs.recv(&mut buf, &mut vec![]).expect("recv"), Recv::Message(10_000));
+    }
+    assert_eq!(ours.send(&message, &[]).expect("send"), Sent::Done);
+}
+
+#[test]
+fn messages_that_make_no_sense_are_refused() {
+    let (ours, theirs) = ends();
+    assert!(ours.send(b"", &[]).is_err());
+    let lent = vec![ours.as_fd(); MAX_FDS + 1];
+    assert!(ours.send(b"x", &lent).is_err());
+    assert_eq!(theirs.recv(&mut [0; 3], &mut vec![]).expect("recv"), Recv::WouldBlock);
+}

@@ -1,0 +1,113 @@
+use super::*;
+
+#[test]
+fn sizes_have_units_and_ranges() {
+    assert_eq!(sizes("8,4K,1M"), Ok(Sizes(vec![8, 4_096, 1_048_576])));
+    assert_eq!(sizes("1-8,1k-5K"), Ok(Sizes(vec![1, 2, 4, 8, 1_024, 2_048, 4_096])));
+    assert_eq!(sizes("2G"), Ok(Sizes(vec![MAX_SIZE])));
+    for wrong in ["", "0", "x", "8x", "8-", "-8", "9-8", "3G", "1,,2", "99999999999999999999", "99999999999G"] {
+        assert!(sizes(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused() {
+    for wrong in [
+        "--limit 0",
+        "--limit 86401",
+        "--limit 18446744073709551615",
+        "-n 0",
+        "-n 18446744073709551615",
+        "--warmup 18446744073709551615",
+        "--pause 1000001",
+        "--outstanding 0",
+        "--threads 0",
+        "--size 0",
+        "--test none",
+        "--csv --json",
+    ] {
+        let words = format!("dat-perf shm --self {wrong}");
+        assert!(Arguments::try_parse_from(words.split(' ')).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn every_test_meets_every_size() {
+    let arguments =
+        Arguments::parse_from(["dat-perf", "shm", "--self", "--test", "send_lat,read_bw", "--size", "8,1M"]);
+    let plans = arguments.plans();
+    let seen: Vec<_> = plans.iter().map(|plan| (plan.test, plan.size, plan.iterations, plan.outstanding)).collect();
+    assert_eq!(
+        seen,
+        [
+            (Test::SendLat, 8, 20_000, 1),
+            (Test::SendLat, 1 << 20, 500, 1),
+            (Test::ReadBw, 8, 20_000, 64),
+            (Test::ReadBw, 1 << 20, 500, 64)
+        ]
+    );
+    assert!(plans.iter().all(Plan::is_possible));
+}
+
+#[test]
+fn what_is_given_counts() {
+    let arguments = Arguments::parse_from(
+        "dat-perf shm host -n 7 --warmup 0 -o 3 -c 5 --active 4 --threads 2 --pause 50 --test send_bw,send_lat -s 8"
+            .split(' '),
+    );
+    let plans = arguments.plans();
+    let (plan, latency) = (plans[0], plans[1]);
+    assert_eq!((plan.iterations, plan.warmup, plan.outstanding, plan.connections), (7, 0, 3, 5));
+    assert_eq!((plan.active, plan.threads, plan.pause), (4, 2, 0));
+    assert_eq!((latency.outstanding, latency.pause), (1, 50));
+}
+
+#[test]
+fn all_tests_are_made_unless_some_are_named() {
+    assert_eq!(Arguments::parse_from(["dat-perf", "shm", "--self"]).test, Test::ALL);
+}
+
+#[test]
+fn contradictions_are_found() {
+    let contradiction =
+        |words: &str| Arguments::try_parse_from(words.split(' ')).expect("each argument is a good one").contradiction();
+    for wrong in ["shm --json", "shm --self -c 5 --active 6", "shm host --active 2", "shm host --peer-cpu 0"] {
+        assert!(contradiction(&format!("dat-perf {wrong}")).is_some(), "{wrong}");
+    }
+    for right in ["shm", "shm --self --json", "shm host --json", "shm --self -c 5 --active 5"] {
+        assert_eq!(contradiction(&format!("dat-perf {right}")), None, "{right}");
+    }
+}
+
+#[test]
+fn what_would_do_nothing_is_refused() {
+    let parse = |words: &str| Arguments::try_parse_from(words.split(' '));
+    for client in [
+        "-t send_lat",
+        "-s 8",
+        "-n 1",
+        "--warmup 1",
+        "-o 1",
+        "-c 1",
+        "--active 1",
+        "--threads 1",
+        "--srq",
+        "--wait",
+        "--pause 1",
+        "--verify",
+        "--csv",
+        "--svg x.svg",
+        "--peer-cpu 0",
+    ] {
+        assert!(parse(&format!("dat-perf shm {client}")).is_err(), "{client}");
+        assert!(parse(&format!("dat-perf shm --self {client}")).is_ok(), "{client}");
+    }
+    for server in ["--verbose", "--once", "--announce"] {
+        assert!(parse(&format!("dat-perf shm {server}")).is_ok(), "{server}");
+        assert!(parse(&format!("dat-perf shm --self {server}")).is_err(), "{server}");
+        assert!(parse(&format!("dat-perf shm host {server}")).is_err(), "{server}");
+    }
+    assert!(parse("dat-perf shm -q 7").is_ok() && parse("dat-perf shm host -q 7").is_ok());
+    assert!(parse("dat-perf shm --self -q 7").is_err() && parse("dat-perf shm localhost --self").is_err());
+    assert!(parse("dat-perf shm --cpu 0 --limit 5").is_ok());
+}

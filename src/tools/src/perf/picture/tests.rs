@@ -1,0 +1,54 @@
+use super::*;
+use crate::perf::report::tests::row;
+
+#[test]
+fn a_line_for_each_test_that_ran() {
+    let rows = [row(Test::SendLat, 8), row(Test::SendLat, 4_096), row(Test::ReadBw, 1)];
+    let text = of(&rows, "a <machine> & more").svg();
+    assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{text}");
+    assert!(text.contains("a &lt;machine&gt; &amp; more"), "{text}");
+    for (name, there) in [("send_lat", true), ("read_bw", true), ("write_lat", false), ("send_bw", false)] {
+        assert_eq!(text.contains(name), there, "{name}: {text}");
+    }
+}
+
+#[test]
+fn nothing_measured_is_an_empty_picture() {
+    assert!(of(&[], "nothing").svg().contains("nothing"));
+}
+
+#[test]
+fn a_file_is_checked_without_a_trace() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (there, new) = (folder.path().join("there"), folder.path().join("new"));
+    fs::write(&there, "as it is").expect("a file");
+    assert!(check(&there).is_ok() && check(&new).is_ok());
+    assert_eq!((fs::read_to_string(&there).expect("a file"), new.exists()), ("as it is".to_owned(), false));
+    assert!(check(folder.path()).is_err() && check(&folder.path().join("none/svg")).is_err());
+    assert!(check(Path::new("/dev/null")).is_ok());
+}
+
+/// A tenfold value is one step higher.
+#[test]
+fn points_are_where_they_belong() {
+    let described = r#"{ "title": "", "note": "", "panels": [ { "heading": "", "unit": "ns", "lines": [
+            { "label": "a", "colour": "red", "dash": "7 4", "points": [[1, 100], [4, 1000], [16, 10000], [64, 0]] }] }] }"#;
+    let svg = serde_json::from_str::<Picture>(described).expect("a description").svg();
+    assert!(
+        svg.contains("<polyline points=\"70.0,396.0 260.0,236.0 450.0,76.0\" fill=\"none\" stroke=\"red\""),
+        "{svg}"
+    );
+}
+
+#[test]
+fn axes_end_at_whole_numbers() {
+    assert_eq!(around([-0.7, 1.1].into_iter()), (-1.0, 2.0));
+    assert_eq!(around([0.0].into_iter()), (0.0, 1.0));
+}
+
+#[test]
+fn labels_have_units() {
+    assert_eq!((bytes(512.0), bytes(65_536.0)), ("512 B".to_owned(), "64 KiB".to_owned()));
+    assert_eq!((Unit::Time.shown(100.0), Unit::Time.shown(1e5)), ("100 ns".to_owned(), "100 us".to_owned()));
+    assert_eq!((Unit::Bandwidth.shown(1e3), Unit::Bandwidth.shown(0.1)), ("1 GB/s".to_owned(), "100 kB/s".to_owned()));
+}

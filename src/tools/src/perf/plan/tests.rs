@@ -1,0 +1,60 @@
+use super::*;
+
+/// A plan in which each number is another one.
+pub const PLAN: Plan = Plan {
+    test: Test::WriteBw,
+    size: 1 << 20,
+    iterations: 500,
+    warmup: 51,
+    outstanding: 64,
+    connections: 1_000,
+    active: 3,
+    threads: 2,
+    pause: 50,
+    srq: true,
+    wait: false,
+    verify: true,
+};
+
+#[test]
+fn a_plan_arrives_as_it_was_sent() {
+    for test in Test::ALL {
+        let plan = Plan { test, ..PLAN };
+        assert_eq!(Plan::decode(&plan.encode()), Some(plan));
+    }
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_no_plan() {
+    let wrong = [
+        Plan { size: 0, ..PLAN },
+        Plan { size: MAX_SIZE + 1, ..PLAN },
+        Plan { iterations: 0, ..PLAN },
+        Plan { iterations: MAX_ITERATIONS + 1, ..PLAN },
+        Plan { warmup: u64::MAX, ..PLAN },
+        Plan { pause: MAX_PAUSE + 1, ..PLAN },
+        Plan { outstanding: 0, ..PLAN },
+        Plan { outstanding: MAX_OUTSTANDING + 1, ..PLAN },
+        Plan { connections: MAX_CONNECTIONS + 1, ..PLAN },
+        Plan { active: 1_001, ..PLAN },
+        Plan { threads: 0, ..PLAN },
+    ];
+    for plan in wrong {
+        assert_eq!(Plan::decode(&plan.encode()), None, "{plan:?}");
+    }
+    let mut bytes = PLAN.encode();
+    bytes[0] = 6;
+    assert_eq!(Plan::decode(&bytes), None);
+    bytes = PLAN.encode();
+    bytes[1] = 8;
+    assert_eq!(Plan::decode(&bytes), None);
+}
+
+#[test]
+fn names_are_those_of_the_arguments() {
+    use clap::ValueEnum;
+    for test in Test::value_variants() {
+        assert_eq!(test.to_possible_value().expect("none is hidden").get_name(), test.name());
+    }
+    assert_eq!(Test::value_variants(), Test::ALL);
+}

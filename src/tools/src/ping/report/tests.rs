@@ -1,0 +1,57 @@
+use super::*;
+
+fn report() -> Report {
+    let style = Style { json: true, flood: false };
+    Report::new(style, "localhost".to_owned(), 64)
+}
+
+#[test]
+fn rounds_that_are_lost_or_wrong_fail() {
+    let times = [(Operation::Send, Duration::from_micros(2))];
+    let mut report = report();
+    report.round(1, &times, Vec::new()).unwrap();
+    assert_eq!(report.outcome(), Outcome::Fine);
+    report.lost(2, "gone".to_owned()).unwrap();
+    assert_eq!((report.loss(), report.outcome()), (50.0, Outcome::Failure));
+    let mut report = self::report();
+    report.round(1, &times, vec!["byte 0".to_owned()]).unwrap();
+    assert_eq!((report.loss(), report.outcome()), (0.0, Outcome::Failure));
+}
+
+#[test]
+fn the_peer_is_known_when_somebody_was_reached() {
+    let mut report = report();
+    assert_eq!(report.document(None)["peer"], Value::Null);
+    report.connected([127, 0, 0, 1].into(), true).unwrap();
+    assert_eq!(report.document(None)["peer"], "dat-ping");
+    report.other([127, 0, 0, 1].into(), Duration::from_micros(2)).unwrap();
+    assert_eq!(report.document(None)["peer"], "other");
+}
+
+#[test]
+fn an_error_comes_with_the_rounds_before_it() {
+    let mut report = report();
+    assert_eq!(report.document(None).get("error"), None);
+    report.lost(1, "gone".to_owned()).unwrap();
+    let error = anyhow::anyhow!("no memory").context("the adapter does not open");
+    let document = report.document(Some(&error));
+    assert_eq!(document["error"], "the adapter does not open: no memory");
+    assert_eq!((&document["rounds"][0]["lost"], &document["adapter"]), (&json!("gone"), &Value::Null));
+}
+
+#[test]
+fn a_flood_keeps_the_last_trouble_for_its_summary() {
+    let style = Style { json: false, flood: true };
+    let mut report = Report::new(style, "localhost".to_owned(), 1);
+    for round in 1..=2 {
+        report.lost(round, "gone".to_owned()).unwrap();
+    }
+    assert!(report.last.as_ref().is_some_and(|last| last.contains("seq=2 lost: gone")));
+    assert_eq!(report.bytes(), "1 byte");
+}
+
+#[test]
+fn nothing_is_lost_where_nothing_was_tried_and_nothing_is_shown_to_work() {
+    assert_eq!(report().loss(), 0.0);
+    assert_eq!(report().outcome(), Outcome::Failure);
+}

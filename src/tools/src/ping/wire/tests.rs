@@ -1,0 +1,49 @@
+use super::*;
+
+#[test]
+fn a_hello_comes_back_from_its_bytes_even_if_zeros_follow() {
+    let memory = Remote { context: 0x1234_5678, address: 0x7fff_0123_4567_89ab, length: 3 * 4096 };
+    let hello = Hello { shared: true, channel: 1, size: 4096, session: u64::MAX - 3, memory };
+    let mut bytes = hello.to_bytes().to_vec();
+    assert_eq!(Hello::from_bytes(&bytes), Some(hello));
+    bytes.resize(56, 0);
+    assert_eq!(Hello::from_bytes(&bytes), Some(hello));
+    assert_eq!(hello.area(Area::Source).address, memory.address + 8192);
+}
+
+#[test]
+fn other_private_data_is_no_hello() {
+    let memory = Remote::default();
+    let bytes = Hello { shared: false, channel: 0, size: 1, session: 0, memory }.to_bytes();
+    assert_eq!(Hello::from_bytes(&[]), None);
+    assert_eq!(Hello::from_bytes(&bytes[..35]), None);
+    for (place, byte) in [(0, b'D'), (8, VERSION + 1), (9, 2)] {
+        let mut other = bytes;
+        other[place] = byte;
+        assert_eq!(Hello::from_bytes(&other), None);
+    }
+}
+
+#[test]
+fn a_head_comes_back_from_its_bytes() {
+    for wrong in [None, Some(0), Some(u32::MAX)] {
+        for operation in Operation::ALL {
+            let head = Head { operation, round: 1 << 40, wrong };
+            assert_eq!(Head::from_bytes(head.to_bytes()), Some(head));
+        }
+    }
+    assert_eq!(Head::from_bytes([9; Head::LENGTH]), None);
+}
+
+#[test]
+fn no_two_transfers_in_a_row_have_the_same_bytes() {
+    let pattern = Pattern::new(64).unwrap();
+    let transfers: Vec<&[u8]> = (1..30)
+        .flat_map(|round| Operation::ALL.map(|operation| (round, operation)))
+        .flat_map(|(round, operation)| [From::Client, From::Server].map(|from| pattern.of(round, operation, from)))
+        .collect();
+    for (i, bytes) in transfers.iter().enumerate() {
+        assert!(bytes.len() == 64 && transfers[i + 1..].iter().all(|other| other != bytes));
+    }
+    assert_eq!(Pattern::new(1).unwrap().of(u64::MAX, Operation::Srq, From::Server).len(), 1);
+}
