@@ -67,11 +67,12 @@ pub struct EpAttributes {
     pub counters_number: bool,
     /// Whether a query tells where the counters are.
     pub counters_list: bool,
+    /// Whether the numbers of receives and requests are defaults, which a device need not have places for.
+    pub usual_queues: bool,
 }
 
-/// Outstanding receives and requests. With the one of its own that a transport may add, and the slot that a device may leave
-/// empty, they fill a queue of 256: devices round up, and Soft-RoCE zeroes memory for each place (tests-c/verbs/setup.sh).
-const DEFAULT_DTOS: usize = 254;
+/// Outstanding receives and requests. Debian's dapltest posts 200 receives to an endpoint without attributes.
+const DEFAULT_DTOS: usize = 256;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
 
@@ -96,6 +97,7 @@ impl EpAttributes {
             max_rdma_write_iov: DEFAULT_SEGMENTS.min(limits.max_segments_write),
             counters_number: true,
             counters_list: true,
+            usual_queues: true,
         }
     }
 
@@ -146,8 +148,10 @@ impl EpAttributes {
             (Field::Qos, Setting::Qos(qos)) => self.qos = qos,
             (Field::RecvCompletionFlags, Setting::Flags(flags)) => self.recv_completion_flags = flags,
             (Field::RequestCompletionFlags, Setting::Flags(flags)) => self.request_completion_flags = flags,
-            (Field::MaxRecvDtos, Setting::Count(count)) => self.max_recv_dtos = count,
-            (Field::MaxRequestDtos, Setting::Count(count)) => self.max_request_dtos = count,
+            (Field::MaxRecvDtos, Setting::Count(count)) => (self.max_recv_dtos, self.usual_queues) = (count, false),
+            (Field::MaxRequestDtos, Setting::Count(count)) => {
+                (self.max_request_dtos, self.usual_queues) = (count, false);
+            }
             (Field::MaxRecvIov, Setting::Count(count)) => self.max_recv_iov = count,
             (Field::MaxRequestIov, Setting::Count(count)) => self.max_request_iov = count,
             (Field::MaxRdmaReadIn, Setting::Count(count)) => self.max_rdma_read_in = count,

@@ -269,6 +269,7 @@ impl<T: Transport> Endpoint<T> {
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: attr.max_request_dtos,
+                usual: attr.usual_queues,
                 recv_segments: receives.max_segments,
                 request_segments: requests
                     .max_segments

@@ -140,6 +140,8 @@ pub struct QpSizes {
     pub recvs: usize,
     /// Requests outstanding at a time.
     pub requests: usize,
+    /// Whether these are defaults. A transport may make shorter queues then, and keep what they do not take.
+    pub usual: bool,
     /// Segments of a receive.
     pub recv_segments: usize,
     /// Segments of a request.

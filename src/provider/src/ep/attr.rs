@@ -81,6 +81,7 @@ macro_rules! ep_attributes {
                 // A program that names no attributes does not know of them.
                 counters_number: true,
                 counters_list: true,
+                usual_queues: false,
             })
         }
 
