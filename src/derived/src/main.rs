@@ -6,7 +6,6 @@
 //! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
 //! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
 //! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
-//! | tests-c/abi/layout.def, sizes, offsets and values for C | the modules layout | `layout` |
 //! | the table of functions in README.md | the calls | `lists` |
 //! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
 //! | the sections SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | the calls | `man` |
@@ -22,7 +21,6 @@ mod calls;
 mod doc;
 mod headers;
 mod interface;
-mod layout;
 mod lists;
 mod macros;
 mod man;
@@ -81,7 +79,6 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
         derived.push(lists::symbols(interface, &calls));
         derived.extend(lists::further_symbols(interface, &calls));
         derived.push(lists::codes(interface, &calls));
-        derived.push(layout::c(&root, interface)?);
         if interface.extensions {
             operations.extend(Operation::all(&root, interface)?);
         }
