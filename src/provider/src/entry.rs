@@ -3,10 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 
-use dat_udat::{
-    DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO, DAT_RETURN,
-    DAT_SUCCESS,
-};
+use dat_udat::*;
 use host::diagnostics::{self, Role};
 use host::{cancel, cstr, memory, own_library};
 

@@ -67,10 +67,7 @@ use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_udat::{
-    DAT_CNO_PARAM_MASK, DAT_CONNECT_FLAGS, DAT_COUNT, DAT_EP_PARAM_MASK, DAT_EVD_FLAGS, DAT_IA_ATTR_MASK,
-    DAT_LMR_PARAM_MASK, DAT_MEM_PRIV_FLAGS, DAT_PROVIDER_ATTR_MASK, DAT_RETURN, DAT_RMR_PARAM_MASK, DAT_SRQ_STATE,
-};
+use dat_udat::*;
 
 use crate::ptr::{InPtr, Out};
 

@@ -217,9 +217,7 @@ pub unsafe extern "C-unwind" fn dat_evd_wait<F: Face>(
     n_more_events: *mut DAT_COUNT,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let event = unsafe { OutPtr::new(event) };
-    // SAFETY: the caller's promise.
-    let more = unsafe { OutPtr::new(n_more_events) };
+    let (event, more) = unsafe { (OutPtr::new(event), OutPtr::new(n_more_events)) };
     let mut looked = false;
     if threshold == 1 {
         match take_ready::<F>(evd_handle, event, more) {
