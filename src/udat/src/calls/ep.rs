@@ -14,7 +14,7 @@ macro_rules! ep_calls {
             ///   `DAT_EVD_DTO_FLAG`, or `DAT_HANDLE_NULL`.
             /// * `connect_evd_handle` - in, dispatcher for connection events, with `DAT_EVD_CONNECTION_FLAG`, or
             ///   `DAT_HANDLE_NULL` for now. It may be one of any open adapter of the provider; when that is closed
-            ///   under it, the endpoint has none any more.
+            ///   under it, the endpoint has none.
             /// * `ep_attributes` - in, the attributes wanted, or NULL for defaults with which it can do everything that
             ///   its dispatchers allow. 0 asks for the default where a 0 would make no sense: sizes, segments of RDMA.
             /// * `ep_handle` - out, the new endpoint; written on success only.
@@ -53,7 +53,7 @@ macro_rules! ep_calls {
             ///   `DAT_EVD_DTO_FLAG`, or `DAT_HANDLE_NULL`.
             /// * `connect_evd_handle` - in, dispatcher for connection events, with `DAT_EVD_CONNECTION_FLAG`, or
             ///   `DAT_HANDLE_NULL` for now. It may be one of any open adapter of the provider; when that is closed
-            ///   under it, the endpoint has none any more.
+            ///   under it, the endpoint has none.
             /// * `srq_handle` - in, the shared receive queue, which the endpoint uses until it is freed.
             /// * `ep_attributes` - in, the attributes wanted; must not be NULL in uDAPL 1.2, and may be in 2.0 for the
             ///   defaults, without watermarks. `DAT_HW_DEFAULT` means none for both watermarks; `max_recv_iov` is

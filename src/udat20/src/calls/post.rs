@@ -14,7 +14,7 @@ macro_rules! further_post_calls {
             /// * `user_cookie` - in, a value for the completion event, returned bit for bit.
             /// * `completion_flags` - in, as for dat_ep_post_send.
             /// * `invalidate_flag` - in, `DAT_TRUE` to invalidate; with `DAT_FALSE` the call is dat_ep_post_send.
-            /// * `rmr_context` - in, context of a window of the peer, which the peer has told; ignored without
+            /// * `rmr_context` - in, context of a window of the peer, as the peer named it; ignored without
             ///   `invalidate_flag`. RDMA of this endpoint that was posted before has been carried out when the binding
             ///   ends; reads only with `DAT_COMPLETION_BARRIER_FENCE_FLAG`.
             ///
