@@ -80,8 +80,8 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
         } else {
             // SAFETY: the caller's promise.
             let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
-            // The registry cannot be told of a lack. It looks itself whether memory lacks still; the second attempt is
-            // for a lack that is over by then.
+            // A lack of memory cannot be reported from here: the registry checks by itself whether it lasts. The second
+            // attempt is for one that is over by then.
             let Ok(text) = memory::text(&text).or_else(|_| memory::text(&text)) else {
                 log::error!("no memory for the text of the configuration");
                 return;

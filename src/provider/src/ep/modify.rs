@@ -90,24 +90,24 @@ pub mod given {
         list.and_then(|list| fixed::<F>(list.is_null() || count == Some(0)))
     }
 
-    /// The named attributes of the provider, which are the counters: they are told or not, as the number of elements or
+    /// The named attributes of the provider, which are the counters: they are reported or not, as the number of elements or
     /// the list says. One of both is there. Elements are looked at if both are; a list alone is known by its address.
     pub fn counters<F: Face>(
         ep: &Endpoint<F::Transport>,
         count: Option<DAT_COUNT>,
         list: Option<*mut DAT_NAMED_ATTR>,
     ) -> Given<F> {
-        let told = match (count, list) {
+        let reported = match (count, list) {
             (Some(0), _) => Some(false),
             // SAFETY: a program that names number and list promises as many elements.
             (Some(count), Some(list)) => unsafe { counted::are_of_endpoint(count, list) }.then_some(true),
             (Some(count), None) => (count == counted::NUMBER_OF_ENDPOINT).then_some(true),
             (None, list) => match list? {
                 list if list.is_null() => Some(false),
-                list => counted::has_told(ep, list).then_some(true),
+                list => counted::has_returned(ep, list).then_some(true),
             },
         };
-        told.map(|told| Value::Setting(Setting::Counters(told)))
+        reported.map(|reported| Value::Setting(Setting::Counters(reported)))
     }
 
     fn fixed<F: Face>(is_it: bool) -> Given<F> {
