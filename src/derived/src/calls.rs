@@ -14,7 +14,6 @@ use crate::macros::{Invocation, Lists, invocations};
 
 /// Every call, grouped by subject, in the order of the lists.
 pub struct Calls {
-    /// The lists.
     pub groups: Vec<CallGroup>,
     /// The slots in the order of the provider table.
     pub slots: Vec<Slot>,
@@ -22,17 +21,13 @@ pub struct Calls {
 
 /// The calls of one list.
 pub struct CallGroup {
-    /// Their subject.
     pub about: String,
-    /// The calls.
     pub calls: Vec<Call>,
 }
 
 /// A call.
 pub struct Call {
-    /// Its name.
     pub name: Ident,
-    /// Its documentation.
     pub doc: Doc,
     /// `"C"` or `"C-unwind"`.
     pub abi: LitStr,
@@ -48,9 +43,7 @@ pub struct Call {
 
 /// An argument.
 pub struct Argument {
-    /// Its name.
     pub name: Ident,
-    /// Its type.
     pub ty: Type,
 }
 
@@ -72,9 +65,7 @@ pub enum How {
 
 /// A place in the provider table.
 pub struct Slot {
-    /// The call.
     pub call: Ident,
-    /// The field.
     pub field: Ident,
     /// The name of the field's type.
     pub ty: Ident,

@@ -40,7 +40,6 @@ impl fmt::Display for Code {
 pub struct Doc {
     /// The effect of the call, in paragraphs.
     pub summary: Vec<String>,
-    /// The parameters, in order.
     pub parameters: Vec<Parameter>,
     /// What holds after success, if the entry says it.
     pub success: Option<String>,
@@ -54,17 +53,14 @@ pub struct Doc {
 
 /// A parameter.
 pub struct Parameter {
-    /// Its name.
     pub name: String,
     /// `in`, `out` or `in/out`.
     pub way: String,
-    /// Its meaning.
     pub text: String,
 }
 
 /// A row of the table of returned codes.
 pub struct Row {
-    /// The type.
     pub kind: String,
     /// The subtypes, none if it has none.
     pub subtypes: Vec<String>,

@@ -20,7 +20,6 @@ pub struct Lists {
 
 /// `$crate::...::LIST!(ARGUMENTS);`
 pub struct Invocation {
-    /// The name.
     pub list: String,
     /// What is passed to it.
     pub arguments: TokenStream,

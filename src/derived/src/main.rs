@@ -41,7 +41,6 @@ type Result<T> = std::result::Result<T, String>;
 struct Derived {
     /// Its path in the tree.
     path: String,
-    /// Its contents.
     text: String,
 }
 
