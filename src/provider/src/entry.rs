@@ -47,15 +47,8 @@ unsafe fn tell<F: Face>(
     unsafe { function(std::ptr::from_ref(adapter.table()).cast(), info) }
 }
 
-/// Does the work of dat_provider_init: registers the adapter that `info` names.
-///
-/// # Parameters
-/// * `library` - the first word of lines in the log.
-/// * `info` - name, version and thread safety to register under; copied.
-/// * `instance_data` - the text of the configuration for the transport; copied.
-///
-/// # Specification
-/// uDAPL 1.2 and 2.0, dat_provider_init(3DAT).
+/// Does the work of dat_provider_init: registers the adapter that `info` names, with `instance_data`, the text of the
+/// configuration for the transport. Lines in the log begin with `library`.
 ///
 /// # Safety
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
@@ -115,9 +108,6 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
 
 /// Does the work of dat_provider_fini: removes the adapter that `info` names.
 ///
-/// # Specification
-/// uDAPL 1.2 and 2.0, dat_provider_fini(3DAT).
-///
 /// # Safety
 /// `info` is NULL or readable.
 pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
@@ -161,14 +151,7 @@ macro_rules! export_provider {
             }
         }
 
-        /// Registers the interface adapter that `provider_info` names.
-        ///
-        /// # Parameters
-        /// * `provider_info` - in, name, version and thread safety; copied.
-        /// * `instance_data` - in, the text of the configuration for the provider; copied.
-        ///
-        /// # Specification
-        /// uDAPL 1.2 and 2.0, dat_provider_init(3DAT).
+        /// Registers the interface adapter that `provider_info` names: uDAPL 1.2 and 2.0, dat_provider_init(3DAT).
         ///
         /// # Safety
         /// `provider_info` is NULL or readable, `instance_data` NULL or a C string.
@@ -181,13 +164,7 @@ macro_rules! export_provider {
             unsafe { $crate::entry::init::<Library>($library, provider_info, instance_data) };
         }
 
-        /// Removes the interface adapter that `provider_info` names.
-        ///
-        /// # Parameters
-        /// * `provider_info` - in, name, version and thread safety.
-        ///
-        /// # Specification
-        /// uDAPL 1.2 and 2.0, dat_provider_fini(3DAT).
+        /// Removes the interface adapter that `provider_info` names: uDAPL 1.2 and 2.0, dat_provider_fini(3DAT).
         ///
         /// # Safety
         /// `provider_info` is NULL or readable.
