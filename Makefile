@@ -23,9 +23,10 @@
 #                       compiler has them
 #   make trips          counts the functions and files that calls go through
 #   make derived        writes what is derived from src/udat, src/udat12 and src/udat20: include/dat and
-#                       include/dat2, the table of functions in README.md, lists for tests-c; and from the
-#                       arguments of the tools: their manual pages and completions; and from the marks of
-#                       memory order docs/memory-order.md
+#                       include/dat2, the table of functions in README.md, lists for tests-c, and what the
+#                       manual pages say of parameters and return values; and from the arguments of the tools:
+#                       their manual pages and completions; and from the marks of memory order
+#                       docs/memory-order.md
 #   make install        installs what make built, or builds it first if nothing is there;
 #                       PREFIX=/usr/local DESTDIR= LIB=lib
 #   make uninstall      with the same variables

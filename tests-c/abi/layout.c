@@ -1,8 +1,8 @@
 /*
  * layout.c - the headers have the sizes, offsets and values that are the binary interface.
  *
- * The numbers are data in layout.def, or layout20.def for uDAPL 2.0. They are compared with the compiler's view of the headers, in
- * one subtest for each type or group of values.
+ * The numbers are data in layout.rs, or layout20.rs for uDAPL 2.0, from which layout.def is made. They are compared with
+ * the compiler's view of the headers, in one subtest for each type or group of values.
  */
 #include "common/dat.h"
 #include "common/env.h"
@@ -13,12 +13,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#if UDAPL == 12
-#define NUMBERS "layout.def"
-#else
-#define NUMBERS "layout20.def"
-#endif
-
 /* Where an object of a type stands behind a single byte is its alignment. */
 #define TYPE(type, size, alignment) \
     struct behind_byte_##type {     \
@@ -27,7 +21,7 @@
     };
 #define FIELD(type, field, offset, size)
 #define VALUE(group, name, value)
-#include NUMBERS
+#include "layout.def"
 #undef TYPE
 #undef FIELD
 #undef VALUE
@@ -47,7 +41,7 @@ static const struct fact facts[] = {
     { #type, "offset of " #field, (long long)offsetof(type, field), offset },   \
     { #type, "size of " #field, (long long)sizeof(((type *)0)->field), size },
 #define VALUE(group, name, value) { #group, #name, (long long)(name), (long long)(value) },
-#include NUMBERS
+#include "layout.def"
 #undef TYPE
 #undef FIELD
 #undef VALUE

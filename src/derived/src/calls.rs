@@ -9,12 +9,11 @@ use syn::{Attribute, LitStr, Token, Type};
 
 use crate::Result;
 use crate::doc::{self, Doc};
-use crate::interface::{COMMON, Interface};
+use crate::interface::Interface;
 use crate::macros::{Invocation, Lists, invocations};
 
 /// Every call, grouped by subject, in the order of the lists.
 pub struct Calls {
-    /// The lists.
     pub groups: Vec<CallGroup>,
     /// The slots in the order of the provider table.
     pub slots: Vec<Slot>,
@@ -22,17 +21,13 @@ pub struct Calls {
 
 /// The calls of one list.
 pub struct CallGroup {
-    /// Their subject.
     pub about: String,
-    /// The calls.
     pub calls: Vec<Call>,
 }
 
 /// A call.
 pub struct Call {
-    /// Its name.
     pub name: Ident,
-    /// Its documentation.
     pub doc: Doc,
     /// `"C"` or `"C-unwind"`.
     pub abi: LitStr,
@@ -48,9 +43,7 @@ pub struct Call {
 
 /// An argument.
 pub struct Argument {
-    /// Its name.
     pub name: Ident,
-    /// Its type.
     pub ty: Type,
 }
 
@@ -72,9 +65,7 @@ pub enum How {
 
 /// A place in the provider table.
 pub struct Slot {
-    /// The call.
     pub call: Ident,
-    /// The field.
     pub field: Ident,
     /// The name of the field's type.
     pub ty: Ident,
@@ -83,7 +74,7 @@ pub struct Slot {
 impl Calls {
     /// Reads the lists of `interface`; `root` is the top of the tree.
     pub fn read(root: &Path, interface: &Interface) -> Result<Calls> {
-        let lists = Lists::read(root, &[COMMON, interface.source])?;
+        let lists = Lists::read(root, interface.source)?;
         let mut groups: Vec<CallGroup> = Vec::new();
         let mut all: Vec<(Invocation, bool)> = Vec::new();
         all.extend(lists.invocations("for_each_call")?.into_iter().map(|list| (list, false)));
@@ -93,8 +84,7 @@ impl Calls {
         for (Invocation { list, arguments }, further) in all {
             let own =
                 arguments.into_iter().filter_map(ident).filter(|name| name.to_string().ends_with("_calls")).last();
-            let group =
-                CallGroup::read(&lists, &list, own.as_ref(), interface.version).map_err(|e| format!("{list}: {e}"))?;
+            let group = CallGroup::read(&lists, &list, own.as_ref(), interface).map_err(|e| format!("{list}: {e}"))?;
             let calls = group.calls.into_iter().map(|call| Call { further, ..call });
             match groups.iter_mut().find(|known| known.about == group.about) {
                 Some(known) => known.calls.extend(calls),
@@ -153,17 +143,17 @@ impl Calls {
 
 impl CallGroup {
     /// Reads the list `list`; `own` names the one of the version that belongs into it, if there is one.
-    fn read(lists: &Lists, list: &str, own: Option<&Ident>, version: &str) -> Result<CallGroup> {
+    fn read(lists: &Lists, list: &str, own: Option<&Ident>, interface: &Interface) -> Result<CallGroup> {
         let title = doc::lines(&lists.find(list)?.attrs).into_iter().next().unwrap_or_default();
         let about = title.strip_prefix("Calls: ").and_then(|rest| rest.split_once('.'));
         let (about, _) = about.ok_or("the list does not begin with \"Calls: WHAT.\"")?;
         let mut calls = Vec::new();
         for (macro_name, body) in invocations(lists.body(list)?)? {
             match (macro_name.to_string().as_str(), own) {
-                ("callback", _) => calls.push(Call::read(body, version)?),
+                ("callback", _) => calls.push(Call::read(body, interface, lists.is_common(list))?),
                 ("own", Some(own)) => {
                     for (_, body) in invocations(lists.body(&own.to_string())?)? {
-                        calls.push(Call::read(body, version)?);
+                        calls.push(Call::read(body, interface, false)?);
                     }
                 }
                 (other, _) => return Err(format!("not expected here: ${other}!")),
@@ -192,11 +182,17 @@ fn ident(tree: TokenTree) -> Option<Ident> {
 }
 
 impl Call {
-    fn read(tokens: TokenStream, version: &str) -> Result<Call> {
+    /// Reads an entry of a list of `interface`, or of one that versions have in common.
+    fn read(tokens: TokenStream, interface: &Interface, common: bool) -> Result<Call> {
         let entry: Entry = syn::parse2(tokens).map_err(|e| e.to_string())?;
         let name = entry.name.to_string();
         let arguments = entry.arguments.iter().chain(&entry.more).map(|argument| argument.name.to_string());
-        let doc = Doc::read(&doc::lines(&entry.attrs), &arguments.collect::<Vec<_>>(), version);
+        let specification = match common {
+            true => format!("uDAPL 1.2 and 2.0, {name}(3DAT)."),
+            false => format!("uDAPL {}, {name}{}.", interface.version, interface.manual),
+        };
+        let lines = doc::lines(&entry.attrs);
+        let doc = Doc::read(&lines, &arguments.collect::<Vec<_>>(), interface.version, specification);
         let doc = doc.map_err(|e| format!("{name}: {e}"))?;
         let Entry { name, abi, arguments, more, how, .. } = entry;
         Ok(Call { name, doc, abi, arguments, more, how, further: false })

@@ -7,8 +7,11 @@ use syn::{Attribute, Expr, Lit, Meta};
 
 use crate::Result;
 
-/// A row of the table of errors ends with this if its codes come only from providers of others.
+/// A row of the table of returned codes ends with this if its codes come only from providers of others.
 const FOREIGN: &str = "never from the providers of this project";
+
+/// The headings that an entry may lack.
+const OPTIONAL: [&str; 2] = ["Events", "Specification"];
 
 /// A return code.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -37,51 +40,67 @@ impl fmt::Display for Code {
 pub struct Doc {
     /// The effect of the call, in paragraphs.
     pub summary: Vec<String>,
-    /// The table of errors.
+    pub parameters: Vec<Parameter>,
+    /// What holds after success, if the entry says it.
+    pub success: Option<String>,
+    /// The rest of the table of returned codes.
     pub errors: Vec<Row>,
+    /// What follows the table, in paragraphs.
+    pub notes: Vec<String>,
     /// The place where it is specified.
     pub specification: String,
 }
 
-/// A row of the table of errors.
+/// A parameter.
+pub struct Parameter {
+    pub name: String,
+    /// `in`, `out` or `in/out`.
+    pub way: String,
+    pub text: String,
+}
+
+/// A row of the table of returned codes.
 pub struct Row {
-    /// The type.
     pub kind: String,
     /// The subtypes, none if it has none.
     pub subtypes: Vec<String>,
+    /// The condition under which it is returned.
+    pub when: String,
     /// Whether the providers of this project never return it.
     pub foreign: bool,
 }
 
 impl Doc {
-    /// Parses `lines` for a version; `arguments` are those that the parameters must describe, in order.
-    pub fn read(lines: &[String], arguments: &[String], version: &str) -> Result<Doc> {
+    /// Parses `lines` for a version; `arguments` are those that the parameters must describe, in order. `specification` is
+    /// the place where the call is specified unless the lines name another.
+    pub fn read(lines: &[String], arguments: &[String], version: &str, specification: String) -> Result<Doc> {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
-        let expected = match headings.contains(&"Events") {
-            true => &["", "Parameters", "Errors", "Events", "Specification"][..],
-            false => &["", "Parameters", "Errors", "Specification"],
-        };
+        let mut expected = vec!["", "Parameters", "Returns", "Events", "Specification"];
+        expected.retain(|name| !OPTIONAL.contains(name) || headings.contains(name));
         if headings != expected {
             return Err(format!("headings are {headings:?}, not {expected:?}"));
         }
         let section = |wanted: &str| sections.iter().find(|(heading, _)| heading == wanted).map_or(&[][..], |(_, l)| l);
-        let documented = parameters(section("Parameters"));
-        if documented != arguments {
+        let parameters = parameters(section("Parameters"))?;
+        let documented: Vec<&String> = parameters.iter().map(|parameter| &parameter.name).collect();
+        if documented != arguments.iter().collect::<Vec<_>>() {
             return Err(format!("parameters are {documented:?}, arguments {arguments:?}"));
         }
-        let doc = Doc {
-            summary: paragraphs(section("")),
-            errors: rows(section("Errors"), version)?,
-            specification: paragraphs(section("Specification")).join(" "),
-        };
-        if doc.summary.is_empty() || doc.specification.is_empty() {
-            return Err("no summary, or no specification".to_owned());
+        let (table, notes): (Vec<_>, Vec<_>) =
+            section("Returns").iter().cloned().partition(|line| line.starts_with('|'));
+        let mut errors = rows(&table, version)?;
+        let success = errors.iter().position(|row| row.kind == "DAT_SUCCESS").map(|at| errors.remove(at).when);
+        let summary = paragraphs(section(""));
+        if summary.is_empty() {
+            return Err("no summary".to_owned());
         }
-        Ok(doc)
+        let own = paragraphs(section("Specification")).join(" ");
+        let specification = if own.is_empty() { specification } else { own };
+        Ok(Doc { summary, parameters, success, errors, notes: paragraphs(&notes), specification })
     }
 
-    /// The types in the table of errors, each once, in the order of the table.
+    /// The types in the table but DAT_SUCCESS, each once, in the order of the table.
     pub fn types(&self) -> Vec<&str> {
         let mut types: Vec<&str> = Vec::new();
         for row in &self.errors {
@@ -143,20 +162,30 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
     paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()
 }
 
-/// The names in front of each ` - `.
-fn parameters(lines: &[String]) -> Vec<String> {
-    let heads = lines.iter().filter_map(|line| line.strip_prefix("* ")?.split_once(" - "));
-    heads.flat_map(|(names, _)| code(names).into_iter().map(str::to_owned).collect::<Vec<_>>()).collect()
+/// The parameters of a list with entries ``* `NAME`, ... - WAY, TEXT``.
+fn parameters(lines: &[String]) -> Result<Vec<Parameter>> {
+    let text = lines.join("\n");
+    let mut parameters = Vec::new();
+    for entry in text.trim().split("\n* ").map(|entry| entry.trim_start_matches("* ")) {
+        let parts = entry.split_once(" - ").and_then(|(names, text)| Some((names, text.split_once(", ")?)));
+        let Some((names, (way, text))) = parts else { return Err(format!("not a parameter: {entry}")) };
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        parameters.extend(code(names).into_iter().map(|name| Parameter {
+            name: name.to_owned(),
+            way: way.to_owned(),
+            text: text.clone(),
+        }));
+    }
+    Ok(parameters)
 }
 
 /// The rows of the table. One of a single version begins with its number: `2.0: when`.
-fn rows(lines: &[String], version: &str) -> Result<Vec<Row>> {
-    let table: Vec<&String> = lines.iter().filter(|line| line.starts_with('|')).collect();
-    let [head, rule, rows @ ..] = &table[..] else { return Err("no table of errors".to_owned()) };
-    if *head != "| returned | when |" || *rule != "|---|---|" {
-        return Err("the table of errors has another head".to_owned());
+fn rows(table: &[String], version: &str) -> Result<Vec<Row>> {
+    let [head, rule, rows @ ..] = table else { return Err("no table of returned codes".to_owned()) };
+    if head != "| returned | when |" || rule != "|---|---|" {
+        return Err("the table of returned codes has another head".to_owned());
     }
-    let of_version = |row: &&&String| match row.split_once(" | ").and_then(|(_, when)| when.split_once(": ")) {
+    let of_version = |row: &&String| match row.split_once(" | ").and_then(|(_, when)| when.split_once(": ")) {
         Some((only, _)) if only.starts_with(|c: char| c.is_ascii_digit()) => only == version,
         _ => true,
     };
@@ -166,7 +195,7 @@ fn rows(lines: &[String], version: &str) -> Result<Vec<Row>> {
 
 impl Row {
     /// Parses ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
-    fn read(row: &str) -> Option<Row> {
+    pub fn read(row: &str) -> Option<Row> {
         let (returned, when) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -182,7 +211,9 @@ impl Row {
             };
             subtypes.push(whole);
         }
-        Some(Row { kind: (*kind).to_owned(), subtypes, foreign: when.ends_with(FOREIGN) })
+        let own = when.strip_suffix(FOREIGN).and_then(|when| when.strip_suffix("; "));
+        let (when, foreign) = (own.unwrap_or(when).to_owned(), own.is_some());
+        Some(Row { kind: (*kind).to_owned(), subtypes, when, foreign })
     }
 }
 

@@ -7,6 +7,8 @@ pub const COMMON: &str = "src/udat";
 pub struct Interface {
     /// Its number.
     pub version: &'static str,
+    /// What follows the name of a call where its text describes it: the section of its manual pages, if it has such.
+    pub manual: &'static str,
     /// Its crate.
     pub source: &'static str,
     /// The name of its registry library, without suffix.
@@ -26,6 +28,7 @@ pub const INTERFACES: &[Interface] = &[UDAT12, UDAT20];
 
 const UDAT12: Interface = Interface {
     version: "1.2",
+    manual: "(3DAT)",
     source: "src/udat12",
     library: "libdat",
     further: false,
@@ -36,6 +39,7 @@ const UDAT12: Interface = Interface {
 
 const UDAT20: Interface = Interface {
     version: "2.0",
+    manual: "",
     source: "src/udat20",
     library: "libdat2",
     further: true,

@@ -1,6 +1,6 @@
 //! Reads the macros in which a version's lists are written, and those with what all versions have of a structure.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -8,23 +8,28 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::{Item, ItemMacro};
 
 use crate::Result;
+use crate::interface::COMMON;
 
-/// The macros in which a version's lists are written, by name.
-pub struct Lists(HashMap<String, ItemMacro>);
+/// The macros in which a version's lists are written.
+pub struct Lists {
+    /// Each by its name.
+    macros: HashMap<String, ItemMacro>,
+    /// The names of those that versions have in common.
+    common: HashSet<String>,
+}
 
 /// `$crate::...::LIST!(ARGUMENTS);`
 pub struct Invocation {
-    /// The name.
     pub list: String,
     /// What is passed to it.
     pub arguments: TokenStream,
 }
 
 impl Lists {
-    /// Reads calls.rs and the files in calls of each of the crates.
-    pub fn read(root: &Path, crates: &[&str]) -> Result<Lists> {
-        let mut lists = HashMap::new();
-        for source in crates {
+    /// Reads calls.rs and the files in calls of the common crate and of that of a version, `own`.
+    pub fn read(root: &Path, own: &str) -> Result<Lists> {
+        let mut lists = Lists { macros: HashMap::new(), common: HashSet::new() };
+        for source in [COMMON, own] {
             let top = root.join(source).join("src/calls.rs");
             let folder = top.with_extension("");
             let files = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -34,17 +39,25 @@ impl Lists {
                     if let Item::Macro(item) = item
                         && let Some(name) = &item.ident
                     {
-                        lists.insert(name.to_string(), item);
+                        if source == COMMON {
+                            lists.common.insert(name.to_string());
+                        }
+                        lists.macros.insert(name.to_string(), item);
                     }
                 }
             }
         }
-        Ok(Lists(lists))
+        Ok(lists)
+    }
+
+    /// Whether versions have the macro `name` in common.
+    pub fn is_common(&self, name: &str) -> bool {
+        self.common.contains(name)
     }
 
     /// The macro `name`.
     pub fn find(&self, name: &str) -> Result<&ItemMacro> {
-        self.0.get(name).ok_or_else(|| format!("no macro {name}"))
+        self.macros.get(name).ok_or_else(|| format!("no macro {name}"))
     }
 
     /// The tokens that the macro `name` expands to.

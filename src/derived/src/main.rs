@@ -6,13 +6,13 @@
 //! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
 //! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
 //! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
-//! | tests-c/abi/layout.def, sizes, offsets and values for C | the modules layout | `layout` |
 //! | the table of functions in README.md | the calls | `lists` |
 //! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
+//! | the sections SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | the calls | `man` |
 //!
 //! `interface` says which versions there are. The files of a version but the first have its number in their names.
 //!
-//! The manual pages of the calls in docs/man are written by hand; `man` checks that each has the return codes of its call.
+//! The other sections of these pages are written by hand; `man` checks that what they say of a later version has its codes.
 //!
 //! `cargo run -p dat-derived` writes all of it; with `--check` it writes nothing. The exit status is 1 if a manual page
 //! does not agree or, with `--check`, a file in the tree differs from what would be written.
@@ -21,7 +21,6 @@ mod calls;
 mod doc;
 mod headers;
 mod interface;
-mod layout;
 mod lists;
 mod macros;
 mod man;
@@ -42,7 +41,6 @@ type Result<T> = std::result::Result<T, String>;
 struct Derived {
     /// Its path in the tree.
     path: String,
-    /// Its contents.
     text: String,
 }
 
@@ -67,7 +65,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Applies `each` to all derived files, then checks the manual pages.
+/// Applies `each` to all derived files, and checks what the manual pages say of later versions.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
     let mut derived = Vec::new();
@@ -80,7 +78,6 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
         derived.push(lists::symbols(interface, &calls));
         derived.extend(lists::further_symbols(interface, &calls));
         derived.push(lists::codes(interface, &calls));
-        derived.push(layout::c(&root, interface)?);
         if interface.extensions {
             operations.extend(Operation::all(&root, interface)?);
         }
@@ -88,6 +85,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     }
     derived.push(lists::readme(&root, &all, &operations)?);
     derived.extend(tools::all()?);
+    derived.extend(man::pages(&root, &all)?);
     faults.extend(man::faults(&root, &all)?);
     faults.extend(derived.iter().filter_map(|file| each(file).err()));
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }

@@ -1,77 +1,266 @@
-//! Compares the manual pages with the tables of errors.
+//! Writes the sections of the manual pages that follow from the entries of calls, and compares the rest with them.
+//!
+//! The page of a call has SYNOPSIS, PARAMETERS and RETURN VALUES from its entry; the other sections are written by hand, in
+//! the page itself.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::Result;
-use crate::calls::Calls;
-use crate::doc::Code;
+use syn::Type;
+
+use crate::calls::{Call, Calls, How};
+use crate::doc::{Code, Row};
+use crate::headers::{Level, wrap};
+use crate::interface::INTERFACES;
+use crate::{Derived, Result};
 
 /// A macro that has a page of its own, and the call that it stands for.
 const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 
-/// A page names the states of an endpoint in the text below if the tag would be too long.
-const STATES: &str = "DAT_INVALID_STATE_EP_...";
+/// The sections that follow from the entry.
+const SECTIONS: &[&str] = &["SYNOPSIS", "PARAMETERS", "RETURN VALUES"];
+
+/// The sections among them that are written by hand. The pages of what has no entry are so in whole: dat_provider_init and
+/// dat_provider_fini, which providers export, and the inline functions dat_strerror_extension and dat_strerror_ext_status.
+const BY_HAND: &[(&str, &[&str])] = &[
+    // The macro has fewer parameters than its call.
+    ("dat_ia_open", &["SYNOPSIS", "PARAMETERS"]),
+    // It takes any arguments, and is used with a header of its own.
+    ("dat_extension_op", &["SYNOPSIS"]),
+];
 
 /// The section of a page about the calls of a version that change one of the version before.
 const CHANGES: &str = "UDAPL 2.0";
 
-/// Lists what is wrong with the pages, a line for each fault. `versions` are the calls of each version, from the first on.
-///
-/// The codes of a call stand under RETURN VALUES. Those that only a later version has stand in the section on it, with such
-/// others as have another meaning there.
+/// Longest line of a page.
+const WIDTH: usize = 78;
+
+/// The pages with the sections that follow from the calls of each version, from the first on. A call that several versions
+/// have is described as it is in the first.
+pub fn pages(root: &Path, versions: &[Calls]) -> Result<Vec<Derived>> {
+    let mut pages = Vec::new();
+    for Paged { nth, page, call, .. } in paged(versions).iter().filter(|paged| paged.older.is_none()) {
+        let (path, mut text) = read(root, page)?;
+        let by_hand = BY_HAND.iter().find(|(name, _)| name == page).map_or(&[][..], |(_, sections)| sections);
+        for heading in SECTIONS.iter().filter(|heading| !by_hand.contains(heading)) {
+            let (begin, end) = place(&text, heading).ok_or_else(|| format!("{path}: no section {heading}"))?;
+            let section = match *heading {
+                "SYNOPSIS" => synopsis(*nth, call),
+                "PARAMETERS" => Ok(parameters(call)),
+                _ => return_values(call),
+            };
+            text.replace_range(begin..end, &section.map_err(|e| format!("{path}: {e}"))?);
+        }
+        pages.push(Derived { path, text });
+    }
+    Ok(pages)
+}
+
+/// Lists what is wrong with the sections on what a version changes, a line for each fault: each has the codes that only
+/// this version returns from the call, with such others as have another meaning there.
 pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
+    for Paged { page, call, older, .. } in &paged(versions) {
+        let Some(older) = older else { continue };
+        let (path, text) = read(root, page)?;
+        let changes = place(&text, CHANGES).map_or("", |(begin, end)| &text[begin..end]);
+        let (table, page, known) = (call.doc.codes(), codes(changes), older.doc.codes());
+        let line = |code: &Code, only: &str| format!("{path}: {CHANGES}: {code}: only {only}");
+        let missing = table.difference(&page).filter(|code| !known.contains(code));
+        faults.extend(missing.map(|code| line(code, "in the table of the call")));
+        faults.extend(page.difference(&table).map(|code| line(code, "on the page")));
+    }
+    Ok(faults)
+}
+
+/// A call that is a function, with its page.
+struct Paged<'a> {
+    /// The number of the version.
+    nth: usize,
+    /// The name of the page, which for a macro is another than the call's.
+    page: String,
+    call: &'a Call,
+    /// The same call of the version before, if there is one.
+    older: Option<&'a Call>,
+}
+
+/// The calls that have a page, of all versions.
+fn paged(versions: &[Calls]) -> Vec<Paged<'_>> {
+    let mut paged = Vec::new();
     for (nth, calls) in versions.iter().enumerate() {
         let pages = calls.functions().map(|call| (call.name.to_string(), call));
         let macros = MACROS.iter().filter_map(|(page, call)| Some(((*page).to_owned(), calls.find(call)?)));
-        for (page, call) in pages.chain(macros) {
+        paged.extend(pages.chain(macros).map(|(page, call)| {
             let older = versions[..nth].iter().rev().find_map(|older| older.find(&call.name.to_string()));
-            let heading = if older.is_none() { "RETURN VALUES" } else { CHANGES };
-            let path = format!("docs/man/{page}.3");
-            let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
-            let (table, page) = (call.doc.codes(), codes(&text, heading));
-            let known = older.map(|older| older.doc.codes()).unwrap_or_default();
-            let line = |code: &Code, only: &str| format!("{path}: {heading}: {code}: only {only}");
-            let missing = table.difference(&page).filter(|code| !known.contains(code));
-            faults.extend(missing.map(|code| line(code, "in the table of the call")));
-            faults.extend(page.difference(&table).map(|code| line(code, "on the page")));
-        }
+            Paged { nth, page, call, older }
+        }));
     }
-    Ok(faults)
+    paged
+}
+
+/// The path and the text of a page.
+fn read(root: &Path, page: &str) -> Result<(String, String)> {
+    let path = format!("docs/man/{page}.3");
+    let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
+    Ok((path, text))
+}
+
+/// Where the text of a section begins and ends.
+fn place(page: &str, heading: &str) -> Option<(usize, usize)> {
+    let head = format!("\n.SH {heading}\n");
+    let begin = page.find(&head)? + head.len();
+    let end = page[begin..].find("\n.SH ").map_or(page.len(), |length| begin + length + 1);
+    Some((begin, end))
+}
+
+fn synopsis(nth: usize, call: &Call) -> Result<String> {
+    let interface = &INTERFACES[nth];
+    let header = if Level::of(&call.name.to_string()) == Level::Registry { "dat_registry" } else { "udat" };
+    let head = format!("DAT_RETURN {}(", call.name);
+    let arguments = call.all_arguments().map(|argument| Ok((c_type(&argument.ty)?, argument.name.to_string())));
+    let arguments = arguments.collect::<Result<Vec<_>>>()?;
+    // Arguments stand below each other, behind the name unless that makes a line too long.
+    let longest = arguments.iter().map(|(ty, name)| ty.len() + name.len() + 2).max().unwrap_or_default();
+    let (mut lines, indent) = match head.len() + longest <= WIDTH {
+        true => (String::new(), head.len()),
+        false => (format!(".B {head}\n"), 8),
+    };
+    let last = arguments.len() - 1;
+    for (at, (ty, name)) in arguments.iter().enumerate() {
+        let before = if at == 0 && lines.is_empty() { head.clone() } else { " ".repeat(indent) };
+        lines.push_str(&format!(".BI \"{before}{ty}\" {name} {}\n", if at == last { ");" } else { "," }));
+    }
+    let link = interface.library.trim_start_matches("lib");
+    let include = interface.include;
+    Ok(format!(".nf\n.B #include <{include}/{header}.h>\n.PP\n{lines}.fi\n.PP\nLink with \\fI\\-l{link}\\fP.\n"))
+}
+
+/// A type in C, such that a name can follow it.
+fn c_type(ty: &Type) -> Result<String> {
+    let pointed = |ty: &Type| Ok::<_, String>(format!("{}*", c_type(ty)?));
+    match ty {
+        Type::Ptr(pointer) if pointer.const_token.is_some() => Ok(format!("const {}", pointed(&pointer.elem)?)),
+        Type::Ptr(pointer) => pointed(&pointer.elem),
+        Type::Path(path) => match path.path.segments.last().map(|segment| segment.ident.to_string()).as_deref() {
+            Some("c_char") => Ok("char ".to_owned()),
+            Some("c_ulong") => Ok("unsigned long ".to_owned()),
+            Some(name) => Ok(format!("{name} ")),
+            None => Err("a type without a name".to_owned()),
+        },
+        _ => Err("neither a name nor a pointer".to_owned()),
+    }
+}
+
+fn parameters(call: &Call) -> String {
+    let shown = call.doc.parameters.len() - usize::from(matches!(call.how, How::Variadic));
+    let entries = call.doc.parameters[..shown].iter();
+    entries.map(|entry| format!(".TP\n.IR {} \" ({})\"\n{}", entry.name, entry.way, text(&entry.text))).collect()
+}
+
+fn return_values(call: &Call) -> Result<String> {
+    let success = call.doc.success.as_ref().ok_or("the entry does not say what holds after success")?;
+    let mut section = format!(".TP\n.B DAT_SUCCESS\n{}", text(success));
+    section.extend(call.doc.errors.iter().map(returned));
+    if !matches!(call.how, How::Own) {
+        section.push_str(&format!(".PP\n{}", text(ANY)));
+    }
+    section.extend(call.doc.notes.iter().map(|note| format!(".PP\n{}", text(note))));
+    Ok(section)
+}
+
+/// The codes that are in no table, since a provider may return them from any call.
+const ANY: &str =
+    "`DAT_INTERNAL_ERROR` and `DAT_NOT_IMPLEMENTED`, which any call may return, are described in libdat(7).";
+
+/// The names of these states of an endpoint begin so.
+const STATE: &str = "DAT_INVALID_STATE_EP_";
+
+/// The entry of a code, or of several that have one meaning.
+fn returned(row: &Row) -> String {
+    let Row { kind, subtypes, when, foreign } = row;
+    let mut when = format!("{when}{}", handle(kind, when));
+    let tag = match &subtypes[..] {
+        [] => "\" / \" DAT_NO_SUBTYPE".to_owned(),
+        // So many names would make the tag too long.
+        [others @ .., last] if others.len() > 1 && subtypes.iter().all(|name| name.starts_with(STATE)) => {
+            when.push_str(&format!(". The subtype names the state: `{}` or `{last}`", others.join("`, `")));
+            format!("\" / {STATE}...\"")
+        }
+        subtypes => format!("\" / \" {}", subtypes.join(" \", \" ")),
+    };
+    let foreign = if *foreign { ". Never from the providers of this project" } else { "" };
+    format!(".TP\n.BR {kind} {tag}\n{}", text(&format!("{when}{foreign}")))
+}
+
+/// What follows the condition "`NAME` is not a KIND" of a bad handle.
+fn handle(kind: &str, when: &str) -> &'static str {
+    let what = when.split_once(" is not a").filter(|_| kind == "DAT_INVALID_HANDLE");
+    match what.map(|(_, what)| what.trim_start_matches('n').trim_start()) {
+        Some("object") => ": null, misaligned, or already freed",
+        Some(what) if what.contains([',', ';', '.', ':']) || what.contains(" or ") => "",
+        Some("open interface adapter") => ": null, misaligned, of another kind, or already closed",
+        Some(_) => ": null, misaligned, of another kind, or already freed",
+        None => "",
+    }
+}
+
+/// The lines of a text: sentences in capitals and with a full stop, each from the beginning of a line on.
+fn text(entry: &str) -> String {
+    let mut entry = entry.trim_end_matches('.').to_owned() + ".";
+    if !entry.starts_with("dat") {
+        entry[..1].make_ascii_uppercase();
+    }
+    let lines = entry.replace(". ", ".\n").replace("...\n", "... ");
+    let lines = lines.lines().flat_map(|sentence| wrap(marked(sentence).split(' '), WIDTH));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The words of a sentence in the language of the pages. Names of constants are bold and other names italic, which both
+/// stand in backticks; functions and pages, which do not, have the section behind them.
+fn marked(sentence: &str) -> String {
+    let spans = sentence.split('`').enumerate().map(|(at, span)| {
+        let span = span.replace('\\', "\\e").replace('\'', "\\(aq");
+        match at % 2 {
+            0 => span.split(' ').map(word).collect::<Vec<_>>().join(" "),
+            _ if span.starts_with(|c: char| c.is_ascii_uppercase()) => format!("\\fB{span}\\fP"),
+            _ => format!("\\fI{span}\\fP"),
+        }
+    });
+    spans.collect()
+}
+
+/// A word that is in no backticks.
+fn word(word: &str) -> String {
+    if let Some((name, section)) = word.split_once('(')
+        && section.starts_with(|c: char| c.is_ascii_digit())
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+    {
+        return format!("\\fB{name}\\fP({section}");
+    }
+    match word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len()) {
+        end if word.starts_with("dat_") => format!("\\fB{}\\fP(3){}", &word[..end], &word[end..]),
+        _ => word.replace("-1", "\\-1"),
+    }
 }
 
 /// An entry says this if its codes come only from providers of others.
 const FOREIGN: &str = "Never from the providers of this project";
 
-/// Every type with every subtype in the tags under a heading.
-fn codes(page: &str, heading: &str) -> BTreeSet<Code> {
+/// Every type with every subtype in the tags of a section.
+fn codes(section: &str) -> BTreeSet<Code> {
     let mut codes = BTreeSet::new();
-    let mut sections = page.split("\n.SH ").filter_map(|section| section.split_once('\n'));
-    let section = sections.find_map(|(found, text)| (found == heading).then_some(text)).unwrap_or_default();
     for entry in section.split("\n.TP\n").map(|entry| entry.trim_start_matches(".TP\n")) {
         let (tag, text) = entry.split_once('\n').unwrap_or((entry, ""));
         let Some(tag) = tag.strip_prefix(".BR ") else { continue };
         // The text after the last tag is about all codes.
         let text = text.split("\n.PP\n").next().unwrap_or_default();
-        let (names, states) = (names(tag), tag.contains(STATES));
-        let Some(kind) = names.first() else { continue };
-        let subtypes: Vec<&str> = match states {
-            true => self::names(text).into_iter().filter(|name| name.starts_with("DAT_INVALID_STATE_EP_")).collect(),
-            false => names[1..].to_vec(),
-        };
+        let names: Vec<&str> = tag.split([' ', '"', ',']).filter(|word| word.starts_with("DAT_")).collect();
+        let [kind, subtypes @ ..] = &names[..] else { continue };
         let foreign = text.replace('\n', " ").contains(FOREIGN);
-        codes.extend(subtypes.into_iter().map(|subtype| Code::new(kind, subtype, foreign)));
+        codes.extend(subtypes.iter().map(|subtype| Code::new(kind, subtype, foreign)));
     }
     codes
-}
-
-/// The names in capitals, except those that end in an underscore and stand for several.
-fn names(text: &str) -> Vec<&str> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '\\');
-    let words = words.flat_map(|word| word.split("\\fB")).map(|word| word.trim_end_matches("\\fP"));
-    words.filter(|word| word.starts_with("DAT_") && !word.ends_with('_')).collect()
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
 pub mod watermarks {
     /// A low watermark.
     pub const LOW: i32 = 0x001;
-    /// A high watermark that is told.
+    /// A high watermark that raises an event.
     pub const SOFT_HIGH: i32 = 0x010;
     /// A high watermark that ends the connection.
     pub const HARD_HIGH: i32 = 0x100;

@@ -4,10 +4,7 @@ use std::ptr::with_exposed_provenance_mut;
 
 use dat_core::error::Role;
 use dat_core::{Agent, Cno, Handle, Ia};
-use dat_udat::{
-    DAT_AGENT_FUNC, DAT_CNO_HANDLE, DAT_CNO_PARAM_MASK, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_OS_WAIT_PROXY_AGENT,
-    DAT_OS_WAIT_PROXY_AGENT_NULL, DAT_PVOID, DAT_RETURN,
-};
+use dat_udat::*;
 
 use crate::call::{making, slow};
 use crate::handle::{find, handle_of, raw};
@@ -120,9 +117,6 @@ pub unsafe extern "C" fn dat_cno_query<F: Face>(
 }
 
 /// Slot of dat_cno_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_cno_free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_cno_free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?.free().at(&[]))
 }

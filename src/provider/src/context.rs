@@ -2,11 +2,7 @@
 
 use dat_core::error::Role;
 use dat_core::{Cno, Cr, Csp, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
-use dat_udat::{
-    DAT_CONTEXT, DAT_HANDLE, DAT_HANDLE_TYPE, DAT_HANDLE_TYPE_CNO, DAT_HANDLE_TYPE_CR, DAT_HANDLE_TYPE_EP,
-    DAT_HANDLE_TYPE_EVD, DAT_HANDLE_TYPE_IA, DAT_HANDLE_TYPE_LMR, DAT_HANDLE_TYPE_PSP, DAT_HANDLE_TYPE_PZ,
-    DAT_HANDLE_TYPE_RMR, DAT_HANDLE_TYPE_RSP, DAT_HANDLE_TYPE_SRQ, DAT_RETURN,
-};
+use dat_udat::*;
 
 use crate::call::fast;
 use crate::handle::enter;
@@ -41,10 +37,7 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 }
 
 /// Slot of dat_set_consumer_context.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
+pub extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
     fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 

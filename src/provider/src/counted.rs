@@ -1,5 +1,5 @@
 //! The counters of endpoints and adapters, as named attributes: programs find them among the provider-specific attributes that
-//! dat_ep_query and dat_ia_query tell.
+//! dat_ep_query and dat_ia_query return.
 //!
 //! A list of attributes stays in place as long as its object. Each query writes the values anew, so a program that keeps a
 //! value over the next query copies it.
@@ -84,7 +84,7 @@ impl Digits {
 }
 
 /// A list of attributes that begins with some that others own.
-struct Told {
+struct Report {
     /// Those of others.
     head: &'static [DAT_NAMED_ATTR],
     /// What the pointers behind them point to.
@@ -93,12 +93,12 @@ struct Told {
 }
 
 // SAFETY: the pointers lead to the texts of the list itself, to constants, and to what is never freed; only atomics change.
-unsafe impl Send for Told {}
+unsafe impl Send for Report {}
 // SAFETY: as above.
-unsafe impl Sync for Told {}
+unsafe impl Sync for Report {}
 
-impl Told {
-    fn new(head: &'static [DAT_NAMED_ATTR], names: &[&'static CStr]) -> Result<Told, NoMemory> {
+impl Report {
+    fn new(head: &'static [DAT_NAMED_ATTR], names: &[&'static CStr]) -> Result<Report, NoMemory> {
         let mut texts: Vec<Digits> = memory::vec(names.len())?;
         texts.resize_with(names.len(), Digits::default);
         let mut list = memory::vec(head.len() + names.len())?;
@@ -107,7 +107,7 @@ impl Told {
             name: name.as_ptr().cast::<c_char>(),
             value: text.0.as_ptr().cast::<c_char>(),
         }));
-        Ok(Told { head, texts, list })
+        Ok(Report { head, texts, list })
     }
 
     /// Whether it begins with these, the very same ones.
@@ -115,8 +115,8 @@ impl Told {
         self.head.len() == head.len() && (head.is_empty() || self.head.as_ptr() == head.as_ptr())
     }
 
-    /// Writes the values; gives the list.
-    fn tell(&self, values: &[u64]) -> Attributes {
+    /// Writes the values and returns the list.
+    fn fill(&self, values: &[u64]) -> Attributes {
         self.texts.iter().zip(values).for_each(|(text, &value)| text.write(value));
         attributes(&self.list)
     }
@@ -138,7 +138,7 @@ struct Lists {
 
 /// The lists that no object has.
 struct Spare {
-    lists: Vec<&'static Told>,
+    lists: Vec<&'static Report>,
     /// How many there are with those that objects have.
     made: usize,
 }
@@ -159,44 +159,45 @@ impl Lists {
     /// A list that begins with `head`, which is never freed.
     fn lend(&'static self, head: &'static [DAT_NAMED_ATTR]) -> Result<Lent, NoMemory> {
         let spare = self.spare(|Spare { lists, .. }| {
-            let at = lists.iter().rposition(|told| told.begins_with(head))?;
+            let at = lists.iter().rposition(|report| report.begins_with(head))?;
             Some(lists.swap_remove(at))
         });
-        if let Some(told) = spare {
-            return Ok(Lent { told, lists: self });
+        if let Some(report) = spare {
+            return Ok(Lent { report, lists: self });
         }
-        let told = memory::boxed(Told::new(head, self.names)?)?;
+        let report = memory::boxed(Report::new(head, self.names)?)?;
         self.spare(|Spare { lists, made }| {
-            // Nothing is asked for when it comes back.
+            // A list that comes back needs no memory then.
             lists.room(*made + 1 - lists.len())?;
             *made += 1;
-            Ok(Lent { told: Box::leak(told), lists: self })
+            Ok(Lent { report: Box::leak(report), lists: self })
         })
     }
 }
 
 /// A list for as long as an object has it.
 struct Lent {
-    told: &'static Told,
+    report: &'static Report,
     lists: &'static Lists,
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        self.lists.spare(|spare| spare.lists.push(self.told));
+        self.lists.spare(|spare| spare.lists.push(self.report));
     }
 }
 
 /// The counters of an endpoint. None if there is no memory for them.
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Values are looked at while the list is held, so that none is written over a newer one.
-    let told = ep.kept().with(|| OF_ENDPOINTS.lend(&[]), |list: &mut Lent| list.told.tell(&values(&ep.counters(), 0)));
-    told.unwrap_or((0, std::ptr::null_mut()))
+    let report =
+        ep.kept().with(|| OF_ENDPOINTS.lend(&[]), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
+    report.unwrap_or((0, std::ptr::null_mut()))
 }
 
-/// Whether a query of this endpoint has told this very list.
-pub fn has_told<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> bool {
-    let of_ep = ep.kept().with(|| Err(NoMemory), |lent: &mut Lent| lent.told.list.as_ptr());
+/// Whether a query of this endpoint has returned this very list.
+pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> bool {
+    let of_ep = ep.kept().with(|| Err(NoMemory), |lent: &mut Lent| lent.report.list.as_ptr());
     of_ep == Some(list)
 }
 
@@ -204,10 +205,10 @@ pub fn has_told<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> 
 /// there is no memory for them.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
     // There are others if the state of the port has changed.
-    let told = ia.kept().with(
+    let report = ia.kept().with(
         || Ok(Vec::new()),
         |lists: &mut Vec<Lent>| -> Result<Attributes, NoMemory> {
-            let at = lists.iter().position(|list| list.told.begins_with(head));
+            let at = lists.iter().position(|list| list.report.begins_with(head));
             let at = match at {
                 Some(at) => at,
                 None => {
@@ -216,13 +217,13 @@ pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> 
                     lists.len() - 1
                 }
             };
-            Ok(lists[at].told.tell(&values(&ia.counters(), ia.wakeups())))
+            Ok(lists[at].report.fill(&values(&ia.counters(), ia.wakeups())))
         },
     );
-    told.and_then(Result::ok).unwrap_or_else(|| attributes(head))
+    report.and_then(Result::ok).unwrap_or_else(|| attributes(head))
 }
 
-/// Whether these are the counters of an endpoint, as a program has them that gives back what a query told.
+/// Whether these are the counters of an endpoint, as a program has them that passes on what a query returned.
 ///
 /// # Safety
 /// `list` has `count` elements, with names that are NULL or C strings.
@@ -231,7 +232,7 @@ pub unsafe fn are_of_endpoint(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> 
         return false;
     }
     (0..OF_ENDPOINT).all(|at| {
-        // SAFETY: it has so many elements, as the caller promises.
+        // SAFETY: it has that many elements, as the caller promises.
         let name = unsafe { (&raw const (*list.add(at)).name).read_unaligned() };
         // SAFETY: as the caller promises.
         unsafe { cstr::bounded(name, NAME_MAX) }.is_some_and(|name| name == NAMES[at])

@@ -5,10 +5,7 @@ use std::ptr;
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
-use dat_udat::{
-    DAT_CONN_QUAL, DAT_COUNT, DAT_CR_FIELD_ALL, DAT_CR_HANDLE, DAT_CR_PARAM, DAT_CR_PARAM_MASK, DAT_EP_HANDLE,
-    DAT_PVOID, DAT_RETURN,
-};
+use dat_udat::*;
 
 use crate::attr::address_ptr;
 use crate::call::{making, slow};
@@ -71,9 +68,6 @@ pub unsafe extern "C" fn dat_cr_accept<F: Face>(
 }
 
 /// Slot of dat_cr_handoff.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_cr_handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
+pub extern "C" fn dat_cr_handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
 }

@@ -3,10 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem;
 
-use dat_udat::{
-    DAT_FALSE, DAT_GET_TYPE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_INFO, DAT_RETURN,
-    DAT_SUCCESS,
-};
+use dat_udat::*;
 use host::diagnostics::{self, Role};
 use host::{cancel, cstr, memory, own_library};
 
@@ -50,15 +47,8 @@ unsafe fn tell<F: Face>(
     unsafe { function(std::ptr::from_ref(adapter.table()).cast(), info) }
 }
 
-/// Does the work of dat_provider_init: registers the adapter that `info` names.
-///
-/// # Parameters
-/// * `library` - the first word of lines in the log.
-/// * `info` - name, version and thread safety to register under; copied.
-/// * `instance_data` - the text of the configuration for the transport; copied.
-///
-/// # Specification
-/// uDAPL 1.2 and 2.0, dat_provider_init(3DAT).
+/// Does the work of dat_provider_init: registers the adapter that `info` names, with `instance_data`, the text of the
+/// configuration for the transport. Lines in the log begin with `library`.
 ///
 /// # Safety
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
@@ -83,8 +73,8 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
         } else {
             // SAFETY: the caller's promise.
             let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
-            // The registry cannot be told of a lack. It looks itself whether memory lacks still; the second attempt is
-            // for a lack that is over by then.
+            // A lack of memory cannot be reported from here: the registry checks by itself whether it lasts. The second
+            // attempt is for one that is over by then.
             let Ok(text) = memory::text(&text).or_else(|_| memory::text(&text)) else {
                 log::error!("no memory for the text of the configuration");
                 return;
@@ -117,9 +107,6 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
 }
 
 /// Does the work of dat_provider_fini: removes the adapter that `info` names.
-///
-/// # Specification
-/// uDAPL 1.2 and 2.0, dat_provider_fini(3DAT).
 ///
 /// # Safety
 /// `info` is NULL or readable.
@@ -164,14 +151,7 @@ macro_rules! export_provider {
             }
         }
 
-        /// Registers the interface adapter that `provider_info` names.
-        ///
-        /// # Parameters
-        /// * `provider_info` - in, name, version and thread safety; copied.
-        /// * `instance_data` - in, the text of the configuration for the provider; copied.
-        ///
-        /// # Specification
-        /// uDAPL 1.2 and 2.0, dat_provider_init(3DAT).
+        /// Registers the interface adapter that `provider_info` names: uDAPL 1.2 and 2.0, dat_provider_init(3DAT).
         ///
         /// # Safety
         /// `provider_info` is NULL or readable, `instance_data` NULL or a C string.
@@ -184,13 +164,7 @@ macro_rules! export_provider {
             unsafe { $crate::entry::init::<Library>($library, provider_info, instance_data) };
         }
 
-        /// Removes the interface adapter that `provider_info` names.
-        ///
-        /// # Parameters
-        /// * `provider_info` - in, name, version and thread safety.
-        ///
-        /// # Specification
-        /// uDAPL 1.2 and 2.0, dat_provider_fini(3DAT).
+        /// Removes the interface adapter that `provider_info` names: uDAPL 1.2 and 2.0, dat_provider_fini(3DAT).
         ///
         /// # Safety
         /// `provider_info` is NULL or readable.

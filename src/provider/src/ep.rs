@@ -9,10 +9,7 @@ use std::sync::Arc;
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Endpoint, EpParts, Evd, Ia, Pz, Srq, Streams};
-use dat_udat::{
-    DAT_BOOLEAN, DAT_COUNT, DAT_EP_HANDLE, DAT_EP_PARAM_MASK, DAT_EP_STATE, DAT_EVD_HANDLE, DAT_IA_HANDLE,
-    DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_HANDLE,
-};
+use dat_udat::*;
 
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
@@ -142,9 +139,7 @@ pub unsafe extern "C" fn dat_ep_create<F: Face>(
     ep_handle: *mut DAT_EP_HANDLE,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let ep_attributes = unsafe { InPtr::new(ep_attributes) };
-    // SAFETY: the caller's promise.
-    let ep_handle = unsafe { OutPtr::new(ep_handle) };
+    let (ep_attributes, ep_handle) = unsafe { (InPtr::new(ep_attributes), OutPtr::new(ep_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let parts = Parts::<F>::find(
@@ -178,9 +173,7 @@ pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
     ep_handle: *mut DAT_EP_HANDLE,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let ep_attributes = unsafe { InPtr::new(ep_attributes) };
-    // SAFETY: the caller's promise.
-    let ep_handle = unsafe { OutPtr::new(ep_handle) };
+    let (ep_attributes, ep_handle) = unsafe { (InPtr::new(ep_attributes), OutPtr::new(ep_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let parts = Parts::<F>::find(
@@ -237,11 +230,8 @@ pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
     request_idle: *mut DAT_BOOLEAN,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let ep_state = unsafe { OutPtr::new(ep_state) };
-    // SAFETY: the caller's promise.
-    let recv_idle = unsafe { OutPtr::new(recv_idle) };
-    // SAFETY: the caller's promise.
-    let request_idle = unsafe { OutPtr::new(request_idle) };
+    let (ep_state, recv_idle, request_idle) =
+        unsafe { (OutPtr::new(ep_state), OutPtr::new(recv_idle), OutPtr::new(request_idle)) };
     fast::<F>(|| {
         let (state, recv, request) = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
         if let Some(out) = ep_state.optional() {
@@ -267,9 +257,7 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     bufs_alloc_span: *mut DAT_COUNT,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let nbufs_allocated = unsafe { OutPtr::new(nbufs_allocated) };
-    // SAFETY: the caller's promise.
-    let bufs_alloc_span = unsafe { OutPtr::new(bufs_alloc_span) };
+    let (nbufs_allocated, bufs_alloc_span) = unsafe { (OutPtr::new(nbufs_allocated), OutPtr::new(bufs_alloc_span)) };
     fast::<F>(|| {
         let info = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
         if let Some(out) = nbufs_allocated.optional() {
@@ -283,10 +271,7 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
 }
 
 /// Slot of dat_ep_set_watermark.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_set_watermark<F: Face>(
+pub extern "C" fn dat_ep_set_watermark<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     soft_high_watermark: DAT_COUNT,
     hard_high_watermark: DAT_COUNT,
@@ -301,17 +286,11 @@ pub unsafe extern "C" fn dat_ep_set_watermark<F: Face>(
 }
 
 /// Slot of dat_ep_reset.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_ep_reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.reset().at(&[]))
 }
 
 /// Slot of dat_ep_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_ep_free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.free().at(&[]))
 }

@@ -2,11 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Cno, Evd, Ia};
-use dat_udat::{
-    DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_FIELD_ALL, DAT_EVD_FLAGS, DAT_EVD_HANDLE, DAT_EVD_PARAM, DAT_EVD_PARAM_MASK,
-    DAT_EVD_STATE_DISABLED, DAT_EVD_STATE_ENABLED, DAT_EVD_STATE_UNWAITABLE, DAT_EVD_STATE_WAITABLE, DAT_IA_HANDLE,
-    DAT_RETURN,
-};
+use dat_udat::*;
 
 use crate::attr::{c_feed, c_streams, streams};
 use crate::call::{making, slow};
@@ -78,13 +74,7 @@ pub unsafe extern "C" fn dat_evd_query<F: Face>(
 }
 
 /// Slot of dat_evd_modify_cno.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_evd_modify_cno<F: Face>(
-    evd_handle: DAT_EVD_HANDLE,
-    cno_handle: DAT_CNO_HANDLE,
-) -> DAT_RETURN {
+pub extern "C" fn dat_evd_modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
@@ -117,10 +107,7 @@ switch!(dat_evd_set_unwaitable, set_unwaitable);
 switch!(dat_evd_clear_unwaitable, clear_unwaitable);
 
 /// Slot of dat_evd_resize.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
+pub extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
@@ -143,9 +130,6 @@ pub unsafe extern "C" fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, ev
 }
 
 /// Slot of dat_evd_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_evd_free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_evd_free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.free().at(&[]))
 }

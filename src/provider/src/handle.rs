@@ -61,7 +61,7 @@ impl<F: Face> Adapter<F> {
     /// Makes an adapter of this name that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
-        #[expect(clippy::disallowed_methods, reason = "nobody could be told of a lack")]
+        #[expect(clippy::disallowed_methods, reason = "there is no way to report that memory lacks")]
         let adapter = Box::new(Adapter {
             // The text does not move when the CString moves into the box.
             table: F::Version::table::<F>(name.as_ptr()),

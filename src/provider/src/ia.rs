@@ -5,11 +5,7 @@ use std::ptr::null_mut;
 
 use dat_core::error::{Arg, Role};
 use dat_core::{AsyncEvd, Evd, Ia};
-use dat_udat::{
-    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_COUNT, DAT_EVD_ASYNC_EXISTS, DAT_EVD_HANDLE,
-    DAT_EVD_OUT_OF_SCOPE, DAT_IA_ATTR_MASK, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER_ATTR_MASK,
-    DAT_RETURN, DAT_SUCCESS,
-};
+use dat_udat::*;
 use host::{cstr, memory};
 
 use crate::call::{making, slow};
@@ -54,9 +50,7 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
     ia_handle: *mut DAT_IA_HANDLE,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
-    // SAFETY: the caller's promise.
-    let ia_handle = unsafe { OutPtr::new(ia_handle) };
+    let (async_evd_handle, ia_handle) = unsafe { (OutPtr::new(async_evd_handle), OutPtr::new(ia_handle)) };
     making::<F>(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
@@ -106,11 +100,8 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
     provider_attr: *mut ProviderAttr<F>,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let async_evd_handle = unsafe { OutPtr::new(async_evd_handle) };
-    // SAFETY: the caller's promise.
-    let ia_attr = unsafe { OutPtr::new(ia_attr) };
-    // SAFETY: the caller's promise.
-    let provider_attr = unsafe { OutPtr::new(provider_attr) };
+    let (async_evd_handle, ia_attr, provider_attr) =
+        unsafe { (OutPtr::new(async_evd_handle), OutPtr::new(ia_attr), OutPtr::new(provider_attr)) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         if ia_attr_mask & !F::Version::IA_FIELDS != 0 {
@@ -136,10 +127,7 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
 }
 
 /// Slot of dat_ia_close.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+pub extern "C" fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {

@@ -67,10 +67,7 @@ use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_udat::{
-    DAT_CNO_PARAM_MASK, DAT_CONNECT_FLAGS, DAT_COUNT, DAT_EP_PARAM_MASK, DAT_EVD_FLAGS, DAT_IA_ATTR_MASK,
-    DAT_LMR_PARAM_MASK, DAT_MEM_PRIV_FLAGS, DAT_PROVIDER_ATTR_MASK, DAT_RETURN, DAT_RMR_PARAM_MASK, DAT_SRQ_STATE,
-};
+use dat_udat::*;
 
 use crate::ptr::{InPtr, Out};
 
@@ -251,6 +248,61 @@ pub trait Version: Sized + 'static {
 
     /// The answer to dat_cno_query.
     fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> Self::CnoParam;
+}
+
+/// What the implementations of [`Version`] have in common: the names of types and constants mean those of the version that
+/// is in scope, and the modules `code`, `ep` and `table` those of its crate.
+#[macro_export]
+macro_rules! version {
+    () => {
+        type Table = $crate::Table<DAT_PROVIDER>;
+        type Event = DAT_EVENT;
+        type LmrTriplet = DAT_LMR_TRIPLET;
+        type RmrTriplet = DAT_RMR_TRIPLET;
+        type EpAttr = DAT_EP_ATTR;
+        type EpParam = DAT_EP_PARAM;
+        type IaAttr = DAT_IA_ATTR;
+        type ProviderAttr = DAT_PROVIDER_ATTR;
+        type LmrParam = DAT_LMR_PARAM;
+        type RmrParam = DAT_RMR_PARAM;
+        type CnoParam = DAT_CNO_PARAM;
+
+        const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
+        const MAJOR: u32 = DAT_VERSION_MAJOR;
+
+        const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
+        const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;
+        const EP_FIELDS: DAT_EP_PARAM_MASK = DAT_EP_FIELD_ALL;
+        const LMR_FIELDS: DAT_LMR_PARAM_MASK = DAT_LMR_FIELD_ALL;
+        const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
+        const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
+
+        fn table<F: $crate::Face<Version = Self>>(device_name: *const std::ffi::c_char) -> Self::Table {
+            // SAFETY: the slots are functions, and the name stays in place.
+            unsafe { $crate::Table::new(table::table::<F>(device_name)) }
+        }
+
+        fn code(fault: $crate::Fault) -> DAT_RETURN {
+            code::code(fault)
+        }
+
+        fn software_event(event: $crate::ptr::InPtr<DAT_EVENT>) -> Option<usize> {
+            $crate::software_event!(event)
+        }
+
+        fn ep_field(field: $crate::core::ep::table::Field) -> DAT_EP_PARAM_MASK {
+            ep::field(field)
+        }
+
+        fn ep_value<F: $crate::Face<Version = Self>>(
+            ep: &$crate::core::Endpoint<F::Transport>,
+            field: $crate::core::ep::table::Field,
+            mask: DAT_EP_PARAM_MASK,
+            param: $crate::ptr::InPtr<DAT_EP_PARAM>,
+        ) -> $crate::core::ep::Value<F::Transport> {
+            ep::value::<F>(ep, field, mask, param)
+        }
+    };
 }
 
 /// A length in the form of an interface: of 64 bits, or of 32, where the largest number stands for all that are larger.

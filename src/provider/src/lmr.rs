@@ -4,11 +4,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Base, Ia, Lmr, LocalSegment, Memory, Pz};
-use dat_udat::{
-    DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_HANDLE, DAT_LMR_PARAM_MASK, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE,
-    DAT_MEM_TYPE_LMR, DAT_MEM_TYPE_SHARED_VIRTUAL, DAT_MEM_TYPE_VIRTUAL, DAT_PZ_HANDLE, DAT_REGION_DESCRIPTION,
-    DAT_RETURN, DAT_RMR_CONTEXT, DAT_SHARED_MEMORY, DAT_VADDR, DAT_VLEN,
-};
+use dat_udat::*;
 use host::memory;
 
 use crate::attr::rights;
@@ -212,10 +208,7 @@ pub unsafe extern "C" fn dat_lmr_query<F: Face>(
 }
 
 /// Slot of dat_lmr_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
 }
 

@@ -6,12 +6,7 @@
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, Handle, LocalSegment, SegmentList, Srq};
-use dat_udat::{
-    DAT_COMPLETION_BARRIER_FENCE_FLAG, DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG,
-    DAT_COMPLETION_FLAGS, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_SUPPRESS_FLAG,
-    DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_CONTEXT, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_RETURN,
-    DAT_SRQ_HANDLE,
-};
+use dat_udat::*;
 
 use crate::call::{fast, polling, quickly};
 use crate::evd::Event;

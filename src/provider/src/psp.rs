@@ -2,10 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
-use dat_udat::{
-    DAT_CONN_QUAL, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_PSP_CONSUMER_FLAG, DAT_PSP_FIELD_ALL, DAT_PSP_FLAGS,
-    DAT_PSP_HANDLE, DAT_PSP_PARAM, DAT_PSP_PARAM_MASK, DAT_PSP_PROVIDER_FLAG, DAT_RETURN,
-};
+use dat_udat::*;
 
 use crate::call::{making, slow};
 use crate::handle::{find, handle_of, handle_or_null};
@@ -57,9 +54,7 @@ pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
     psp_handle: *mut DAT_PSP_HANDLE,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let conn_qual = unsafe { OutPtr::new(conn_qual) };
-    // SAFETY: the caller's promise.
-    let psp_handle = unsafe { OutPtr::new(psp_handle) };
+    let (conn_qual, psp_handle) = unsafe { (OutPtr::new(conn_qual), OutPtr::new(psp_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
@@ -102,10 +97,7 @@ pub unsafe extern "C" fn dat_psp_query<F: Face>(
 }
 
 /// Slot of dat_psp_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_psp_free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_psp_free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?.free();
         Ok(())

@@ -48,9 +48,6 @@ pub unsafe extern "C" fn dat_pz_query<F: Face>(
 }
 
 /// Slot of dat_pz_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_pz_free<F: Face>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_pz_free<F: Face>(pz_handle: DAT_PZ_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?.free().at(&[]))
 }

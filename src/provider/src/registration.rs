@@ -58,13 +58,8 @@ impl<F: Face> Registrations<F> {
         self.live.iter().rev().find(|registration| registration.adapter.name() == name)
     }
 
-    /// Registers `name`. Replaces an earlier registration with the same identity.
-    ///
-    /// # Parameters
-    /// * `name` - the adapter.
-    /// * `identity` - version and thread safety.
-    /// * `instance_data` - the text of the configuration for the transport.
-    /// * `remove` - the function of the registry that ends the registration.
+    /// Registers the adapter `name`, in place of an earlier registration with the same identity. `instance_data` is the text
+    /// of the configuration for the transport, `remove` the function of the registry that ends the registration.
     pub fn add(
         &mut self,
         name: &CStr,
@@ -90,12 +85,8 @@ impl<F: Face> Registrations<F> {
     }
 }
 
-/// A function of the registry in this process.
-///
-/// # Parameters
-/// * `name` - the function.
-/// * `node` - the symbol version of the function in a registry for the wanted version of the interface. Functions of
-///   several versions may have the same name and be in one process.
+/// The function `name` of the registry in this process. `node` is its symbol version in a registry for the wanted version
+/// of the interface: functions of several versions may have the same name and be in one process.
 pub fn registry_function(name: &CStr, node: &CStr) -> Option<RegistryFunction> {
     let found = symbol::versioned(name, node).or_else(|| symbol::named(name));
     // SAFETY: the name is that of a function, and options of both kinds of pointers have the layout of a pointer.

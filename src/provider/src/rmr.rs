@@ -5,10 +5,7 @@ use std::sync::Arc;
 use dat_core::error::Role;
 use dat_core::transport::Scope;
 use dat_core::{Base, Endpoint, Lmr, LocalSegment, Pz, Rights, Rmr};
-use dat_udat::{
-    DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_PZ_HANDLE, DAT_RETURN, DAT_RMR_CONTEXT,
-    DAT_RMR_COOKIE, DAT_RMR_HANDLE, DAT_RMR_PARAM_MASK,
-};
+use dat_udat::*;
 
 use crate::attr::rights;
 use crate::call::{making, slow};
@@ -137,10 +134,7 @@ pub fn bind<F: Face>(
 }
 
 /// Slot of dat_rmr_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_rmr_free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_rmr_free<F: Face>(rmr_handle: DAT_RMR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Rmr<F::Transport>>(rmr_handle, Role::Rmr)?.free();
         Ok(())

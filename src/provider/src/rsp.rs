@@ -2,10 +2,7 @@
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
-use dat_udat::{
-    DAT_CONN_QUAL, DAT_EP_HANDLE, DAT_EVD_HANDLE, DAT_IA_HANDLE, DAT_RETURN, DAT_RSP_FIELD_ALL, DAT_RSP_HANDLE,
-    DAT_RSP_PARAM, DAT_RSP_PARAM_MASK,
-};
+use dat_udat::*;
 
 use crate::call::{making, slow};
 use crate::handle::{find, handle_of, handle_or_null, same_ia};
@@ -71,10 +68,7 @@ pub unsafe extern "C" fn dat_rsp_query<F: Face>(
 }
 
 /// Slot of dat_rsp_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_rsp_free<F: Face>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_rsp_free<F: Face>(rsp_handle: DAT_RSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Rsp<F::Transport>>(rsp_handle, Role::Rsp)?.free();
         Ok(())

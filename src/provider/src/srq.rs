@@ -2,10 +2,7 @@
 
 use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Pz, Srq};
-use dat_udat::{
-    DAT_COUNT, DAT_IA_HANDLE, DAT_PZ_HANDLE, DAT_RETURN, DAT_SRQ_ATTR, DAT_SRQ_FIELD_ALL, DAT_SRQ_HANDLE,
-    DAT_SRQ_LW_DEFAULT, DAT_SRQ_PARAM, DAT_SRQ_PARAM_MASK,
-};
+use dat_udat::*;
 
 use crate::call::{fast, making, slow};
 use crate::handle::{enter, find, handle_of, handle_or_null, same_ia};
@@ -24,9 +21,7 @@ pub unsafe extern "C" fn dat_srq_create<F: Face>(
     srq_handle: *mut DAT_SRQ_HANDLE,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let srq_attributes = unsafe { InPtr::new(srq_attributes) };
-    // SAFETY: the caller's promise.
-    let srq_handle = unsafe { OutPtr::new(srq_handle) };
+    let (srq_attributes, srq_handle) = unsafe { (InPtr::new(srq_attributes), OutPtr::new(srq_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
@@ -77,13 +72,7 @@ pub unsafe extern "C" fn dat_srq_query<F: Face>(
 }
 
 /// Slot of dat_srq_resize.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_srq_resize<F: Face>(
-    srq_handle: DAT_SRQ_HANDLE,
-    srq_max_recv_dto: DAT_COUNT,
-) -> DAT_RETURN {
+pub extern "C" fn dat_srq_resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let size = usize::try_from(srq_max_recv_dto).map_err(|_| Fault::Argument(2))?;
@@ -92,10 +81,7 @@ pub unsafe extern "C" fn dat_srq_resize<F: Face>(
 }
 
 /// Slot of dat_srq_set_lw.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
+pub extern "C" fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
     slow::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let low_watermark = usize::try_from(low_watermark).map_err(|_| Fault::Argument(2))?;
@@ -104,9 +90,6 @@ pub unsafe extern "C" fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low
 }
 
 /// Slot of dat_srq_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_srq_free<F: Face>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_srq_free<F: Face>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?.free().at(&[]))
 }

@@ -5,7 +5,7 @@
 //! during the sleep, [`dat_evd_wait`], `wait_for_events`, [`dat_cno_wait`], `block`, `sleep_on` and what that calls, have plain data alone; everything else happens
 //! in *steps*, which return before the sleep, catch panics and cannot be cancelled. The core holds the state of a wait
 //! meanwhile. If the thread is unwound, libc calls `abandon` before anything of the program runs, which drops that state: a
-//! cleanup handler of the program finds no wait of its thread any more, and neither does any other thread.
+//! cleanup handler of the program finds no wait of its thread, and neither does any other thread.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -217,9 +217,7 @@ pub unsafe extern "C-unwind" fn dat_evd_wait<F: Face>(
     n_more_events: *mut DAT_COUNT,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let event = unsafe { OutPtr::new(event) };
-    // SAFETY: the caller's promise.
-    let more = unsafe { OutPtr::new(n_more_events) };
+    let (event, more) = unsafe { (OutPtr::new(event), OutPtr::new(n_more_events)) };
     let mut looked = false;
     if threshold == 1 {
         match take_ready::<F>(evd_handle, event, more) {
@@ -254,13 +252,13 @@ impl<F: Face> CnoWait<F> {
             Step::Sleep(sleep) => return Ok(Some(sleep)),
             Step::Done(result) => result,
         };
-        let told = match result {
+        let trigger = match result {
             Ok(evd) => Some(evd),
             Err(Error::QueueEmpty) => Some(Handle::NULL),
             Err(_) => None,
         };
-        if let (Some(told), Some(out)) = (told, self.evd.optional()) {
-            out.write(raw(told));
+        if let (Some(trigger), Some(out)) = (trigger, self.evd.optional()) {
+            out.write(raw(trigger));
         }
         result.at(&[]).map(|_| None)
     }

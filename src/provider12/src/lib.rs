@@ -19,18 +19,16 @@ pub mod lmr;
 pub mod rmr;
 pub mod table;
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 
-use dat_core::ep::Value;
-use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_provider_common::event::{Payload, c_status, payload};
 use dat_provider_common::handle::{handle_or_null, raw};
 use dat_provider_common::ia::ia_handle;
-use dat_provider_common::ptr::{InPtr, Out, write_field};
-use dat_provider_common::{Answer, Face, Fault, Table, Version, attr, cno, counted};
+use dat_provider_common::ptr::{Out, write_field};
+use dat_provider_common::{Answer, Face, Fault, Version, attr, cno, counted};
 use dat_udat12::*;
 
 #[doc(hidden)]
@@ -40,31 +38,14 @@ pub use dat_provider_common as common;
 pub enum Udat12 {}
 
 impl Version for Udat12 {
-    type Table = Table<DAT_PROVIDER>;
-    type Event = DAT_EVENT;
-    type LmrTriplet = DAT_LMR_TRIPLET;
-    type RmrTriplet = DAT_RMR_TRIPLET;
-    type EpAttr = DAT_EP_ATTR;
-    type EpParam = DAT_EP_PARAM;
-    type IaAttr = DAT_IA_ATTR;
-    type ProviderAttr = DAT_PROVIDER_ATTR;
-    type LmrParam = DAT_LMR_PARAM;
-    type RmrParam = DAT_RMR_PARAM;
-    type CnoParam = DAT_CNO_PARAM;
+    dat_provider_common::version!();
 
-    const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
-    const MAJOR: u32 = DAT_VERSION_MAJOR;
     const NODE: &'static CStr = c"DAT_1.2";
     /// Programs hold the handles of the provider.
     const IA_HANDLES: Option<&'static CStr> = None;
     const MIN_ASYNC_QLEN: usize = 0;
     const HABITS: Habits = Habits { tell_end_of_shared: false, extended: false };
 
-    const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
-    const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;
-    const EP_FIELDS: DAT_EP_PARAM_MASK = DAT_EP_FIELD_ALL;
-    const LMR_FIELDS: DAT_LMR_PARAM_MASK = DAT_LMR_FIELD_ALL;
-    const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = DAT_CNO_FIELD_ALL;
 
     const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &attr::RIGHTS;
@@ -73,12 +54,6 @@ impl Version for Udat12 {
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &attr::STREAMS;
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] = &[DAT_CONNECT_MULTIPATH_FLAG];
     const SRQ_DEFAULTS: bool = false;
-    const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
-
-    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table {
-        // SAFETY: the slots are functions, and the name stays in place.
-        unsafe { Table::new(table::table::<F>(device_name)) }
-    }
 
     #[inline(always)]
     fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
@@ -105,10 +80,6 @@ impl Version for Udat12 {
         write_field!(out, event_data, event_data);
     }
 
-    fn code(fault: Fault) -> DAT_RETURN {
-        code::code(fault)
-    }
-
     #[inline]
     fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {
         LocalSegment { context: triplet.lmr_context, addr: triplet.virtual_address, len: triplet.segment_length }
@@ -119,29 +90,12 @@ impl Version for Udat12 {
         RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context }
     }
 
-    fn software_event(event: InPtr<DAT_EVENT>) -> Option<usize> {
-        dat_provider_common::software_event!(event)
-    }
-
     fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
         ep::ep_attributes(attr, srq).ok_or(Fault::Argument(position))
     }
 
     fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
         dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {})
-    }
-
-    fn ep_field(field: Field) -> DAT_EP_PARAM_MASK {
-        ep::field(field)
-    }
-
-    fn ep_value<F: Face<Version = Self>>(
-        ep: &Endpoint<F::Transport>,
-        field: Field,
-        mask: DAT_EP_PARAM_MASK,
-        param: InPtr<DAT_EP_PARAM>,
-    ) -> Value<F::Transport> {
-        ep::value::<F>(ep, field, mask, param)
     }
 
     fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {

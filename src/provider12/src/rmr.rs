@@ -6,10 +6,7 @@ use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, BindPositions, bind};
 use dat_provider_common::{Face, Fault};
-use dat_udat12::{
-    DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_RETURN, DAT_RMR_CONTEXT,
-    DAT_RMR_COOKIE, DAT_RMR_HANDLE,
-};
+use dat_udat12::*;
 
 use crate::Udat12;
 

@@ -21,9 +21,7 @@ pub unsafe extern "C" fn dat_cno_fd_create<F: Face<Version = Udat20>>(
     cno_handle: *mut DAT_CNO_HANDLE,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let file_descriptor = unsafe { OutPtr::new(file_descriptor) };
-    // SAFETY: the caller's promise.
-    let cno_handle = unsafe { OutPtr::new(cno_handle) };
+    let (file_descriptor, cno_handle) = unsafe { (OutPtr::new(file_descriptor), OutPtr::new(cno_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let descriptor = file_descriptor.required(2)?;

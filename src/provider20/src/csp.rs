@@ -13,10 +13,7 @@ use dat_provider_common::handle::{find, handle_of, handle_or_null};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::{Answer, At, Face, Fault};
-use dat_udat20::{
-    DAT_COMM, DAT_COUNT, DAT_CSP_FIELD_ALL, DAT_CSP_HANDLE, DAT_CSP_PARAM, DAT_CSP_PARAM_MASK, DAT_EP_HANDLE,
-    DAT_EVD_HANDLE, DAT_IA_ADDRESS_PTR, DAT_IA_HANDLE, DAT_PVOID, DAT_RETURN, DAT_TIMEOUT,
-};
+use dat_udat20::*;
 
 use crate::Udat20;
 use crate::ep::core_comm;
@@ -93,10 +90,7 @@ pub unsafe extern "C" fn dat_csp_query<F: Face<Version = Udat20>>(
 }
 
 /// Slot of dat_csp_free.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_csp_free<F: Face<Version = Udat20>>(csp_handle: DAT_CSP_HANDLE) -> DAT_RETURN {
+pub extern "C" fn dat_csp_free<F: Face<Version = Udat20>>(csp_handle: DAT_CSP_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         find::<F, Csp<F::Transport>>(csp_handle, Role::Csp)?.free();
         Ok(())

@@ -14,11 +14,7 @@ use dat_provider_common::handle::enter;
 use dat_provider_common::post::{Segments, completion_flags};
 use dat_provider_common::ptr::InPtr;
 use dat_provider_common::{Answer, At, Face, Fault, Positions, Version};
-use dat_udat20::{
-    DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_EP_HANDLE, DAT_EXTENDED_OP, DAT_HANDLE, DAT_IB_CLOSE_QUERY_OP,
-    DAT_IB_CMP_AND_SWAP_OP, DAT_IB_FETCH_AND_ADD_OP, DAT_IB_OPEN_QUERY_OP, DAT_IB_RDMA_WRITE_IMMED_OP, DAT_RETURN,
-    DAT_RMR_TRIPLET, VaList,
-};
+use dat_udat20::*;
 
 use crate::Udat20;
 

@@ -29,10 +29,8 @@ pub mod related;
 pub mod rmr;
 pub mod table;
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 
-use dat_core::ep::Value;
-use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{
@@ -41,8 +39,8 @@ use dat_core::{
 use dat_provider_common::cno::c_agent;
 use dat_provider_common::handle::handle_or_null;
 use dat_provider_common::ia::ia_handle;
-use dat_provider_common::ptr::{InPtr, Out};
-use dat_provider_common::{Answer, Face, Fault, Size, Table, Version, attr, counted};
+use dat_provider_common::ptr::Out;
+use dat_provider_common::{Answer, Face, Fault, Size, Version, attr, counted};
 use dat_udat20::*;
 
 #[doc(hidden)]
@@ -70,31 +68,14 @@ const STREAMS: [(Streams, DAT_EVD_FLAGS); 7] = {
 };
 
 impl Version for Udat20 {
-    type Table = Table<DAT_PROVIDER>;
-    type Event = DAT_EVENT;
-    type LmrTriplet = DAT_LMR_TRIPLET;
-    type RmrTriplet = DAT_RMR_TRIPLET;
-    type EpAttr = DAT_EP_ATTR;
-    type EpParam = DAT_EP_PARAM;
-    type IaAttr = DAT_IA_ATTR;
-    type ProviderAttr = DAT_PROVIDER_ATTR;
-    type LmrParam = DAT_LMR_PARAM;
-    type RmrParam = DAT_RMR_PARAM;
-    type CnoParam = DAT_CNO_PARAM;
+    dat_provider_common::version!();
 
-    const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
-    const MAJOR: u32 = DAT_VERSION_MAJOR;
     const NODE: &'static CStr = c"DAT_2.0";
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
     /// Programs ask for a few, and get an event for each endpoint that leaves its shared receive queue.
     const MIN_ASYNC_QLEN: usize = 1024;
     const HABITS: Habits = Habits { tell_end_of_shared: true, extended: true };
 
-    const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
-    const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;
-    const EP_FIELDS: DAT_EP_PARAM_MASK = DAT_EP_FIELD_ALL;
-    const LMR_FIELDS: DAT_LMR_PARAM_MASK = DAT_LMR_FIELD_ALL;
-    const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = CNO_BITS;
 
     const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &RIGHTS;
@@ -103,12 +84,6 @@ impl Version for Udat20 {
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] =
         &[DAT_CONNECT_MULTIPATH_REQUESTED_FLAG, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG];
     const SRQ_DEFAULTS: bool = true;
-    const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
-
-    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table {
-        // SAFETY: the slots are functions, and the name stays in place.
-        unsafe { Table::new(table::table::<F>(device_name)) }
-    }
 
     #[inline(always)]
     fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
@@ -119,10 +94,6 @@ impl Version for Udat20 {
         event::write_event::<F>(out, evd, event);
     }
 
-    fn code(fault: Fault) -> DAT_RETURN {
-        code::code(fault)
-    }
-
     #[inline]
     fn local_segment(triplet: &DAT_LMR_TRIPLET) -> LocalSegment {
         LocalSegment { context: triplet.lmr_context, addr: triplet.virtual_address, len: triplet.segment_length.into() }
@@ -131,10 +102,6 @@ impl Version for Udat20 {
     #[inline(always)]
     fn remote_segment(triplet: &DAT_RMR_TRIPLET) -> RemoteSegment {
         RemoteSegment { addr: triplet.virtual_address, len: triplet.segment_length.into(), key: triplet.rmr_context }
-    }
-
-    fn software_event(event: InPtr<DAT_EVENT>) -> Option<usize> {
-        dat_provider_common::software_event!(event)
     }
 
     fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
@@ -148,19 +115,6 @@ impl Version for Udat20 {
         dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {
             comm: ep::c_comm(status.comm),
         })
-    }
-
-    fn ep_field(field: Field) -> DAT_EP_PARAM_MASK {
-        ep::field(field)
-    }
-
-    fn ep_value<F: Face<Version = Self>>(
-        ep: &Endpoint<F::Transport>,
-        field: Field,
-        mask: DAT_EP_PARAM_MASK,
-        param: InPtr<DAT_EP_PARAM>,
-    ) -> Value<F::Transport> {
-        ep::value::<F>(ep, field, mask, param)
     }
 
     fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {

@@ -11,12 +11,7 @@ macro_rules! export_provider {
     ($transport:ty, $library:literal) => {
         $crate::common::export_provider!($crate::Udat20, $transport, $library);
 
-        /// Carries out an extended operation. Registries look whether it is there.
-        ///
-        /// # Parameters
-        /// * `handle` - in, the object that the operation is about.
-        /// * `op` - in, the operation.
-        /// * `arguments` - in, its further arguments.
+        /// Carries out the extended operation `op` on an object. Registries look whether this function is there.
         ///
         /// # Safety
         /// The arguments are those of the operation.

@@ -3,10 +3,7 @@
 use dat_provider_common::Face;
 use dat_provider_common::lmr::{Create, Created, create};
 use dat_provider_common::ptr::OutPtr;
-use dat_udat20::{
-    DAT_IA_HANDLE, DAT_LMR_CONTEXT, DAT_LMR_HANDLE, DAT_MEM_PRIV_FLAGS, DAT_MEM_TYPE, DAT_PZ_HANDLE,
-    DAT_REGION_DESCRIPTION, DAT_RETURN, DAT_RMR_CONTEXT, DAT_VA_TYPE, DAT_VADDR, DAT_VLEN,
-};
+use dat_udat20::*;
 
 use crate::Udat20;
 use crate::rmr::base;

@@ -9,10 +9,7 @@ use dat_provider_common::handle::enter;
 use dat_provider_common::post::{Segments, completion_flags, word};
 use dat_provider_common::ptr::InPtr;
 use dat_provider_common::{At, Face, Fault, Positions, Version};
-use dat_udat20::{
-    DAT_BOOLEAN, DAT_COMPLETION_FLAGS, DAT_COUNT, DAT_DTO_COOKIE, DAT_EP_HANDLE, DAT_FALSE, DAT_LMR_TRIPLET,
-    DAT_RETURN, DAT_RMR_CONTEXT, DAT_RMR_TRIPLET, DAT_TRUE,
-};
+use dat_udat20::*;
 
 use crate::Udat20;
 
@@ -59,9 +56,7 @@ pub unsafe extern "C" fn dat_ep_post_rdma_read_to_rmr<F: Face<Version = Udat20>>
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
-    let local_iov = unsafe { InPtr::new(local_iov) };
-    // SAFETY: the caller's promise.
-    let remote_iov = unsafe { InPtr::new(remote_iov) };
+    let (local_iov, remote_iov) = unsafe { (InPtr::new(local_iov), InPtr::new(remote_iov)) };
     fast::<F>(|| {
         let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let RemoteSegment { addr, len, key } = Udat20::remote_segment(&local_iov.required(2)?);

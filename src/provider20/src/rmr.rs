@@ -7,11 +7,7 @@ use dat_provider_common::handle::{find, same_ia};
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, BindPositions, bind, create_for};
 use dat_provider_common::{Answer, Face, Fault};
-use dat_udat20::{
-    DAT_COMPLETION_FLAGS, DAT_EP_HANDLE, DAT_LMR_HANDLE, DAT_LMR_TRIPLET, DAT_MEM_PRIV_FLAGS, DAT_PZ_HANDLE,
-    DAT_RETURN, DAT_RMR_CONTEXT, DAT_RMR_COOKIE, DAT_RMR_HANDLE, DAT_RMR_SCOPE, DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_PZ,
-    DAT_VA_TYPE, DAT_VA_TYPE_VA, DAT_VA_TYPE_ZB,
-};
+use dat_udat20::*;
 
 use crate::Udat20;
 

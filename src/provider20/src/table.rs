@@ -19,11 +19,8 @@ use crate::rmr::{dat_rmr_bind, dat_rmr_create_for_ep};
 
 macro_rules! table {
     ($($slot:ident: $field:ident, $type:ident;)*) => {
-        /// The table of a provider library over the transport `F`. Every slot is filled with the function that has the
-        /// name of the call.
-        ///
-        /// # Parameters
-        /// * `device_name` - the name of the adapter, valid as long as the table is used.
+        /// The table of the adapter called `device_name`, a text that must stay in place as long as the table is used. Every
+        /// slot is filled with the function that has the name of the call.
         pub const fn table<F: Face<Version = Udat20>>(device_name: *const c_char) -> DAT_PROVIDER {
             DAT_PROVIDER {
                 device_name,

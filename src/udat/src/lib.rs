@@ -19,7 +19,6 @@ pub mod dat_error;
 pub mod dat_platform_specific;
 pub mod dat_registry;
 pub mod dat_vendor_specific;
-mod layout;
 pub mod udat;
 pub mod udat_config;
 pub mod udat_vendor_specific;

@@ -12,7 +12,6 @@ mod calls;
 pub mod dat;
 pub mod dat_error;
 pub mod dat_redirection;
-mod layout;
 pub mod udat;
 pub mod udat_config;
 

@@ -16,7 +16,6 @@ pub mod dat_platform_specific;
 pub mod dat_redirection;
 pub mod dat_registry;
 pub mod ib;
-mod layout;
 pub mod udat;
 pub mod udat_config;
 pub mod va_list;

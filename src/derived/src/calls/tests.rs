@@ -1,4 +1,5 @@
 use super::*;
+use crate::interface::INTERFACES;
 use quote::quote;
 
 fn entry(how: TokenStream) -> Result<Call> {
@@ -9,7 +10,7 @@ fn entry(how: TokenStream) -> Result<Call> {
             /// # Parameters
             /// * `a` - in, one.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
             /// | `DAT_ABORT` | never |
@@ -18,7 +19,8 @@ fn entry(how: TokenStream) -> Result<Call> {
             /// None.
             extern "C" fn dat_x(a: DAT_HANDLE) => #how;
         },
-        "1.2",
+        &INTERFACES[0],
+        true,
     )
 }
 

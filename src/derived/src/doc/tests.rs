@@ -7,9 +7,9 @@ fn a_row_has_a_type_and_subtypes() {
         (row.kind.as_str(), &row.subtypes[..]),
         ("DAT_A", &["DAT_A_B_C".to_owned(), "DAT_A_B_D".to_owned()][..])
     );
-    assert!(!row.foreign);
+    assert!(!row.foreign && row.when == "it happens");
     let row = Row::read("| `DAT_A` | rare; never from the providers of this project |").unwrap();
-    assert!(row.subtypes.is_empty() && row.foreign);
+    assert!(row.subtypes.is_empty() && row.foreign && row.when == "rare");
     assert!(Row::read("| `DAT_A` / | empty |").is_none());
     assert!(Row::read("| `DAT_A`, `DAT_B` | two types |").is_none());
 }
@@ -25,6 +25,10 @@ fn a_row_may_be_of_one_version() {
 
 #[test]
 fn parameters_are_those_in_front_of_the_dash() {
-    let lines = ["* `a`, `b` - in, not `c`,".to_owned(), "  nor `d` - or so.".to_owned(), "* `e` - out.".to_owned()];
-    assert_eq!(parameters(&lines), ["a", "b", "e"]);
+    let lines = ["* `a`, `b` - in, not `c`,".to_owned(), "  nor `d` - or so.".to_owned(), "* `e` - out, x.".to_owned()];
+    let found = parameters(&lines).unwrap();
+    let found: Vec<_> = found.iter().map(|entry| (&*entry.name, &*entry.way, &*entry.text)).collect();
+    let text = "not `c`, nor `d` - or so.";
+    assert_eq!(found, [("a", "in", text), ("b", "in", text), ("e", "out", "x.")]);
+    assert!(parameters(&["* `a` - in.".to_owned()]).is_err());
 }

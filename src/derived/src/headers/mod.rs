@@ -7,6 +7,9 @@ mod source;
 mod spec;
 mod text;
 
+pub use self::spec::Level;
+pub use self::text::wrap;
+
 use std::path::Path;
 
 use crate::calls::Calls;

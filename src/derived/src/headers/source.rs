@@ -46,9 +46,7 @@ pub struct Unit {
 
 /// The two names of `typedef struct tag { ... } NAME;`.
 pub struct Second {
-    /// The first one.
     pub tag: String,
-    /// The second one.
     pub name: String,
 }
 
@@ -185,7 +183,6 @@ pub struct Enumeration {
     /// Its first name.
     pub tag: Ident,
     name: Ident,
-    /// Its members.
     pub members: Punctuated<Variant, Token![,]>,
 }
 

@@ -2,16 +2,38 @@ use super::*;
 
 #[test]
 fn codes_stand_in_the_tags() {
-    let page = ".TH X\n.SH RETURN VALUES\n.TP\n.B DAT_SUCCESS\nFine.\n.TP\n\
+    let section = ".TP\n.B DAT_SUCCESS\nFine.\n.TP\n\
             .BR DAT_A \" / \" DAT_A_B \", \" DAT_A_C\nNot DAT_D.\nNever from the providers\nof this project.\n.TP\n\
-            .BR DAT_INVALID_STATE \" / DAT_INVALID_STATE_EP_...\"\nThe state: \\fBDAT_INVALID_STATE_EP_X\\fP or\n\
-            \\fBDAT_INVALID_STATE_EP_Y\\fP.\n.PP\nBut \\fBDAT_INVALID_STATE_EP_Z\\fP.\n.SH NOTES\n";
-    let found: Vec<String> = codes(page, "RETURN VALUES").iter().map(Code::to_string).collect();
+            .BR DAT_E \" / \" DAT_NO_SUBTYPE\nIt is so.\n.PP\nNever from the providers of this project.\n";
+    let found: Vec<String> = codes(section).iter().map(Code::to_string).collect();
     let expected = [
         "DAT_A / DAT_A_B, never from the providers of this project",
         "DAT_A / DAT_A_C, never from the providers of this project",
-        "DAT_INVALID_STATE / DAT_INVALID_STATE_EP_X",
-        "DAT_INVALID_STATE / DAT_INVALID_STATE_EP_Y",
+        "DAT_E / DAT_NO_SUBTYPE",
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn a_text_has_a_sentence_a_line() {
+    let entry = "`a` is DAT_B_..., or `DAT_C` (-1), of dat_x. See libdat(7), and the peer's";
+    let lines = "\\fIa\\fP is DAT_B_..., or \\fBDAT_C\\fP (\\-1), of \\fBdat_x\\fP(3).\n\
+            See \\fBlibdat\\fP(7), and the peer\\(aqs.\n";
+    assert_eq!(text(entry), lines);
+}
+
+#[test]
+fn states_are_named_in_the_text() {
+    let row = Row::read("| `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_A`, `..._B`, `..._C` | it is so |").unwrap();
+    let entry = ".TP\n.BR DAT_INVALID_STATE \" / DAT_INVALID_STATE_EP_...\"\nIt is so.\n\
+            The subtype names the state: \\fBDAT_INVALID_STATE_EP_A\\fP,\n\
+            \\fBDAT_INVALID_STATE_EP_B\\fP or \\fBDAT_INVALID_STATE_EP_C\\fP.\n";
+    assert_eq!(returned(&row), entry);
+}
+
+#[test]
+fn a_bad_handle_is_one_of_four_kinds() {
+    let row = |when: &str| returned(&Row::read(&format!("| `DAT_INVALID_HANDLE` / `X` | {when} |")).unwrap());
+    assert!(row("`x` is not an endpoint").ends_with("null, misaligned, of another kind, or already\nfreed.\n"));
+    assert!(row("`x` is not an endpoint, or so").ends_with("or so.\n"));
 }

@@ -16,16 +16,16 @@ fn numbers_of_any_length_are_written_over_each_other() {
 
 #[test]
 fn the_list_of_an_endpoint_is_recognised() {
-    let mut told = Told::new(&[], &NAMES[..OF_ENDPOINT]).unwrap();
-    told.tell(&[7; OF_ENDPOINT]);
-    assert!(told.texts.iter().all(|digits| text(digits) == "7"));
-    let (count, list) = attributes(&told.list);
+    let mut report = Report::new(&[], &NAMES[..OF_ENDPOINT]).unwrap();
+    report.fill(&[7; OF_ENDPOINT]);
+    assert!(report.texts.iter().all(|digits| text(digits) == "7"));
+    let (count, list) = attributes(&report.list);
     // SAFETY: the list is whole.
     let known = |count| unsafe { are_of_endpoint(count, list) };
     assert!(known(count));
     assert!(!known(count - 1) && !known(-1));
-    told.list[3].name = c"no-such-attribute".as_ptr();
-    let (count, list) = attributes(&told.list);
+    report.list[3].name = c"no-such-attribute".as_ptr();
+    let (count, list) = attributes(&report.list);
     // SAFETY: the list is whole.
     assert!(!unsafe { are_of_endpoint(count, list) });
 }
@@ -34,13 +34,13 @@ fn the_list_of_an_endpoint_is_recognised() {
 fn a_list_outlives_its_object_and_serves_the_next_one() {
     static LISTS: Lists = Lists::new(NAMES.split_at(OF_ENDPOINT).0);
     let (first, second) = (LISTS.lend(&[]).unwrap(), LISTS.lend(&[]).unwrap());
-    let (count, list) = first.told.tell(&[3; OF_ENDPOINT]);
-    assert_ne!(list, attributes(&second.told.list).1);
+    let (count, list) = first.report.fill(&[3; OF_ENDPOINT]);
+    assert_ne!(list, attributes(&second.report.list).1);
     drop(first);
     // SAFETY: the list is whole.
     assert!(unsafe { are_of_endpoint(count, list) });
     let third = LISTS.lend(&[]).unwrap();
-    assert_eq!(attributes(&third.told.list), (count, list));
+    assert_eq!(attributes(&third.report.list), (count, list));
     drop((second, third));
     assert_eq!(LISTS.spare(|spare| (spare.lists.len(), spare.made)), (2, 2));
 }

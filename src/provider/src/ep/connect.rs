@@ -8,11 +8,7 @@ use dat_core::ep::ConnectRequest;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::transport::Transport;
-use dat_udat::{
-    DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_FLAGS, DAT_CLOSE_GRACEFUL_FLAG, DAT_CONN_QUAL, DAT_CONNECT_DEFAULT_FLAG,
-    DAT_CONNECT_FLAGS, DAT_COUNT, DAT_EP_HANDLE, DAT_IA_ADDRESS_PTR, DAT_PVOID, DAT_QOS, DAT_RETURN, DAT_SOCK_ADDR,
-    DAT_TIMEOUT, DAT_TIMEOUT_INFINITE,
-};
+use dat_udat::*;
 
 use crate::call::{making, slow};
 use crate::ep::attr::qos;
@@ -151,10 +147,7 @@ pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
 }
 
 /// Slot of dat_ep_disconnect.
-///
-/// # Safety
-/// None; a slot has the type that the table says.
-pub unsafe extern "C" fn dat_ep_disconnect<F: Face>(
+pub extern "C" fn dat_ep_disconnect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     disconnect_flags: DAT_CLOSE_FLAGS,
 ) -> DAT_RETURN {

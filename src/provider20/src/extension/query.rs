@@ -8,10 +8,7 @@ use dat_provider_common::call::making;
 use dat_provider_common::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};
 use dat_provider_common::ptr::OutPtr;
 use dat_provider_common::{Face, Fault};
-use dat_udat20::{
-    DAT_CLOSE_ABRUPT_FLAG, DAT_COUNT, DAT_HANDLE, DAT_IA_ATTR, DAT_IA_HANDLE, DAT_PROVIDER_ATTR, DAT_RETURN,
-    DAT_SUCCESS, VaList, open_query_code,
-};
+use dat_udat20::*;
 
 use crate::Udat20;
 
@@ -48,8 +45,7 @@ pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments
         if refused == DAT_SUCCESS {
             out.write(ia);
         } else {
-            // SAFETY: nothing is needed.
-            let _ = unsafe { dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG) };
+            let _ = dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG);
             refused = open_query_code(refused);
         }
         Ok(())
@@ -58,10 +54,6 @@ pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments
 }
 
 /// dat_ib_close_query.
-///
-/// # Safety
-/// None.
-pub(super) unsafe fn close<F: Face<Version = Udat20>>(ia: DAT_HANDLE) -> DAT_RETURN {
-    // SAFETY: nothing is needed.
-    unsafe { dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG) }
+pub(super) fn close<F: Face<Version = Udat20>>(ia: DAT_HANDLE) -> DAT_RETURN {
+    dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG)
 }

@@ -7,21 +7,20 @@ macro_rules! cno_calls {
             /// a thread that waits on it, and calls the agent.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `agent` - in, a function to be called with a word of the consumer and the EVD at the next trigger, or
-            ///   `DAT_OS_WAIT_PROXY_AGENT_NULL`. It is called once; dat_cno_modify_agent arms it again.
-            /// * `cno_handle` - out, the CNO; written only on success.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `agent` - in, what else to call on a notification: a structure of `instance_data` and
+            ///   `proxy_agent_func`, passed by value. It is called once, at the next trigger; dat_cno_modify_agent arms
+            ///   it again. `DAT_OS_WAIT_PROXY_AGENT_NULL`, both members NULL, if nothing.
+            /// * `cno_handle` - out, the new object; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the agent has a word but no function |
+            /// | `DAT_SUCCESS` | the object exists, with no dispatcher attached |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `agent` has `instance_data` but no function |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cno_create(3DAT).
             extern "C" fn dat_cno_create(
                 ia_handle: DAT_IA_HANDLE,
                 agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -32,18 +31,16 @@ macro_rules! cno_calls {
             /// Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
             ///
             /// # Parameters
-            /// * `cno_handle` - in, the CNO.
-            /// * `agent` - in, the new agent, as for dat_cno_create.
+            /// * `cno_handle` - in, the notification object.
+            /// * `agent` - in, the new agent, or `DAT_OS_WAIT_PROXY_AGENT_NULL` to remove it.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the agent has a word but no function |
+            /// | `DAT_SUCCESS` | the new agent is armed |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `agent` has `instance_data` but no function |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | 2.0: the CNO has a descriptor in place of an agent |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cno_modify_agent(3DAT).
             extern "C" fn dat_cno_modify_agent(
                 cno_handle: DAT_CNO_HANDLE,
                 agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -53,19 +50,18 @@ macro_rules! cno_calls {
             /// Returns the adapter and the agent of a CNO.
             ///
             /// # Parameters
-            /// * `cno_handle` - in, the CNO.
-            /// * `cno_param_mask` - in, the requested fields, bits of `DAT_CNO_FIELD_ALL`.
-            /// * `cno_param` - out, the fields. An agent that was already called is not shown.
+            /// * `cno_handle` - in, the notification object.
+            /// * `cno_param_mask` - in, bits `DAT_CNO_FIELD_IA_HANDLE` (1) and `DAT_CNO_FIELD_AGENT` (2), or
+            ///   `DAT_CNO_FIELD_ALL`.
+            /// * `cno_param` - out, a structure of the program. An agent that was already called is not shown.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `cno_param_mask` has a bit outside `DAT_CNO_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cno_query(3DAT).
             extern "C" fn dat_cno_query(
                 cno_handle: DAT_CNO_HANDLE,
                 cno_param_mask: DAT_CNO_PARAM_MASK,
@@ -78,21 +74,20 @@ macro_rules! cno_calls {
             /// it, the CNO stays usable.
             ///
             /// # Parameters
-            /// * `cno_handle` - in, the CNO.
-            /// * `timeout` - in, microseconds; 0 only looks, `DAT_TIMEOUT_INFINITE` waits without a limit.
-            /// * `evd_handle` - out, an EVD that triggered it: a hint, others may have triggered it too.
-            ///   `DAT_HANDLE_NULL` when the time was up, and on success when the adapter was closed.
+            /// * `cno_handle` - in, the notification object.
+            /// * `timeout` - in, longest time to wait, in microseconds from the call. 0 only looks;
+            ///   `DAT_TIMEOUT_INFINITE` waits for ever.
+            /// * `evd_handle` - out, the dispatcher that triggered; others may have triggered too. `DAT_HANDLE_NULL`
+            ///   when the time was up, and on success when the adapter was closed.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_QUEUE_EMPTY` | the time is up; this code alone has no class bit |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
+            /// | `DAT_SUCCESS` | a dispatcher triggered, or the adapter was closed; `*evd_handle` tells which |
+            /// | `DAT_QUEUE_EMPTY` | the time is up; `*evd_handle` is `DAT_HANDLE_NULL`. This code has no class bit |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `evd_handle` is NULL |
-            /// | `DAT_INTERRUPTED_CALL` | a signal was caught; no trigger was taken |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cno_wait(3DAT).
+            /// | `DAT_INTERRUPTED_CALL` | a signal interrupted the wait; nothing was consumed |
             extern "C-unwind" fn dat_cno_wait(
                 cno_handle: DAT_CNO_HANDLE,
                 timeout: DAT_TIMEOUT,
@@ -103,16 +98,14 @@ macro_rules! cno_calls {
             /// Destroys a CNO.
             ///
             /// # Parameters
-            /// * `cno_handle` - in, the CNO.
+            /// * `cno_handle` - in, the notification object.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | an EVD is attached to it, or a thread waits on it |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cno_free(3DAT).
+            /// | `DAT_SUCCESS` | the object is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | a dispatcher is attached or a thread waits; nothing has changed |
             extern "C" fn dat_cno_free(
                 cno_handle: DAT_CNO_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_CNO);

@@ -7,40 +7,43 @@ macro_rules! connect_calls {
             /// pending, and one event on its connect EVD reports the outcome. After any error it is unchanged.
             ///
             /// # Parameters
-            /// * `ep_handle` - in, an unconnected endpoint with a protection zone, a connect EVD and the EVDs that its
-            ///   attributes need.
-            /// * `remote_ia_address` - in, a complete IPv4 or IPv6 socket address, whose port is ignored; copied during
-            ///   the call.
-            /// * `remote_conn_qual` - in, connection qualifier of the service point.
-            /// * `timeout` - in, microseconds for the whole establishment, not 0; `DAT_TIMEOUT_INFINITE` if the program
-            ///   sets no limit.
-            /// * `private_data_size` - in, bytes of `private_data`, at most `max_private_data_size`.
-            /// * `private_data` - in, given to the other side with the request; copied during the call.
-            /// * `quality_of_service` - in, `DAT_QOS_BEST_EFFORT`.
-            /// * `connect_flags` - in, `DAT_CONNECT_DEFAULT_FLAG`.
+            /// * `ep_handle` - in, the endpoint, in the state `DAT_EP_STATE_UNCONNECTED`, with a protection zone, a
+            ///   connection dispatcher and the dispatchers that its attributes need.
+            /// * `remote_ia_address` - in, address of the peer's adapter, a complete IPv4 or IPv6 socket address.
+            ///   Copied during the call; a port in it is ignored.
+            /// * `remote_conn_qual` - in, connection qualifier that the peer listens at.
+            /// * `timeout` - in, longest time for the whole establishment, in microseconds, above 0;
+            ///   `DAT_TIMEOUT_INFINITE` sets no limit.
+            /// * `private_data_size` - in, bytes of private data for the peer, from 0 to `max_private_data_size` of
+            ///   dat_ia_query.
+            /// * `private_data` - in, the bytes; ignored if the size is 0. They are copied during the call.
+            /// * `quality_of_service` - in, `DAT_QOS_BEST_EFFORT`, or other bits that `dat_qos_supported` shows.
+            /// * `connect_flags` - in, `DAT_CONNECT_DEFAULT_FLAG` (0), or `DAT_CONNECT_MULTIPATH_FLAG` (1) if
+            ///   `supports_multipath` is true.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | a quality of service or a flag that the provider lacks |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7`, `DAT_INVALID_ARG8` | no such quality of service; no such flag |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | the size of the private data is negative or above `max_private_data_size` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | the private data is NULL and its size is not 0 |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the address is NULL |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` | an address of a family that the adapter does not support, or a multicast or broadcast address |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE`, `..._MALFORMED` | an address known to be unreachable, or never valid; never from the providers of this project |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the timeout is 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is in this state, not unconnected |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | the endpoint has no connect EVD |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | the endpoint lacks a protection zone or another EVD |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of resources that the transport needs for the endpoint, its EVDs or its SRQ |
+            /// | `DAT_SUCCESS` | the request is on its way |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the quality of service or the flag is not supported here |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `quality_of_service` has an unknown bit |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `connect_flags` is no flag |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `private_data_size` is negative or above the maximum |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `private_data` is NULL with a size above 0 |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `remote_ia_address` is NULL |
+            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` | the address is of a family that the adapter does not have, or a multicast or broadcast address |
+            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE`, `..._MALFORMED` | the address is known to be unreachable, or was never valid. A provider may raise `DAT_CONNECTION_EVENT_UNREACHABLE` instead; never from the providers of this project |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `timeout` is 0 |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is not unconnected |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | the endpoint has no connection dispatcher |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | the endpoint has no protection zone, or lacks a dispatcher for operations that its attributes allow |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
+            ///
+            /// After any failure the endpoint is as it was.
             ///
             /// # Events
             /// One on the connect EVD: `DAT_CONNECTION_EVENT_ESTABLISHED`, or one that gives the reason of the failure.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_ep_connect(3DAT).
             extern "C" fn dat_ep_connect(
                 ep_handle: DAT_EP_HANDLE,
                 remote_ia_address: DAT_IA_ADDRESS_PTR,
@@ -57,34 +60,33 @@ macro_rules! connect_calls {
             /// does.
             ///
             /// # Parameters
-            /// * `ep_handle` - in, an unconnected endpoint, as for dat_ep_connect.
-            /// * `ep_dup_handle` - in, a connected endpoint of the same adapter; it is not changed.
-            /// * `timeout` - in, microseconds for the whole establishment, not 0; `DAT_TIMEOUT_INFINITE` if the program
-            ///   sets no limit.
-            /// * `private_data_size` - in, bytes of `private_data`, at most `max_private_data_size`.
-            /// * `private_data` - in, given to the other side with the request; copied during the call.
-            /// * `quality_of_service` - in, `DAT_QOS_BEST_EFFORT`.
+            /// * `ep_handle` - in, the endpoint to connect, in the state `DAT_EP_STATE_UNCONNECTED`.
+            /// * `ep_dup_handle` - in, an endpoint of the same adapter in the state `DAT_EP_STATE_CONNECTED`; it is not
+            ///   changed.
+            /// * `timeout` - in, longest time for the establishment, in microseconds, above 0, or
+            ///   `DAT_TIMEOUT_INFINITE`.
+            /// * `private_data_size` - in, bytes of private data, from 0 to `max_private_data_size`.
+            /// * `private_data` - in, the bytes, copied during the call; ignored if the size is 0.
+            /// * `quality_of_service` - in, bits of `DAT_QOS`.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | either is not an endpoint, or they are of different adapters |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | a quality of service that the provider lacks |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | no such quality of service |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the size of the private data is negative or above `max_private_data_size` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | the private data is NULL and its size is not 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING`, `..._DISCONNECTED` | `ep_dup_handle` is in this state, not connected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the timeout is 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | `ep_handle` is in this state, not unconnected |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | `ep_handle` has no connect EVD |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | `ep_handle` lacks a protection zone or another EVD |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of resources that the transport needs for the endpoint, its EVDs or its SRQ |
+            /// | `DAT_SUCCESS` | the request is on its way; `ep_handle` is in the state `DAT_EP_STATE_ACTIVE_CONNECTION_PENDING` |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | one of the two is not an endpoint, or they are of different adapters |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the quality of service is not supported here |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `quality_of_service` has an unknown bit |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `private_data_size` is negative or above the maximum |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `private_data` is NULL with a size above 0 |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING`, `..._DISCONNECTED` | `ep_dup_handle` is not connected |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `timeout` is 0 |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | `ep_handle` is not unconnected. `ep_dup_handle` is looked at first |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | `ep_handle` has no connection dispatcher |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | `ep_handle` lacks its zone or a dispatcher |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
             ///
             /// # Events
             /// One on the connect EVD: `DAT_CONNECTION_EVENT_ESTABLISHED`, or one that gives the reason of the failure.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_ep_dup_connect(3DAT).
             extern "C" fn dat_ep_dup_connect(
                 ep_handle: DAT_EP_HANDLE,
                 ep_dup_handle: DAT_EP_HANDLE,
@@ -101,22 +103,20 @@ macro_rules! connect_calls {
             ///
             /// # Parameters
             /// * `ep_handle` - in, the endpoint.
-            /// * `close_flags` - in, `DAT_CLOSE_ABRUPT_FLAG` to end it at once, `DAT_CLOSE_GRACEFUL_FLAG` to complete
-            ///   posted requests first.
+            /// * `close_flags` - in, `DAT_CLOSE_ABRUPT_FLAG` (0) to end the connection at once, or
+            ///   `DAT_CLOSE_GRACEFUL_FLAG` (1) to complete posted requests first.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | neither of the two flags |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | the endpoint is in this state: there is nothing to end |
+            /// | `DAT_SUCCESS` | the connection ends, or had ended before |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `close_flags` is neither of the two |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | there is nothing to end |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory; never from the providers of this project |
             ///
             /// # Events
             /// `DAT_CONNECTION_EVENT_DISCONNECTED` on the connect EVD, once at each end.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_ep_disconnect(3DAT).
             extern "C" fn dat_ep_disconnect(
                 ep_handle: DAT_EP_HANDLE,
                 close_flags: DAT_CLOSE_FLAGS,

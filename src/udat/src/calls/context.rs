@@ -8,16 +8,15 @@ macro_rules! context_calls {
             /// Does not block.
             ///
             /// # Parameters
-            /// * `dat_handle` - in, an object of any kind.
-            /// * `context` - in, the word, any value.
+            /// * `dat_handle` - in, any object of any kind.
+            /// * `context` - in, the value: a union of a pointer (`as_ptr`), a 64-bit number (`as_64`) and an index
+            ///   (`as_index`), 8 bytes, passed by value.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an object |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_set_consumer_context(3DAT).
+            /// | `DAT_SUCCESS` | the value is stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
             extern "C" fn dat_set_consumer_context(
                 dat_handle: DAT_HANDLE,
                 context: DAT_CONTEXT,
@@ -27,17 +26,15 @@ macro_rules! context_calls {
             /// Returns the word that dat_set_consumer_context stored last, 0 before the first.
             ///
             /// # Parameters
-            /// * `dat_handle` - in, an object of any kind.
-            /// * `context` - out, the word; written only on success.
+            /// * `dat_handle` - in, any object of any kind.
+            /// * `context` - out, the value; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an object |
+            /// | `DAT_SUCCESS` | the value is in `*context` |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `context` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_get_consumer_context(3DAT).
             extern "C" fn dat_get_consumer_context(
                 dat_handle: DAT_HANDLE,
                 context: *mut DAT_CONTEXT,
@@ -47,17 +44,15 @@ macro_rules! context_calls {
             /// Returns the kind of object that a handle stands for.
             ///
             /// # Parameters
-            /// * `dat_handle` - in, an object of any kind.
-            /// * `handle_type` - out, the kind; written only on success.
+            /// * `dat_handle` - in, any object of any kind.
+            /// * `handle_type` - out, its kind; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an object |
+            /// | `DAT_SUCCESS` | the kind is in `*handle_type` |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `handle_type` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_get_handle_type(3DAT).
             extern "C" fn dat_get_handle_type(
                 dat_handle: DAT_HANDLE,
                 handle_type: *mut DAT_HANDLE_TYPE,

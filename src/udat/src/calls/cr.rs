@@ -8,20 +8,20 @@ macro_rules! cr_calls {
             /// Returns the peer that asks for a connection, its private data, and the endpoint that the request is for.
             ///
             /// # Parameters
-            /// * `cr_handle` - in, the request, from its event.
-            /// * `cr_param_mask` - in, the requested fields, bits of `DAT_CR_FIELD_ALL`.
-            /// * `cr_param` - out, the fields. The memory they point to lives as long as the request; the private data
-            ///   may be changed in place.
+            /// * `cr_handle` - in, the connection request, from a `DAT_CONNECTION_REQUEST_EVENT`.
+            /// * `cr_param_mask` - in, bits `DAT_CR_FIELD_REMOTE_IA_ADDRESS_PTR` (0x01),
+            ///   `DAT_CR_FIELD_REMOTE_PORT_QUAL` (0x02), `DAT_CR_FIELD_PRIVATE_DATA_SIZE` (0x04),
+            ///   `DAT_CR_FIELD_PRIVATE_DATA` (0x08), `DAT_CR_FIELD_LOCAL_EP_HANDLE` (0x10), or `DAT_CR_FIELD_ALL`.
+            /// * `cr_param` - out, a structure of the program. The memory that it points to lives as long as the
+            ///   request; the private data may be changed in place.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `cr_param_mask` has a bit outside `DAT_CR_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cr_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cr_query(3DAT).
             extern "C" fn dat_cr_query(
                 cr_handle: DAT_CR_HANDLE,
                 cr_param_mask: DAT_CR_PARAM_MASK,
@@ -34,29 +34,28 @@ macro_rules! cr_calls {
             /// error the request, the endpoint and the private data are unchanged.
             ///
             /// # Parameters
-            /// * `cr_handle` - in, the request.
-            /// * `ep_handle` - in, an unconnected endpoint with a protection zone, a connect EVD and the EVDs that its
-            ///   attributes need, or `DAT_HANDLE_NULL` when the request brings its own.
-            /// * `private_data_size` - in, bytes of `private_data`, at most `max_private_data_size`.
-            /// * `private_data` - in, given to the other side with its `DAT_CONNECTION_EVENT_ESTABLISHED`; copied during
-            ///   the call.
+            /// * `cr_handle` - in, the connection request.
+            /// * `ep_handle` - in, an endpoint in the state `DAT_EP_STATE_UNCONNECTED`, with a protection zone, a
+            ///   connection dispatcher and the dispatchers that its attributes need, if the request came without one;
+            ///   `DAT_HANDLE_NULL` if it brought its own.
+            /// * `private_data_size` - in, bytes of private data for the peer, from 0 to `max_private_data_size` of
+            ///   dat_ia_query.
+            /// * `private_data` - in, the bytes; ignored if the size is 0. They are copied during the call.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter; given although the request brings one, or missing although it brings none; it lacks a zone or an EVD |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the size is negative or above `max_private_data_size` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the private data is NULL and its size is not 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint given is in this state, not unconnected |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of resources that the transport needs for the endpoint, its EVDs or its SRQ |
+            /// | `DAT_SUCCESS` | the acceptance is on its way |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint of the same adapter; or one is given though the request brings its own, or none though it does not; or the endpoint lacks its zone, its connection dispatcher, or another one that it needs |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `private_data_size` is negative or above the maximum |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `private_data` is NULL with a size above 0 |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint given is not unconnected |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
             ///
             /// # Events
             /// On the connect EVD of the endpoint: `DAT_CONNECTION_EVENT_ESTABLISHED`, or
             /// `DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR`.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cr_accept(3DAT).
             extern "C" fn dat_cr_accept(
                 cr_handle: DAT_CR_HANDLE,
                 ep_handle: DAT_EP_HANDLE,
@@ -70,18 +69,16 @@ macro_rules! cr_calls {
             /// request. If no service point listens there, the request is refused. The handle is dead in either case.
             ///
             /// # Parameters
-            /// * `cr_handle` - in, the request.
-            /// * `handoff` - in, connection qualifier of the other service point, not 0.
+            /// * `cr_handle` - in, the connection request.
+            /// * `handoff` - in, qualifier, not 0, of the service point of the same adapter that shall get it.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0; the request is as before |
+            /// | `DAT_SUCCESS` | the request was passed on |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `handoff` is 0; the request is as it was |
             /// | `DAT_MODEL_NOT_SUPPORTED` | 2.0: the request came to a common service point; it is as before |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_cr_handoff(3DAT).
             extern "C" fn dat_cr_handoff(
                 cr_handle: DAT_CR_HANDLE,
                 handoff: DAT_CONN_QUAL,

@@ -6,26 +6,25 @@ macro_rules! evd_calls {
             /// Makes an event dispatcher (EVD), enabled and waitable.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `evd_min_qlen` - in, events that it must be able to hold, 1 to `max_evd_qlen`.
-            /// * `cno_handle` - in, the CNO that it triggers, or `DAT_HANDLE_NULL`.
-            /// * `evd_flags` - in, the streams that it admits, at least one: bits of `DAT_EVD_DEFAULT_FLAG` and
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `evd_min_qlen` - in, least number of events it must hold: above 0, at most `max_evd_qlen` of
+            ///   dat_ia_query.
+            /// * `cno_handle` - in, notification object to trigger, or `DAT_HANDLE_NULL`.
+            /// * `evd_flags` - in, kinds of streams that may feed it, at least one: bits of `DAT_EVD_DEFAULT_FLAG` and
             ///   `DAT_EVD_SOFTWARE_FLAG`.
-            /// * `evd_handle` - out, the EVD; written only on success.
+            /// * `evd_handle` - out, the new dispatcher; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | neither NULL nor a CNO of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the length is 0 or negative |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | no flag, an unknown one, or streams that the provider cannot merge (the providers of this project merge all) |
+            /// | `DAT_SUCCESS` | the dispatcher exists and is empty |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is neither null nor a notification object of the adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_min_qlen` is 0 or negative |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `evd_flags` is 0, has an unknown bit, or combines streams that the provider cannot merge; the providers of this project merge all |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `evd_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | the length is above `max_evd_qlen`, or the adapter has no EVD left |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | `evd_min_qlen` is above `max_evd_qlen`, or the adapter has no dispatcher left |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_create(3DAT).
             extern "C" fn dat_evd_create(
                 ia_handle: DAT_IA_HANDLE,
                 evd_min_qlen: DAT_COUNT,
@@ -38,19 +37,20 @@ macro_rules! evd_calls {
             /// Returns the chosen attributes and the state of an EVD.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
-            /// * `evd_param_mask` - in, the requested fields, bits of `DAT_EVD_FIELD_ALL`.
-            /// * `evd_param` - out, the fields. The configuration band of the state is 0 until an endpoint feeds the EVD.
+            /// * `evd_handle` - in, the event dispatcher.
+            /// * `evd_param_mask` - in, bits `DAT_EVD_FIELD_IA_HANDLE` (0x01), `DAT_EVD_FIELD_EVD_QLEN` (0x02),
+            ///   `DAT_EVD_FIELD_EVD_STATE` (0x04), `DAT_EVD_FIELD_CNO` (0x08), `DAT_EVD_FIELD_EVD_FLAGS` (0x10), or
+            ///   `DAT_EVD_FIELD_ALL`.
+            /// * `evd_param` - out, a structure of the program. The configuration band of the state is 0 until an
+            ///   endpoint feeds the dispatcher.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_param_mask` has a bit outside `DAT_EVD_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `evd_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_query(3DAT).
             extern "C" fn dat_evd_query(
                 evd_handle: DAT_EVD_HANDLE,
                 evd_param_mask: DAT_EVD_PARAM_MASK,
@@ -62,17 +62,15 @@ macro_rules! evd_calls {
             /// either, afterwards only the new one. Events that are already queued do not trigger it.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
-            /// * `cno_handle` - in, the CNO, or `DAT_HANDLE_NULL`.
+            /// * `evd_handle` - in, the event dispatcher.
+            /// * `cno_handle` - in, the notification object to trigger from now on; `DAT_HANDLE_NULL` detaches.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | neither NULL nor a CNO of the same adapter |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_modify_cno(3DAT).
+            /// | `DAT_SUCCESS` | the dispatcher is attached as asked, also if it was so before |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is neither null nor a notification object of the same adapter |
             extern "C" fn dat_evd_modify_cno(
                 evd_handle: DAT_EVD_HANDLE,
                 cno_handle: DAT_CNO_HANDLE,
@@ -82,15 +80,13 @@ macro_rules! evd_calls {
             /// Lets events trigger the CNO of an EVD. Has no effect if they already do.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
+            /// * `evd_handle` - in, the event dispatcher.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_enable(3DAT).
+            /// | `DAT_SUCCESS` | the dispatcher is enabled |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
             extern "C" fn dat_evd_enable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -100,15 +96,13 @@ macro_rules! evd_calls {
             /// way may still arrive. Has no effect if they already do not trigger it.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
+            /// * `evd_handle` - in, the event dispatcher.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_disable(3DAT).
+            /// | `DAT_SUCCESS` | the dispatcher is disabled |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
             extern "C" fn dat_evd_disable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -118,15 +112,13 @@ macro_rules! evd_calls {
             /// EVD is unwaitable already.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
+            /// * `evd_handle` - in, the event dispatcher.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_set_unwaitable(3DAT).
+            /// | `DAT_SUCCESS` | nobody can wait on the dispatcher |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
             extern "C" fn dat_evd_set_unwaitable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -135,15 +127,13 @@ macro_rules! evd_calls {
             /// Makes an EVD waitable again. Has no effect if it is waitable already.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
+            /// * `evd_handle` - in, the event dispatcher.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_clear_unwaitable(3DAT).
+            /// | `DAT_SUCCESS` | the dispatcher can be waited on |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
             extern "C" fn dat_evd_clear_unwaitable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -154,29 +144,29 @@ macro_rules! evd_calls {
             /// wait at a time. A cancellation point: if pthread_cancel ends a thread in it, the EVD stays usable.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, a waitable EVD.
-            /// * `timeout` - in, microseconds; 0 only looks, `DAT_TIMEOUT_INFINITE` waits without a limit.
-            /// * `threshold` - in, events that must be queued, 1 to the length of the EVD; 1 if an endpoint feeds it
-            ///   that is configured to be unsignalled or to wait for solicited messages.
-            /// * `event` - out, the oldest event; written only on success.
-            /// * `n_more_events` - out, the number of events queued after it; after `DAT_TIMEOUT_EXPIRED` and
-            ///   `DAT_INTERRUPTED_CALL` the number of events queued.
+            /// * `evd_handle` - in, the event dispatcher.
+            /// * `timeout` - in, longest time to wait, in microseconds from the call. 0 does not wait;
+            ///   `DAT_TIMEOUT_INFINITE` never expires.
+            /// * `threshold` - in, number of events that must be there, from 1 to the length of the queue; 1 if an
+            ///   endpoint feeds it that is configured to be unsignalled or to wait for solicited messages.
+            /// * `event` - out, the oldest event; written on success only.
+            /// * `n_more_events` - out, number of events that are left in the queue; after `DAT_TIMEOUT_EXPIRED` and
+            ///   `DAT_INTERRUPTED_CALL` the number that are there.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_TIMEOUT_EXPIRED` | the time is up; nothing was taken |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the threshold is below 1 or above the length |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4`, `DAT_INVALID_ARG5` | that pointer is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | another thread waits on it |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_UNWAITABLE` | it is, or becomes, unwaitable |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_CONFIG_NOTIFY`, `..._SOLICITED` | the threshold is not 1, and an endpoint feeds it that is configured to be unsignalled, or to wait for solicited messages |
-            /// | `DAT_INTERRUPTED_CALL` | a signal was caught; nothing was taken |
-            /// | `DAT_ABORT` | the adapter was closed meanwhile, and the EVD with it |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_wait(3DAT).
+            /// | `DAT_SUCCESS` | `*event` is the oldest event, and `*n_more_events` are left |
+            /// | `DAT_TIMEOUT_EXPIRED` | the time is up and fewer than `threshold` events are there. None was taken; `*n_more_events` tells how many there were |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `threshold` is below 1 or above the length of the queue |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `event` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `n_more_events` is NULL |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | another thread is waiting on this dispatcher |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_UNWAITABLE` | the dispatcher is unwaitable, or was made so during the wait |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_CONFIG_NOTIFY`, `..._SOLICITED` | `threshold` is not 1, and an endpoint whose completion flags are `DAT_COMPLETION_UNSIGNALLED_FLAG` or `DAT_COMPLETION_SOLICITED_WAIT_FLAG` feeds the dispatcher. The former does not count in `recv_completion_flags` of an endpoint with a shared receive queue, where it is the default and receives always wake the waiter |
+            /// | `DAT_INTERRUPTED_CALL` | a signal interrupted the wait. None was taken; `*n_more_events` tells how many there were |
+            /// | `DAT_ABORT` | the adapter was closed abruptly while the thread was blocked, and the dispatcher with it |
             extern "C-unwind" fn dat_evd_wait(
                 evd_handle: DAT_EVD_HANDLE,
                 timeout: DAT_TIMEOUT,
@@ -189,19 +179,17 @@ macro_rules! evd_calls {
             /// Takes the oldest event off an EVD, without waiting.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD, also if it is disabled or unwaitable.
-            /// * `event` - out, the event; written only on success.
+            /// * `evd_handle` - in, the event dispatcher, also if it is disabled or unwaitable.
+            /// * `event` - out, the oldest event; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_QUEUE_EMPTY` | no event is queued; this code alone has no class bit |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
+            /// | `DAT_SUCCESS` | `*event` is the oldest event |
+            /// | `DAT_QUEUE_EMPTY` | there is none. This code has no class bit |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread waits on it |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_dequeue(3DAT).
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread is blocked in dat_evd_wait on this dispatcher |
             extern "C" fn dat_evd_dequeue(
                 evd_handle: DAT_EVD_HANDLE,
                 event: *mut DAT_EVENT,
@@ -211,22 +199,21 @@ macro_rules! evd_calls {
             /// Posts a software event, which notifies.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, an EVD with `DAT_EVD_SOFTWARE_FLAG`.
-            /// * `event` - in, its number must be `DAT_SOFTWARE_EVENT`; the pointer in it is delivered unchanged.
+            /// * `evd_handle` - in, an event dispatcher with `DAT_EVD_SOFTWARE_FLAG`.
+            /// * `event` - in, the event. `event_number` must be `DAT_SOFTWARE_EVENT`; of the rest only
+            ///   `event_data.software_event_data.pointer` is used. It is copied during the call.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the EVD does not admit software events |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL or has another number |
-            /// | `DAT_QUEUE_FULL` | no room; nothing was posted, and no queued event is lost |
+            /// | `DAT_SUCCESS` | the event is queued |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the dispatcher has no `DAT_EVD_SOFTWARE_FLAG` |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL or its number is not `DAT_SOFTWARE_EVENT` |
+            /// | `DAT_QUEUE_FULL` | there is no room; nothing was lost but this event |
             ///
             /// # Events
             /// `DAT_SOFTWARE_EVENT` on this EVD.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_post_se(3DAT).
             extern "C" fn dat_evd_post_se(
                 evd_handle: DAT_EVD_HANDLE,
                 event: *const DAT_EVENT,
@@ -237,20 +224,18 @@ macro_rules! evd_calls {
             /// waiting thread keeps its threshold.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD; streams may feed it meanwhile.
-            /// * `evd_min_qlen` - in, events that it must be able to hold, 1 to `max_evd_qlen`.
+            /// * `evd_handle` - in, the event dispatcher; streams may feed it meanwhile.
+            /// * `evd_min_qlen` - in, the new least length, from 1 to `max_evd_qlen` of dat_ia_query.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the length is 0 or negative |
-            /// | `DAT_INVALID_STATE` | more events than that are queued, or a thread waits for more |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | the length is above `max_evd_qlen` |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_resize(3DAT).
+            /// | `DAT_SUCCESS` | the dispatcher holds at least `evd_min_qlen` events |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_min_qlen` is 0 or negative |
+            /// | `DAT_INVALID_STATE` | more events are queued than the new length could hold, or a thread waits for more with its threshold; nothing has changed |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | `evd_min_qlen` is above `max_evd_qlen` of dat_ia_query |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory; nothing has changed |
             extern "C" fn dat_evd_resize(
                 evd_handle: DAT_EVD_HANDLE,
                 evd_min_qlen: DAT_COUNT,
@@ -260,17 +245,15 @@ macro_rules! evd_calls {
             /// Destroys an EVD; events in it are lost.
             ///
             /// # Parameters
-            /// * `evd_handle` - in, the EVD.
+            /// * `evd_handle` - in, the event dispatcher.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | not an EVD |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_IN_USE` | an endpoint, a service point or the adapter feeds it |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread waits on it |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_evd_free(3DAT).
+            /// | `DAT_SUCCESS` | the dispatcher is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_IN_USE` | an endpoint, a service point or the adapter feeds it; nothing has changed |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread is blocked in dat_evd_wait on it; nothing has changed |
             extern "C" fn dat_evd_free(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);

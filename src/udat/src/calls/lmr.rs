@@ -9,19 +9,22 @@ macro_rules! lmr_calls {
             /// Returns the chosen attributes of an LMR.
             ///
             /// # Parameters
-            /// * `lmr_handle` - in, the LMR.
-            /// * `lmr_param_mask` - in, the requested fields, bits of `DAT_LMR_FIELD_ALL`.
-            /// * `lmr_param` - out, the fields. The name of shared memory stays in place until the LMR is freed.
+            /// * `lmr_handle` - in, the local memory region.
+            /// * `lmr_param_mask` - in, bits `DAT_LMR_FIELD_IA_HANDLE` (0x001), `DAT_LMR_FIELD_MEM_TYPE` (0x002),
+            ///   `DAT_LMR_FIELD_REGION_DESC` (0x004), `DAT_LMR_FIELD_LENGTH` (0x008), `DAT_LMR_FIELD_PZ_HANDLE`
+            ///   (0x010), `DAT_LMR_FIELD_MEM_PRIV` (0x020), `DAT_LMR_FIELD_LMR_CONTEXT` (0x040),
+            ///   `DAT_LMR_FIELD_RMR_CONTEXT` (0x080), `DAT_LMR_FIELD_REGISTERED_SIZE` (0x100),
+            ///   `DAT_LMR_FIELD_REGISTERED_ADDRESS` (0x200), or `DAT_LMR_FIELD_ALL`.
+            /// * `lmr_param` - out, a structure of the program. The name of shared memory stays in place until the
+            ///   region is freed.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not an LMR |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | `lmr_handle` is not a local memory region |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `lmr_param_mask` has a bit outside `DAT_LMR_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `lmr_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_lmr_query(3DAT).
             extern "C" fn dat_lmr_query(
                 lmr_handle: DAT_LMR_HANDLE,
                 lmr_param_mask: DAT_LMR_PARAM_MASK,
@@ -32,16 +35,14 @@ macro_rules! lmr_calls {
             /// Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
             ///
             /// # Parameters
-            /// * `lmr_handle` - in, the LMR.
+            /// * `lmr_handle` - in, the local memory region.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not an LMR |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | an RMR is bound to it, or the request that unbinds it is held up |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_lmr_free(3DAT).
+            /// | `DAT_SUCCESS` | the region is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | `lmr_handle` is not a local memory region |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | a remote memory region is bound into it, or requests that are not complete hold up the one that unbinds it; nothing has changed |
             extern "C" fn dat_lmr_free(
                 lmr_handle: DAT_LMR_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
@@ -51,18 +52,19 @@ macro_rules! lmr_calls {
             /// lmr_sync_req of the provider attributes is true.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter.
-            /// * `local_segments` - in, the memory; segments of length 0 are skipped.
-            /// * `num_segments` - in, elements of `local_segments`.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `local_segments` - in, the ranges: `lmr_context`, `virtual_address` and `segment_length` in bytes
+            ///   each. They may be of different regions and zones of the adapter; those of length 0 are skipped.
+            /// * `num_segments` - in, number of segments, a 64-bit number.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count, or a segment is not within an LMR of the adapter |
+            /// | `DAT_SUCCESS` | all segments are visible |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region |
             ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_lmr_sync_rdma_read(3DAT).
+            /// After a failure nothing is promised for any segment.
             extern "C" fn dat_lmr_sync_rdma_read(
                 ia_handle: DAT_IA_HANDLE,
                 local_segments: *const DAT_LMR_TRIPLET,
@@ -74,18 +76,19 @@ macro_rules! lmr_calls {
             /// of the provider attributes is true.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter.
-            /// * `local_segments` - in, the memory; segments of length 0 are skipped.
-            /// * `num_segments` - in, elements of `local_segments`.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `local_segments` - in, the ranges: `lmr_context`, `virtual_address` and `segment_length` in bytes
+            ///   each. They may be of different regions and zones of the adapter; those of length 0 are skipped.
+            /// * `num_segments` - in, number of segments, a 64-bit number.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | NULL with a count, or a segment is not within an LMR of the adapter |
+            /// | `DAT_SUCCESS` | what was written is visible |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region |
             ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_lmr_sync_rdma_write(3DAT).
+            /// After a failure nothing is promised for any segment.
             extern "C" fn dat_lmr_sync_rdma_write(
                 ia_handle: DAT_IA_HANDLE,
                 local_segments: *const DAT_LMR_TRIPLET,

@@ -8,30 +8,28 @@ macro_rules! psp_calls {
             /// backlog.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `conn_qual` - in, the qualifier to listen on, not 0.
-            /// * `evd_handle` - in, the EVD for requests, with `DAT_EVD_CR_FLAG`.
-            /// * `psp_flags` - in, the side that provides the endpoint of each request: `DAT_PSP_CONSUMER_FLAG` for the
-            ///   program, `DAT_PSP_PROVIDER_FLAG` for the provider.
-            /// * `psp_handle` - out, the PSP; written only on success.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `conn_qual` - in, the qualifier to listen at; any 64-bit number but 0.
+            /// * `evd_handle` - in, dispatcher for the requests, with `DAT_EVD_CR_FLAG`.
+            /// * `psp_flags` - in, the side that provides the endpoint of each request: `DAT_PSP_CONSUMER_FLAG` (0) for
+            ///   the program, `DAT_PSP_PROVIDER_FLAG` (1) for the provider.
+            /// * `psp_handle` - out, the new service point; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter with that flag |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 or cannot be used |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
+            /// | `DAT_SUCCESS` | the service point listens |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG` |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is 0 or cannot be used |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `psp_flags` is neither of the two |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others; this code alone has no class bit |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider lacks this mode; never from the providers of this project |
+            /// | `DAT_CONN_QUAL_IN_USE` | another service point, public or reserved, listens there, or the transport reserves the qualifier for others. This code has no class bit |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not make endpoints, or insists on making them, against `psp_flags`; see `ep_creator` of dat_ia_query; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD for each request, `sp_handle` the PSP.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
             extern "C" fn dat_psp_create(
                 ia_handle: DAT_IA_HANDLE,
                 conn_qual: DAT_CONN_QUAL,
@@ -44,30 +42,28 @@ macro_rules! psp_calls {
             /// Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `conn_qual` - out, the qualifier, above the privileged ones and at most 65535; like the other result
-            ///   written only on success.
-            /// * `evd_handle` - in, the EVD for requests, with `DAT_EVD_CR_FLAG`.
-            /// * `psp_flags` - in, as for dat_psp_create.
-            /// * `psp_handle` - out, the PSP.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `conn_qual` - out, the qualifier that was chosen, above the privileged ones and at most 65535; written
+            ///   on success only.
+            /// * `evd_handle` - in, dispatcher for the requests, with `DAT_EVD_CR_FLAG`.
+            /// * `psp_flags` - in, `DAT_PSP_CONSUMER_FLAG` (0) or `DAT_PSP_PROVIDER_FLAG` (1), as for dat_psp_create.
+            /// * `psp_handle` - out, the new service point; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter with that flag |
+            /// | `DAT_SUCCESS` | the service point listens at `*conn_qual` |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | neither of the two flags |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `psp_flags` is neither of the two |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_UNAVAILABLE` | no qualifier is free; this code alone has no class bit |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider lacks this mode; never from the providers of this project |
+            /// | `DAT_CONN_QUAL_UNAVAILABLE` | no qualifier is free. This code has no class bit |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not support `psp_flags`; never from the providers of this project |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD for each request, `sp_handle` the PSP.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_psp_create_any(3DAT).
             extern "C" fn dat_psp_create_any(
                 ia_handle: DAT_IA_HANDLE,
                 conn_qual: *mut DAT_CONN_QUAL,
@@ -80,19 +76,18 @@ macro_rules! psp_calls {
             /// Returns the chosen attributes of a PSP.
             ///
             /// # Parameters
-            /// * `psp_handle` - in, the PSP.
-            /// * `psp_param_mask` - in, the requested fields, bits of `DAT_PSP_FIELD_ALL`.
-            /// * `psp_param` - out, the fields.
+            /// * `psp_handle` - in, the service point.
+            /// * `psp_param_mask` - in, bits `DAT_PSP_FIELD_IA_HANDLE` (1), `DAT_PSP_FIELD_CONN_QUAL` (2),
+            ///   `DAT_PSP_FIELD_EVD_HANDLE` (4), `DAT_PSP_FIELD_PSP_FLAGS` (8), or `DAT_PSP_FIELD_ALL`.
+            /// * `psp_param` - out, a structure of the program.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | not a PSP |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | `psp_handle` is not a public service point |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `psp_param_mask` has a bit outside `DAT_PSP_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `psp_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_psp_query(3DAT).
             extern "C" fn dat_psp_query(
                 psp_handle: DAT_PSP_HANDLE,
                 psp_param_mask: DAT_PSP_PARAM_MASK,
@@ -104,15 +99,13 @@ macro_rules! psp_calls {
             /// were no listener.
             ///
             /// # Parameters
-            /// * `psp_handle` - in, the PSP.
+            /// * `psp_handle` - in, the service point.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | not a PSP |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_psp_free(3DAT).
+            /// | `DAT_SUCCESS` | the service point is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | `psp_handle` is not a public service point |
             extern "C" fn dat_psp_free(
                 psp_handle: DAT_PSP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_PSP);

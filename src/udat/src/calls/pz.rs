@@ -6,18 +6,16 @@ macro_rules! pz_calls {
             /// Makes a protection zone, which keeps endpoints and memory together.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `pz_handle` - out, the zone; written only on success.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `pz_handle` - out, the new zone; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
+            /// | `DAT_SUCCESS` | the zone exists |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_PROTECTION_DOMAIN` | out of memory; the adapter has no zone left |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_pz_create(3DAT).
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_PROTECTION_DOMAIN` | out of memory, or the adapter has no zone left |
             extern "C" fn dat_pz_create(
                 ia_handle: DAT_IA_HANDLE,
                 pz_handle: *mut DAT_PZ_HANDLE,
@@ -27,19 +25,17 @@ macro_rules! pz_calls {
             /// Returns the adapter of a protection zone.
             ///
             /// # Parameters
-            /// * `pz_handle` - in, the zone.
-            /// * `pz_param_mask` - in, the requested fields, bits of `DAT_PZ_FIELD_ALL`.
-            /// * `pz_param` - out, the fields.
+            /// * `pz_handle` - in, the protection zone.
+            /// * `pz_param_mask` - in, `DAT_PZ_FIELD_IA_HANDLE` (1), which is also `DAT_PZ_FIELD_ALL`, or 0.
+            /// * `pz_param` - out, a structure of the program.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted field is stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_param_mask` has a bit outside `DAT_PZ_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `pz_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_pz_query(3DAT).
             extern "C" fn dat_pz_query(
                 pz_handle: DAT_PZ_HANDLE,
                 pz_param_mask: DAT_PZ_PARAM_MASK,
@@ -50,16 +46,14 @@ macro_rules! pz_calls {
             /// Destroys a protection zone.
             ///
             /// # Parameters
-            /// * `pz_handle` - in, the zone.
+            /// * `pz_handle` - in, the protection zone.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` | an endpoint, a memory region or an SRQ is in it |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_pz_free(3DAT).
+            /// | `DAT_SUCCESS` | the zone is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` | an endpoint, a memory region or a shared receive queue is in it; nothing has changed |
             extern "C" fn dat_pz_free(
                 pz_handle: DAT_PZ_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_PZ);

@@ -10,21 +10,20 @@ macro_rules! registry_calls {
             /// Thread-safe.
             ///
             /// # Parameters
-            /// * `max_to_return` - in, elements of `dat_provider_list`; 0 only asks for the number of entries.
-            /// * `entries_returned` - out, the number of entries. Written on success, and also when `max_to_return` is
-            ///   0 or too small.
-            /// * `dat_provider_list` - in, pointers to structures of the caller. On success as many of them are filled
-            ///   as there are entries; further elements are not touched. May be NULL if `max_to_return` is 0.
+            /// * `max_to_return` - in, number of elements of `dat_provider_list`; 0 only asks for the number of
+            ///   entries.
+            /// * `entries_returned` - out, number of structures that were filled; with `DAT_INVALID_ARG1`, the number
+            ///   of entries there are.
+            /// * `dat_provider_list` - out, an array of pointers to structures of the program. As many of them are
+            ///   filled as there are entries; further elements are not touched. May be NULL if `max_to_return` is 0.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
+            /// | `DAT_SUCCESS` | the entries are stored, and `*entries_returned` tells how many |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `entries_returned` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `max_to_return` is negative, 0, or below the number of entries |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the list is NULL with `max_to_return` above 0, or a pointer in it that is needed is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_registry_list_providers(3DAT).
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `max_to_return` is 0, negative, or below the number of entries. `*entries_returned` is the number of entries, and no structure was written |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `dat_provider_list` is NULL with `max_to_return` above 0, or one of the elements to be filled is NULL |
             extern "C" fn dat_registry_list_providers(
                 max_to_return: DAT_COUNT,
                 entries_returned: *mut DAT_COUNT,
@@ -37,20 +36,18 @@ macro_rules! registry_calls {
             /// called from a library's constructor.
             ///
             /// # Parameters
-            /// * `provider` - in, the table of the provider's functions. It is not copied, so it must stay in place
-            ///   until it is removed.
-            /// * `provider_info` - in, the identity; copied.
+            /// * `provider` - in, the table of functions. It is not copied, so it must stay in place until it is
+            ///   removed.
+            /// * `provider_info` - in, name, version and thread safety under which the table is found. It is copied.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
+            /// | `DAT_SUCCESS` | the table is registered and can be opened |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `provider` is NULL or not aligned |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, its name is empty or unterminated, or its major version is not that of the library |
-            /// | `DAT_PROVIDER_ALREADY_REGISTERED` | a provider has this identity |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, its name is empty or has no end, or its major version is not that of the library |
+            /// | `DAT_PROVIDER_ALREADY_REGISTERED` | an entry with the same name, major version, minor version and thread safety is registered |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | too many tables are registered |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_registry_add_provider(3DAT).
             extern "C" fn dat_registry_add_provider(
                 provider: *const DAT_PROVIDER,
                 provider_info: *const DAT_PROVIDER_INFO,
@@ -62,18 +59,16 @@ macro_rules! registry_calls {
             /// too, and handles that point to it are invalid. Thread-safe.
             ///
             /// # Parameters
-            /// * `provider` - in, the table that was added.
-            /// * `provider_info` - in, the identity under which it was added.
+            /// * `provider` - in, the table of functions that was registered.
+            /// * `provider_info` - in, name, version and thread safety under which it was registered.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
+            /// | `DAT_SUCCESS` | the entry is gone |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `provider` is NULL |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `provider_info` is NULL, or `provider` is not registered under it |
-            /// | `DAT_PROVIDER_IN_USE` | instances of it are open |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_registry_remove_provider(3DAT).
+            /// | `DAT_PROVIDER_IN_USE` | an adapter that was opened through this entry is still open |
             extern "C" fn dat_registry_remove_provider(
                 provider: *const DAT_PROVIDER,
                 provider_info: *const DAT_PROVIDER_INFO,

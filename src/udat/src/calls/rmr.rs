@@ -8,19 +8,17 @@ macro_rules! rmr_calls {
             /// Makes a remote memory region (RMR) that is bound to nothing.
             ///
             /// # Parameters
-            /// * `pz_handle` - in, its protection zone.
-            /// * `rmr_handle` - out, the RMR; written only on success.
+            /// * `pz_handle` - in, the protection zone of the region.
+            /// * `rmr_handle` - out, the new region, bound to nothing; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone |
+            /// | `DAT_SUCCESS` | the region exists and is not bound |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; the adapter has no RMR left |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory, or the adapter has no region left |
             /// | `DAT_NOT_IMPLEMENTED` | the transport has no remote memory regions |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_rmr_create(3DAT).
             extern "C" fn dat_rmr_create(
                 pz_handle: DAT_PZ_HANDLE,
                 rmr_handle: *mut DAT_RMR_HANDLE,
@@ -30,19 +28,20 @@ macro_rules! rmr_calls {
             /// Returns the chosen attributes of an RMR.
             ///
             /// # Parameters
-            /// * `rmr_handle` - in, the RMR.
-            /// * `rmr_param_mask` - in, the requested fields, bits of `DAT_RMR_FIELD_ALL`.
-            /// * `rmr_param` - out, the fields; of an unbound RMR all but adapter and zone are 0.
+            /// * `rmr_handle` - in, the remote memory region.
+            /// * `rmr_param_mask` - in, bits `DAT_RMR_FIELD_IA_HANDLE` (0x01), `DAT_RMR_FIELD_PZ_HANDLE` (0x02),
+            ///   `DAT_RMR_FIELD_LMR_TRIPLET` (0x04), `DAT_RMR_FIELD_MEM_PRIV` (0x08), `DAT_RMR_FIELD_RMR_CONTEXT`
+            ///   (0x10), or `DAT_RMR_FIELD_ALL`.
+            /// * `rmr_param` - out, a structure of the program. Of an unbound region all fields but adapter and zone
+            ///   are 0.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | `rmr_handle` is not a remote memory region |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_param_mask` has a bit outside `DAT_RMR_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rmr_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_rmr_query(3DAT).
             extern "C" fn dat_rmr_query(
                 rmr_handle: DAT_RMR_HANDLE,
                 rmr_param_mask: DAT_RMR_PARAM_MASK,
@@ -54,15 +53,13 @@ macro_rules! rmr_calls {
             /// Destroys an RMR; its binding ends.
             ///
             /// # Parameters
-            /// * `rmr_handle` - in, the RMR.
+            /// * `rmr_handle` - in, the remote memory region.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
+            /// | `DAT_SUCCESS` | the region is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | `rmr_handle` is not a remote memory region |
             extern "C" fn dat_rmr_free(
                 rmr_handle: DAT_RMR_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_RMR);

@@ -7,30 +7,28 @@ macro_rules! rsp_calls {
             /// endpoint. The endpoint is reserved until then.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `conn_qual` - in, the qualifier to listen on, not 0.
-            /// * `ep_handle` - in, an unconnected endpoint.
-            /// * `evd_handle` - in, the EVD for the request, with `DAT_EVD_CR_FLAG`.
-            /// * `rsp_handle` - out, the RSP; written only on success.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `conn_qual` - in, the qualifier to listen at; any 64-bit number but 0.
+            /// * `ep_handle` - in, an endpoint in the state `DAT_EP_STATE_UNCONNECTED`.
+            /// * `evd_handle` - in, dispatcher for the request, with `DAT_EVD_CR_FLAG`.
+            /// * `rsp_handle` - out, the new service point; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | `ep_handle` is `DAT_HANDLE_NULL`: the provider makes no endpoints for this |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter with that flag |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the qualifier is 0 or cannot be used |
+            /// | `DAT_SUCCESS` | the service point listens and the endpoint is reserved |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | `ep_handle` is `DAT_HANDLE_NULL`: an endpoint made by the provider is not supported here |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG` |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is 0 or cannot be used |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `rsp_handle` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is in this state, not unconnected |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is not unconnected |
+            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others. The code has the error class bit, unlike that of dat_psp_create |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD, once, `sp_handle` the RSP.
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_rsp_create(3DAT).
             extern "C" fn dat_rsp_create(
                 ia_handle: DAT_IA_HANDLE,
                 conn_qual: DAT_CONN_QUAL,
@@ -43,19 +41,18 @@ macro_rules! rsp_calls {
             /// Returns the chosen attributes of an RSP.
             ///
             /// # Parameters
-            /// * `rsp_handle` - in, the RSP; it lives until it is freed, even after its request.
-            /// * `rsp_param_mask` - in, the requested fields, bits of `DAT_RSP_FIELD_ALL`.
-            /// * `rsp_param` - out, the fields.
+            /// * `rsp_handle` - in, the service point, which lives until it is freed, even after its request.
+            /// * `rsp_param_mask` - in, bits `DAT_RSP_FIELD_IA_HANDLE` (1), `DAT_RSP_FIELD_CONN_QUAL` (2),
+            ///   `DAT_RSP_FIELD_EVD_HANDLE` (4), `DAT_RSP_FIELD_EP_HANDLE` (8), or `DAT_RSP_FIELD_ALL`.
+            /// * `rsp_param` - out, a structure of the program.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | not an RSP |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the wanted fields are stored |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | `rsp_handle` is not a reserved service point |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rsp_param_mask` has a bit outside `DAT_RSP_FIELD_ALL` |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rsp_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_rsp_query(3DAT).
             extern "C" fn dat_rsp_query(
                 rsp_handle: DAT_RSP_HANDLE,
                 rsp_param_mask: DAT_RSP_PARAM_MASK,
@@ -67,15 +64,13 @@ macro_rules! rsp_calls {
             /// answered.
             ///
             /// # Parameters
-            /// * `rsp_handle` - in, the RSP.
+            /// * `rsp_handle` - in, the service point.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | not an RSP |
-            ///
-            /// # Specification
-            /// uDAPL 1.2 and 2.0, dat_rsp_free(3DAT).
+            /// | `DAT_SUCCESS` | the service point is gone and its handle invalid |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | `rsp_handle` is not a reserved service point |
             extern "C" fn dat_rsp_free(
                 rsp_handle: DAT_RSP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_RSP);

@@ -7,18 +7,16 @@ macro_rules! own_cr_calls {
             /// unconnected again, and one that the provider made is gone too.
             ///
             /// # Parameters
-            /// * `cr_handle` - in, the request.
+            /// * `cr_handle` - in, the connection request.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
+            /// | `DAT_SUCCESS` | the request is refused |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
             ///
             /// # Events
             /// At the other side: `DAT_CONNECTION_EVENT_PEER_REJECTED`.
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_cr_reject(3DAT).
             extern "C" fn dat_cr_reject(
                 cr_handle: DAT_CR_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_CR);

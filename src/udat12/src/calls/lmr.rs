@@ -7,38 +7,40 @@ macro_rules! own_lmr_calls {
             /// part, and must stay mapped until the LMR is freed. Every result but the handle may be NULL.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `mem_type` - in, the kind of memory in `region_description`: `DAT_MEM_TYPE_VIRTUAL` for memory of the
-            ///   process, `DAT_MEM_TYPE_LMR` for that of another LMR, `DAT_MEM_TYPE_SHARED_VIRTUAL` for memory that
-            ///   processes share.
-            /// * `region_description` - in, an address, an LMR, or shared memory. Only the memory of the other LMR
-            ///   matters; that LMR may be freed afterwards.
-            /// * `length` - in, bytes, 1 to `max_lmr_block_size`; ignored for an LMR.
-            /// * `pz_handle` - in, its protection zone.
-            /// * `privileges` - in, bits of `DAT_MEM_PRIV_ALL_FLAG`.
-            /// * `lmr_handle` - out, the LMR; like the others written only on success.
-            /// * `lmr_context` - out, its name in segments of this side.
-            /// * `rmr_context` - out, its name for the remote side, 0 without a remote privilege.
-            /// * `registered_length`, `registered_address` - out, the registered range, which covers at least the
-            ///   requested one.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `mem_type` - in, what `region_description` describes: `DAT_MEM_TYPE_VIRTUAL`, memory of the process;
+            ///   `DAT_MEM_TYPE_LMR`, that of another region; or `DAT_MEM_TYPE_SHARED_VIRTUAL`, memory that processes
+            ///   share.
+            /// * `region_description` - in, a union, passed by value: `for_va`, an address; `for_lmr_handle`, another
+            ///   region, which may be freed afterwards; or `for_shared_memory`, an address and a cookie of 40 bytes.
+            /// * `length` - in, bytes to register, from 1 to `max_lmr_block_size` of dat_ia_query; ignored for
+            ///   `DAT_MEM_TYPE_LMR`.
+            /// * `pz_handle` - in, the protection zone of the new region.
+            /// * `privileges` - in, a union of `DAT_MEM_PRIV_LOCAL_READ_FLAG`, `DAT_MEM_PRIV_LOCAL_WRITE_FLAG`,
+            ///   `DAT_MEM_PRIV_REMOTE_READ_FLAG` and `DAT_MEM_PRIV_REMOTE_WRITE_FLAG`; `DAT_MEM_PRIV_ALL_FLAG` is all
+            ///   four, `DAT_MEM_PRIV_NONE_FLAG` none.
+            /// * `lmr_handle` - out, the new region; like the other results written on success only.
+            /// * `lmr_context` - out, the number for segments of this program.
+            /// * `rmr_context` - out, the number with which peers address the region; 0 if no remote privilege was
+            ///   granted.
+            /// * `registered_length` - out, bytes that are really registered, `length` or more.
+            /// * `registered_address` - out, address at which the registered range begins.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | the described region is not an LMR of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | an unknown kind of memory |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | memory that cannot be used: address or name of shared memory NULL, beyond the address space, not mapped, or not with these privileges |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the length is 0 or above `max_lmr_block_size` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | unknown privileges |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `lmr_handle` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | shared memory that cannot be registered as such at present; never from the providers of this project |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | a kind of memory that the provider lacks; never from the providers of this project |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; no LMR left, or no memory that may be locked |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_lmr_create(3DAT).
+            /// | `DAT_SUCCESS` | the memory is registered |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | `for_lmr_handle` is not a local memory region of the adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `mem_type` is none of the three |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the address or the cookie of shared memory is NULL; or the range wraps around or ends above `max_lmr_virtual_address` of dat_ia_query; or a part of it is not mapped, cannot be read, or cannot be written though `privileges` has a write privilege |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `length` is 0 or above the maximum |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `privileges` has an unknown bit |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `lmr_handle` is NULL; nothing was registered |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | the memory given as shared cannot be registered so at present; never from the providers of this project |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not have this type of memory; never from the providers of this project |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory, above the limit for locked memory, or the adapter has no region left |
             extern "C" fn dat_lmr_create(
                 ia_handle: DAT_IA_HANDLE,
                 mem_type: DAT_MEM_TYPE,

@@ -7,13 +7,14 @@ macro_rules! own_registry_calls {
             /// here, so it returns its argument. Providers made for a library that numbers its instances call it.
             ///
             /// # Parameters
-            /// * `handle` - in, the program's handle as a number.
-            /// * `ia_handle` - out, the provider's handle; written only on success.
+            /// * `handle` - in, a handle of an interface adapter, as the program holds it.
+            /// * `ia_handle` - out, the handle under which the provider knows it; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not a handle of a registered provider |
+            /// | `DAT_SUCCESS` | `*ia_handle` is set |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `handle` is no handle of a registered provider |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ia_handle` is NULL |
             ///
             /// # Specification
@@ -29,19 +30,16 @@ macro_rules! own_registry_calls {
             /// and allocates nothing.
             ///
             /// # Parameters
-            /// * `value` - in, a return code of any call; `DAT_SUCCESS` is one.
-            /// * `major_message` - out, the name of the type; written only on success.
-            /// * `minor_message` - out, the name of the subtype, an empty string for `DAT_NO_SUBTYPE`; written only on
-            ///   success.
+            /// * `value` - in, a return code of any function of the library.
+            /// * `major_message` - out, name of its type; written on success only.
+            /// * `minor_message` - out, name of its subtype, an empty string if it has none; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | there is no such type or no such subtype |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | that pointer is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 1.2, dat_strerror(3DAT).
+            /// | `DAT_SUCCESS` | both strings are set |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `value` has a type or a subtype that does not exist |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | `major_message` or `minor_message` is NULL |
             extern "C" fn dat_strerror(
                 value: DAT_RETURN,
                 major_message: *mut *const c_char,

@@ -8,19 +8,19 @@ macro_rules! further_cno_calls {
             /// the trigger.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `file_descriptor` - out, the descriptor, valid until dat_cno_free; written only on success.
-            /// * `cno_handle` - out, the CNO; written only on success.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `file_descriptor` - out, a descriptor for poll(2), select(2) and epoll(7), valid until dat_cno_free;
+            ///   written on success only.
+            /// * `cno_handle` - out, the notification object; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | that pointer is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory or of descriptors |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_cno_fd_create.
+            /// | `DAT_SUCCESS` | object and descriptor are made |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `file_descriptor` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory, or of descriptors |
             extern "C" fn dat_cno_fd_create(
                 ia_handle: DAT_IA_HANDLE,
                 file_descriptor: *mut DAT_FD,
@@ -31,19 +31,17 @@ macro_rules! further_cno_calls {
             /// Takes the trigger of a CNO without waiting.
             ///
             /// # Parameters
-            /// * `cno_handle` - in, the CNO, with or without a descriptor.
-            /// * `evd_handle` - out, an EVD that triggered it: a hint, others may have triggered it too. `DAT_HANDLE_NULL` if
-            ///   it is not triggered.
+            /// * `cno_handle` - in, the notification object, with or without a descriptor.
+            /// * `evd_handle` - out, the dispatcher that triggered it last, others may have triggered it too, or
+            ///   `DAT_HANDLE_NULL` if it is not triggered.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_QUEUE_EMPTY` | it is not triggered |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | not a CNO |
+            /// | `DAT_SUCCESS` | the object was triggered |
+            /// | `DAT_QUEUE_EMPTY` | the object is not triggered; `evd_handle` is `DAT_HANDLE_NULL`. The class bits are set, other than in dat_cno_wait |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_handle` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_cno_trigger.
             extern "C" fn dat_cno_trigger(
                 cno_handle: DAT_CNO_HANDLE,
                 evd_handle: *mut DAT_EVD_HANDLE,

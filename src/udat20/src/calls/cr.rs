@@ -12,7 +12,7 @@ macro_rules! own_cr_calls {
             ///   `max_private_data_size`.
             /// * `private_data` - in, given to the other side with its event; copied during the call.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
@@ -21,9 +21,6 @@ macro_rules! own_cr_calls {
             ///
             /// # Events
             /// At the other side: `DAT_CONNECTION_EVENT_PEER_REJECTED` with the private data.
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_cr_reject.
             extern "C" fn dat_cr_reject(
                 cr_handle: DAT_CR_HANDLE,
                 private_data_size: DAT_COUNT,

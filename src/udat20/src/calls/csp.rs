@@ -8,31 +8,32 @@ macro_rules! csp_calls {
             /// a public service point.
             ///
             /// # Parameters
-            /// * `ia_handle` - in, the adapter that it belongs to.
-            /// * `comm` - in, the kind of communication: the family of the address, SOCK_STREAM, and 0 or IPPROTO_TCP; copied.
-            /// * `address` - in, an address of the adapter, or the one that stands for all addresses, and the port; 0 lets the
-            ///   provider choose one, which dat_csp_query tells; copied.
-            /// * `evd_handle` - in, the EVD for its requests.
-            /// * `csp_handle` - out, the CSP; written only on success.
+            /// * `ia_handle` - in, an open interface adapter.
+            /// * `comm` - in, the communicator: `domain` `AF_INET` or `AF_INET6`, `type` `SOCK_STREAM`, `protocol` 0 or
+            ///   `IPPROTO_TCP`. Copied during the call.
+            /// * `address` - in, address and port to listen at. The address is one of the adapter, or that for any
+            ///   address; port 0 lets the library choose one, which dat_csp_query tells. Copied during the call.
+            /// * `evd_handle` - in, a dispatcher for connection requests.
+            /// * `csp_handle` - out, the common service point; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | not an EVD of the adapter for connection requests |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3`, `DAT_INVALID_ARG5` | that pointer is NULL |
-            /// | `DAT_COMM_NOT_SUPPORTED` | another kind of communication |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` | an address of another family than `comm` says |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE` | not an address of the adapter |
-            /// | `DAT_PORT_IN_USE` | another service point has the port |
+            /// | `DAT_SUCCESS` | the service point listens |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not a dispatcher for connection requests of this adapter |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `comm` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `address` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `csp_handle` is NULL |
+            /// | `DAT_COMM_NOT_SUPPORTED` | `comm` is none of the above |
+            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` | the address is of another family than `comm` |
+            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE` | the address is not one of the adapter |
+            /// | `DAT_PORT_IN_USE` | something listens at the port already |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no CSPs; never from the providers of this project |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no common service points; never from the providers of this project |
             ///
             /// # Events
             /// On the EVD: `DAT_CONNECTION_REQUEST_EVENT` for each request.
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_csp_create.
             extern "C" fn dat_csp_create(
                 ia_handle: DAT_IA_HANDLE,
                 comm: *mut DAT_COMM,
@@ -45,19 +46,17 @@ macro_rules! csp_calls {
             /// Returns the chosen attributes of a CSP.
             ///
             /// # Parameters
-            /// * `csp_handle` - in, the CSP.
-            /// * `csp_param_mask` - in, the requested fields, bits of `DAT_CSP_FIELD_ALL`.
-            /// * `csp_param` - out, the fields. The memory they point to lives as long as the CSP.
+            /// * `csp_handle` - in, the common service point.
+            /// * `csp_param_mask` - in, bits of `DAT_CSP_FIELD_ALL`: the fields to fill in.
+            /// * `csp_param` - out, the fields. The memory that they point to lives as long as the service point.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` | not a CSP |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | unknown bits in the mask |
+            /// | `DAT_SUCCESS` | the fields are filled in |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` | `csp_handle` is not a common service point |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `csp_param_mask` has an unknown bit |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `csp_param` is NULL |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_csp_query.
             extern "C" fn dat_csp_query(
                 csp_handle: DAT_CSP_HANDLE,
                 csp_param_mask: DAT_CSP_PARAM_MASK,
@@ -68,15 +67,13 @@ macro_rules! csp_calls {
             /// Destroys a CSP. Requests that have arrived stay valid.
             ///
             /// # Parameters
-            /// * `csp_handle` - in, the CSP.
+            /// * `csp_handle` - in, the common service point.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` | not a CSP |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_csp_free.
+            /// | `DAT_SUCCESS` | the service point is gone |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` | `csp_handle` is not a common service point |
             extern "C" fn dat_csp_free(
                 csp_handle: DAT_CSP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_CSP);

@@ -25,7 +25,7 @@ macro_rules! own_lmr_calls {
             /// * `registered_length`, `registered_address` - out, the registered range, which covers at least the
             ///   requested one.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
@@ -40,9 +40,6 @@ macro_rules! own_lmr_calls {
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | shared memory that cannot be registered as such at present; never from the providers of this project |
             /// | `DAT_MODEL_NOT_SUPPORTED` | a zero-based LMR, where the transport has none |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; no LMR left, or no memory that may be locked |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_lmr_create.
             extern "C" fn dat_lmr_create(
                 ia_handle: DAT_IA_HANDLE,
                 mem_type: DAT_MEM_TYPE,

@@ -8,36 +8,35 @@ macro_rules! further_post_calls {
             ///
             /// # Parameters
             /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the send is flushed.
-            /// * `num_segments` - in, elements of `local_iov`, 0 to `max_request_iov`; 0 for an empty message.
-            /// * `local_iov` - in, the segments; read during the call; NULL only if there are none. Segments of length 0
-            ///   are skipped.
-            /// * `user_cookie` - in, returned in the completion.
+            /// * `num_segments` - in, number of segments, from 0 to `max_request_iov` of the endpoint.
+            /// * `local_iov` - in, the segments; read during the call. Those of length 0 are skipped. May be NULL if
+            ///   there are none.
+            /// * `user_cookie` - in, a value for the completion event, returned bit for bit.
             /// * `completion_flags` - in, as for dat_ep_post_send.
-            /// * `invalidate_flag` - in, whether a binding ends.
-            /// * `rmr_context` - in, the context of the RMR as the other side named it. RDMA of this endpoint that was posted
-            ///   before has been carried out; for reads only with `DAT_COMPLETION_BARRIER_FENCE_FLAG`.
+            /// * `invalidate_flag` - in, `DAT_TRUE` to invalidate; with `DAT_FALSE` the call is dat_ep_post_send.
+            /// * `rmr_context` - in, context of a window of the peer, as the peer named it; ignored without
+            ///   `invalidate_flag`. RDMA of this endpoint that was posted before has been carried out when the binding
+            ///   ends; reads only with `DAT_COMPLETION_BARRIER_FENCE_FLAG`.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is in this state, neither connected nor disconnected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the number of segments is negative or above `max_request_iov` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | NULL with a count, or a segment is not within its LMR |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | a flag that does not apply |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `invalidate_flag` is neither true nor false |
-            /// | `DAT_LENGTH_ERROR` | longer than `max_message_size` of the endpoint |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` | an LMR of another protection zone |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` | no such LMR, or one without any local privilege |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | a binding is to end, and the transport cannot do that, or the program at the other end does not take such sends |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
+            /// | `DAT_SUCCESS` | the message is posted; one completion follows unless it is suppressed |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is neither connected nor disconnected |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `num_segments` is negative or above `max_request_iov` |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `local_iov` is NULL with segments, or a range is not inside its region |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `completion_flags` has a bit that does not apply |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `invalidate_flag` is neither `DAT_TRUE` nor `DAT_FALSE` |
+            /// | `DAT_LENGTH_ERROR` | the segments have more bytes than `max_message_size` of the endpoint |
+            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` | a segment is not in the zone of the endpoint |
+            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` | an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | `invalidate_flag` is `DAT_TRUE`, and the device cannot invalidate or the peer is a program of uDAPL 1.2, which has no such messages. Over libdaplverbs(7) such a peer is not recognised |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding, or out of memory |
             ///
             /// # Events
             /// `DAT_DTO_COMPLETION_EVENT` on the request EVD; at the other side one whose `operation` is
             /// `DAT_DTO_RECEIVE_WITH_INVALIDATE`, with the context.
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_ep_post_send_with_invalidate.
             extern "C" fn dat_ep_post_send_with_invalidate(
                 ep_handle: DAT_EP_HANDLE,
                 num_segments: DAT_COUNT,
@@ -53,29 +52,30 @@ macro_rules! further_post_calls {
             ///
             /// # Parameters
             /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the read is flushed.
-            /// * `local_iov` - in, the local memory, at least as long as the remote one; read during the call.
-            /// * `user_cookie` - in, returned in the completion.
-            /// * `remote_iov` - in, the remote memory as the other side named it; read during the call.
+            /// * `local_iov` - in, where the bytes go: context of a remote memory region of this program that is bound,
+            ///   or the `rmr_context` of a local one; address as a peer would give it, and length, at least that of
+            ///   `remote_iov`. Copied during the call.
+            /// * `user_cookie` - in, a value for the completion event, returned bit for bit.
+            /// * `remote_iov` - in, what is read: context, address and length in the peer's memory. Copied during the
+            ///   call.
             /// * `completion_flags` - in, as for dat_ep_post_rdma_read.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is in this state, neither connected nor disconnected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `local_iov` is NULL, or not within its region |
+            /// | `DAT_SUCCESS` | the read is posted; one completion follows unless it is suppressed |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
+            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is neither connected nor disconnected |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `local_iov` is NULL, or its range is not inside the region |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `remote_iov` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | a flag that does not apply |
-            /// | `DAT_LENGTH_ERROR` | the local memory is shorter than the remote one, or that is longer than `max_rdma_size` of the endpoint |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a region of another protection zone, or an RMR that is bound over another endpoint |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | no such context, or one without write privilege |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `completion_flags` has a bit that does not apply |
+            /// | `DAT_LENGTH_ERROR` | there is more to read than room, or more than `max_rdma_size` of the endpoint |
+            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | the local region is not in the zone of the endpoint, or is bound over another endpoint |
+            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | the local context is unknown, not bound, or does not grant to write |
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding, or out of memory |
             ///
             /// # Events
             /// `DAT_DTO_COMPLETION_EVENT` on the request EVD; none at the other side.
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_ep_post_rdma_read_to_rmr.
             extern "C" fn dat_ep_post_rdma_read_to_rmr(
                 ep_handle: DAT_EP_HANDLE,
                 local_iov: *const DAT_RMR_TRIPLET,

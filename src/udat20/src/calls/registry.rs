@@ -7,13 +7,14 @@ macro_rules! own_registry_calls {
             /// here, so it returns its argument. Providers made for a library that numbers its instances call it.
             ///
             /// # Parameters
-            /// * `handle` - in, the program's handle, or that of the provider.
-            /// * `ia_handle` - out, the provider's handle; written only on success.
+            /// * `handle` - in, a handle of an interface adapter, as the program holds it.
+            /// * `ia_handle` - out, the handle under which the provider knows it; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not a handle of a registered provider |
+            /// | `DAT_SUCCESS` | `*ia_handle` is set |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `handle` is no handle of a registered provider |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ia_handle` is NULL |
             ///
             /// # Specification
@@ -34,13 +35,10 @@ macro_rules! own_registry_calls {
             /// * `minor_message` - out, the name of the subtype, an empty string for `DAT_NO_SUBTYPE`; may be NULL. Both
             ///   are written whatever the call returns.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | there is no such type or no such subtype |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_strerror.
             extern "C" fn dat_strerror(
                 value: DAT_RETURN,
                 major_message: *mut *const c_char,
@@ -59,19 +57,19 @@ macro_rules! further_registry_calls {
             /// loads nothing. Thread-safe.
             ///
             /// # Parameters
-            /// * `name1`, `name2` - in, names that dat_registry_list_providers lists.
-            /// * `relationship` - out, `DAT_HA_TRUE`, `DAT_HA_FALSE`, `DAT_HA_CONFLICTING` if the providers disagree, or
-            ///   `DAT_HA_UNKNOWN` if no provider can say; written only on success.
+            /// * `name1` - in, name of an interface adapter, as dat_registry_list_providers lists it.
+            /// * `name2` - in, name of another one.
+            /// * `relationship` - out, `DAT_HA_TRUE`, `DAT_HA_FALSE`, `DAT_HA_CONFLICTING` if the providers disagree,
+            ///   or `DAT_HA_UNKNOWN` if no provider can say; written on success only.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1`, `DAT_INVALID_ARG2` | that name is NULL or longer than 255 characters |
+            /// | `DAT_SUCCESS` | `relationship` is set |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `name1` is NULL or longer than 255 characters |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `name2` is NULL or longer than 255 characters |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `relationship` is NULL |
-            /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | no entry has this name |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_registry_providers_related.
+            /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | one of the names is not in the registry |
             extern "C" fn dat_registry_providers_related(
                 name1: DAT_NAME_PTR,
                 name2: DAT_NAME_PTR,
@@ -86,7 +84,7 @@ macro_rules! further_registry_calls {
             /// * `provider` - in, the name of the other one.
             /// * `answer` - out, whether it can.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |

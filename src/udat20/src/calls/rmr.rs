@@ -24,7 +24,7 @@ macro_rules! own_rmr_calls {
             ///   `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.
             /// * `context` - out, the name for the remote side; may be NULL to unbind.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
@@ -45,9 +45,6 @@ macro_rules! own_rmr_calls {
             ///
             /// # Events
             /// `DAT_RMR_BIND_COMPLETION_EVENT` on the request EVD of the endpoint.
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_rmr_bind.
             extern "C" fn dat_rmr_bind(
                 rmr_handle: DAT_RMR_HANDLE,
                 lmr_handle: DAT_LMR_HANDLE,
@@ -72,19 +69,17 @@ macro_rules! further_rmr_calls {
             /// it is bound. When that endpoint is no longer connected, the binding ends.
             ///
             /// # Parameters
-            /// * `pz_handle` - in, its protection zone.
-            /// * `rmr_handle` - out, the RMR; written only on success.
+            /// * `pz_handle` - in, the protection zone of the region.
+            /// * `rmr_handle` - out, the new region, bound to nothing.
             ///
-            /// # Errors
+            /// # Returns
             /// | returned | when |
             /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone |
+            /// | `DAT_SUCCESS` | the region is made |
+            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; the adapter has no RMR left |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the transport has no RMRs of one endpoint |
-            ///
-            /// # Specification
-            /// uDAPL 2.0, dat_rmr_create_for_ep.
+            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory, or the adapter has no region left |
+            /// | `DAT_MODEL_NOT_SUPPORTED` | the device has no windows of one endpoint |
             extern "C" fn dat_rmr_create_for_ep(
                 pz_handle: DAT_PZ_HANDLE,
                 rmr_handle: *mut DAT_RMR_HANDLE,
