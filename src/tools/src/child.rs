@@ -10,8 +10,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Context;
 use rustix::fs::{Access, access};
 
-use crate::adapter;
-use crate::dat::Library;
+use crate::dat::{Ia, Library};
 
 /// A server that was started as a child; it ends with its owner.
 #[derive(Debug)]
@@ -37,7 +36,7 @@ impl Server {
         more: impl IntoIterator<Item = String>,
     ) -> anyhow::Result<Self> {
         // Why the adapter does not open is told here, and not by the server alone.
-        drop(adapter::open(library, adapter)?);
+        drop(Ia::open(library, adapter)?);
         let program = own_file().context("this program is not to be found")?;
         let mut command = Command::new(program);
         let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context;
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,7 @@ use super::error::Result;
 use super::library::{file_of, text};
 use super::object::Handle;
 use super::{Library, address};
+use crate::shell::operand;
 
 /// Places in the dispatcher of asynchronous events.
 const ASYNC_EVENTS: DAT_COUNT = 64;
@@ -53,9 +55,14 @@ impl fmt::Display for Demand {
 impl Ia {
     /// Opens an adapter as most programs do, who ask for no thread safety. An adapter may be used by several threads if its
     /// [`Attributes`] say `is_thread_safe`; a caller looks there before it starts a second one.
-    pub fn open(library: Library, name: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// The adapter does not open; the error names it, and the command that tells more.
+    pub fn open(library: Library, name: &str) -> anyhow::Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
-        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default())
+        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default()).with_context(|| {
+            format!("the adapter \"{name}\" does not open; `dat-info --explain {}` tells why", operand(name))
+        })
     }
 
     /// Opens an adapter as a program of some version and thread safety does.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 
-use super::clock::Usage;
 use super::control::{Control, Message};
 use super::limit::Limit;
 use super::node::Node;
@@ -74,9 +73,7 @@ impl<'a> Client<'a> {
         node.connect(self.host, qualifier, self.longest)?;
         let outcome = node.run(&mut self.control, self.processors)?;
         match self.control.hear()? {
-            Message::Report { elapsed, processor } => {
-                let server =
-                    Usage { elapsed: Duration::from_nanos(elapsed), processor: Duration::from_nanos(processor) };
+            Message::Report(server) => {
                 // The result is that of what was done.
                 let done = Plan { outstanding: outcome.window, ..*plan };
                 Ok(Row::new(self.name, &done, &outcome.threads, outcome.usage, server))

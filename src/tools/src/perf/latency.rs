@@ -8,7 +8,8 @@ use std::sync::atomic::{Ordering, fence};
 use super::clock::{Measured, Steps, rest};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
-use super::worker::{Place, Worker};
+use super::worker::Worker;
+use crate::dat::Place;
 
 /// Looks of a target at its memory before it looks whether the peer is still there.
 const LOOKS: u32 = 1 << 20;

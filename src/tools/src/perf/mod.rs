@@ -8,7 +8,7 @@
 //! | [`client`], [`server`] | the two sides |
 //! | [`plan`], [`control`] | what is measured, and how the sides agree on it |
 //! | [`node`], [`gate`], [`limit`] | the objects and threads of a process, where they meet, and when they must end |
-//! | [`worker`], [`direct`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
+//! | [`worker`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
 //! | [`clock`], [`processors`] | times, processor time and processors |
 //! | [`result`], [`report`], [`picture`] | what comes out of it |
 //!
@@ -26,7 +26,6 @@ mod bytes;
 mod client;
 mod clock;
 mod control;
-mod direct;
 mod gate;
 mod latency;
 mod limit;
@@ -49,9 +48,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use arguments::Arguments;
 
-use crate::adapter;
 use crate::child;
-use crate::dat::{Library, address};
+use crate::dat::{Ia, Library, address};
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
@@ -154,7 +152,7 @@ fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: 
     let library = Library::load(arguments.common.library.as_deref())?;
     processors::pin(&arguments.cpu, 0)?;
     let server = if arguments.own_peer { Some(start_server(arguments, library)?) } else { None };
-    let ia = adapter::open(library, &arguments.name)?;
+    let ia = Ia::open(library, &arguments.name)?;
     let own = ia.attributes()?.address.map(|address| address.ip());
     let (hosts, qualifier) = match (&server, &arguments.host) {
         (Some(server), _) => (vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))], server.qualifier),

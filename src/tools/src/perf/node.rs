@@ -17,9 +17,6 @@ use super::{latency, stream};
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Cr, Ep, Evd, Evds, Event, Ia, Library, Psp, Pz};
 
-/// Begins the private data of a request for a connection of a measurement; the thread and its connection follow.
-const GREETING: &[u8; 8] = b"dat-data";
-
 /// How long a server waits for a connection before it looks whether the client is still there.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -47,7 +44,7 @@ pub struct Outcome {
 impl Node {
     /// Makes all objects.
     pub fn new(library: Library, name: &str, plan: &Plan, client: bool) -> anyhow::Result<Self> {
-        let ia = crate::adapter::open(library, name)?;
+        let ia = Ia::open(library, name)?;
         let adapter = ia.attributes()?;
         let most = match plan.test.transfer() {
             Transfer::Send => adapter.ia.max_message_size,
@@ -211,10 +208,7 @@ impl Listener {
     }
 }
 
-fn greeting(thread: usize, connection: usize) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(GREETING);
-    bytes[8..12].copy_from_slice(&(thread as u32).to_le_bytes());
-    bytes[12..].copy_from_slice(&(connection as u32).to_le_bytes());
-    bytes
+/// The private data of a request for a connection of a measurement.
+fn greeting(thread: usize, connection: usize) -> Vec<u8> {
+    format!("dat-data {thread} {connection}.").into_bytes()
 }

@@ -10,7 +10,8 @@ use anyhow::bail;
 use super::clock::{Measured, Steps};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
-use super::worker::{Done, Place, Worker};
+use super::worker::{Done, Worker};
+use crate::dat::Place;
 
 /// Bytes of a message from the receiver: credits, and whether it has received all.
 const CREDITS: usize = 16;
@@ -56,7 +57,7 @@ fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps
         }
         // Those that are there, before they are needed.
         if lanes[purse].credits < worker.depth / 2 {
-            while let Some(message) = worker.try_fetch(worker.recv, &mut place)? {
+            while let Some(message) = worker.try_fetch(&worker.evds.recv, &mut place)? {
                 done |= take_credits(worker, lanes, message)?;
             }
         }

@@ -91,7 +91,8 @@ impl Tool for Arguments {
 
     fn run(self) -> anyhow::Result<Outcome> {
         if self.host.is_none() && !self.self_peer {
-            return self.serve();
+            let interrupt = Interrupt::catch().context("signals cannot be caught")?;
+            return server::run(&self, Library::load(self.common.library.as_deref())?, &interrupt);
         }
         let style = Style { json: self.common.json, flood: self.flood };
         let mut report = Report::new(style, self.host.clone().unwrap_or("itself".to_owned()), self.size);
@@ -134,18 +135,6 @@ impl Arguments {
         };
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
         client::run(&plan, Pace { count: self.count, interval }, report)
-    }
-
-    /// Is the server, whose adapter has a name.
-    fn serve(&self) -> anyhow::Result<Outcome> {
-        server::run(&server::Plan {
-            library: Library::load(self.common.library.as_deref())?,
-            adapter: self.name.as_deref().unwrap_or_default(),
-            qualifier: (!self.announce).then_some(self.qualifier),
-            count: self.count,
-            json: self.common.json,
-            interrupt: &Interrupt::catch().context("signals cannot be caught")?,
-        })
     }
 }
 

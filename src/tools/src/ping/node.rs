@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use dat_udat12::{DAT_EVD_CONNECTION_FLAG, DAT_EVD_CR_FLAG, DAT_EVD_DTO_FLAG, DAT_FALSE};
 
-use crate::adapter;
 use crate::dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Pz, Result};
 use crate::interrupt::Interrupt;
 
@@ -44,7 +43,7 @@ impl Node {
     /// # Parameters
     /// * `events` - events of each kind that can be under way at a time.
     pub fn open(library: Library, name: &str, events: usize) -> anyhow::Result<Self> {
-        let ia = adapter::open(library, name)?;
+        let ia = Ia::open(library, name)?;
         let attributes = ia.attributes()?;
         let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));
         let cno = Cno::new(&ia)?;
