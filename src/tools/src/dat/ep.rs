@@ -8,7 +8,7 @@ use dat_udat12::*;
 use super::error::Result;
 use super::evd::timeout;
 use super::object::{Object, object};
-use super::{Attributes, Evd, Pz, Remote, Segment, address};
+use super::{Attributes, Cno, Evd, Ia, Pz, Remote, Segment, address};
 
 /// The dispatchers of an endpoint.
 #[derive(Clone, Debug)]
@@ -19,6 +19,22 @@ pub struct Evds {
     pub request: Evd,
     /// For its connection.
     pub connect: Evd,
+}
+
+impl Evds {
+    /// Makes the dispatchers.
+    ///
+    /// # Parameters
+    /// * `lengths` - events that each of them can hold, in the order of the fields.
+    /// * `cno` - the notification object that events trigger.
+    pub fn new(ia: &Ia, lengths: [usize; 3], cno: Option<&Cno>) -> Result<Self> {
+        let [recv, request, connect] = lengths;
+        Ok(Self {
+            recv: Evd::new(ia, recv, DAT_EVD_DTO_FLAG, cno)?,
+            request: Evd::new(ia, request, DAT_EVD_DTO_FLAG, cno)?,
+            connect: Evd::new(ia, connect, DAT_EVD_CONNECTION_FLAG, cno)?,
+        })
+    }
 }
 
 object! {

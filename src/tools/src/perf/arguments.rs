@@ -1,6 +1,7 @@
 //! The arguments of dat-perf, and the plans that they stand for.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Parser};
 
@@ -152,6 +153,11 @@ impl Arguments {
         }
         let more = self.active.filter(|&active| active > self.connections)?;
         Some(format!("--active {more} is more than --connections, which is {}", self.connections))
+    }
+
+    /// The longest time of one measurement.
+    pub fn longest(&self) -> Duration {
+        Duration::from_secs(self.limit)
     }
 
     /// The measurements, in their order.

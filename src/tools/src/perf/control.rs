@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
@@ -99,11 +99,7 @@ impl Control {
 
     fn new(ia: &Ia, longest: Duration) -> anyhow::Result<Self> {
         let pz = Pz::new(ia)?;
-        let evds = Evds {
-            recv: Evd::new(ia, BUFFERS, DAT_EVD_DTO_FLAG, None)?,
-            request: Evd::new(ia, 8, DAT_EVD_DTO_FLAG, None)?,
-            connect: Evd::new(ia, 8, DAT_EVD_CONNECTION_FLAG, None)?,
-        };
+        let evds = Evds::new(ia, [BUFFERS, 8, 8], None)?;
         let local = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
         let region = Region::new(&pz, LENGTH * (BUFFERS + 1), local)?;
         let ep = Ep::new(&pz, &evds, None, &ep::attributes(&ia.attributes()?, LENGTH as u64, BUFFERS, 4))?;
@@ -157,7 +153,7 @@ impl Control {
     pub fn poll(&mut self) -> anyhow::Result<Option<Message>> {
         match self.evds.recv.dequeue()? {
             Some(Event::Completion(completion)) => {
-                let completion = succeeded(completion)?.context(GONE)?;
+                ensure!(completion.succeeded()?, GONE);
                 self.take(&completion).map(Some)
             }
             _ if self.left().is_zero() => Err(self.too_late()),
@@ -253,18 +249,10 @@ pub fn still_connected(connect: &Evd) -> anyhow::Result<()> {
 fn wait(evd: &Evd, until: Instant) -> anyhow::Result<Option<Completion>> {
     loop {
         match evd.wait(until.saturating_duration_since(Instant::now()))? {
-            Some(Event::Completion(completion)) => return succeeded(completion),
+            Some(Event::Completion(completion)) => return Ok(completion.succeeded()?.then_some(completion)),
             _ if Instant::now() >= until => bail!("the peer does not answer"),
             _ => {}
         }
-    }
-}
-
-fn succeeded(completion: Completion) -> anyhow::Result<Option<Completion>> {
-    match completion.status {
-        DAT_DTO_SUCCESS => Ok(Some(completion)),
-        DAT_DTO_ERR_FLUSHED => Ok(None),
-        status => bail!("a message ended with {}", event::status_name(status)),
     }
 }
 

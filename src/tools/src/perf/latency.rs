@@ -44,14 +44,10 @@ fn each(
     steps: &mut Steps,
     round: impl Fn(&mut Worker, usize, u64) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let active = worker.plan.active as usize;
     let mut connection = 0;
     for number in numbers {
         round(worker, connection, number)?;
-        connection += 1;
-        if connection == active {
-            connection = 0;
-        }
+        connection = worker.next(connection);
         steps.step();
     }
     Ok(())

@@ -41,7 +41,6 @@ mod worker;
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -53,7 +52,7 @@ use crate::dat::{Ia, Library, address};
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
-use client::{Client, GiveUp, first_that_connects};
+use client::{Client, GiveUp};
 use parking_lot::Mutex;
 use result::Row;
 
@@ -162,14 +161,11 @@ fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: 
             (hosts, arguments.qualifier)
         }
     };
-    let longest = Duration::from_secs(arguments.limit);
     let plans = arguments.plans();
     progress.set_length(plans.len() as u64);
     progress.set_style(ProgressStyle::with_template("{pos} of {len}  {msg}")?);
     progress.set_draw_target(ProgressDrawTarget::stderr());
-    let mut client = first_that_connects(&hosts, |host| {
-        Client::new(&ia, &arguments.name, host, qualifier, &arguments.cpu, longest, Arc::clone(&give_up))
-    })?;
+    let mut client = Client::connect(&ia, arguments, &hosts, qualifier, give_up)?;
     for plan in &plans {
         progress.set_message(report::under_way(plan.test, plan.size));
         let row = client.measure(plan)?;

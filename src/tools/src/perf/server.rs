@@ -63,7 +63,7 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
         return Ok(Visit::Stranger);
     }
     note(arguments, format_args!("{who} is connected"))?;
-    let mut control = Control::accept(ia, request, Duration::from_secs(arguments.limit))?;
+    let mut control = Control::accept(ia, request, arguments.longest())?;
     while let Some(message) =
         control.hear_or_end().with_context(|| format!("{who}, which is to say what to measure"))?
     {

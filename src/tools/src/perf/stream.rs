@@ -72,10 +72,7 @@ fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps
         worker.post_send(connection, size, slot)?;
         lanes[purse].credits -= 1;
         lanes[connection].number += 1;
-        connection += 1;
-        if connection == lanes.len() {
-            connection = 0;
-        }
+        connection = worker.next(connection);
         steps.step();
     }
     worker.reap_all()?;
@@ -165,10 +162,7 @@ fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, step
             worker.post_write(connection, size, slot)?;
         }
         lanes[connection].number += 1;
-        connection += 1;
-        if connection == lanes.len() {
-            connection = 0;
-        }
+        connection = worker.next(connection);
         steps.step();
     }
     while worker.under_way > 0 {

@@ -242,11 +242,7 @@ impl Worker {
         let connections = plan.connections as usize;
         let depth = depth(plan, &adapter.ia);
         let receives = receives(plan, depth);
-        let evds = Evds {
-            recv: Evd::new(ia, receives + 1, DAT_EVD_DTO_FLAG, None)?,
-            request: Evd::new(ia, outstanding + 8 * active + 8, DAT_EVD_DTO_FLAG, None)?,
-            connect: Evd::new(ia, 2 * connections, DAT_EVD_CONNECTION_FLAG, None)?,
-        };
+        let evds = Evds::new(ia, [receives + 1, outstanding + 8 * active + 8, 2 * connections], None)?;
         let (out, into) = Layout::of(plan, depth, client);
         let (out, into) = (Buffers::new(pz, out)?, Buffers::new(pz, into)?);
         let srq = if plan.srq { Some(Srq::new(pz, depth)?) } else { None };
@@ -288,6 +284,12 @@ impl Worker {
             }
         }
         Ok(())
+    }
+
+    /// The connection behind this one, or the first again.
+    #[inline(always)]
+    pub fn next(&self, connection: usize) -> usize {
+        if connection + 1 == self.plan.active as usize { 0 } else { connection + 1 }
     }
 
     /// The memory that the peer needs to know.

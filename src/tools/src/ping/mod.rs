@@ -36,7 +36,7 @@ use anyhow::{Context, ensure};
 pub use arguments::Arguments;
 use client::Pace;
 use node::Node;
-use report::{Report, Style};
+use report::Report;
 use wire::Pattern;
 
 use crate::child;
@@ -94,8 +94,7 @@ impl Tool for Arguments {
             let interrupt = Interrupt::catch().context("signals cannot be caught")?;
             return server::run(&self, Library::load(self.common.library.as_deref())?, &interrupt);
         }
-        let style = Style { json: self.common.json, flood: self.flood };
-        let mut report = Report::new(style, self.host.clone().unwrap_or("itself".to_owned()), self.size);
+        let mut report = Report::new(&self);
         match self.ping(&mut report) {
             Ok(()) => report.finish(),
             Err(error) => {
@@ -109,8 +108,6 @@ impl Tool for Arguments {
 impl Arguments {
     /// Is the client.
     fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
-        report.adapter.clone_from(&self.name);
-        report.qualifier = (!self.self_peer).then_some(self.qualifier);
         let library = Library::load(self.common.library.as_deref())?;
         let interrupt = Interrupt::catch().context("signals cannot be caught")?;
         let adapter = match &self.name {

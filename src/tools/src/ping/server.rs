@@ -9,7 +9,7 @@ use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
 use super::{Arguments, EVENTS, check_size};
 use crate::child;
-use crate::dat::event::{event_name, status_name};
+use crate::dat::event::event_name;
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Completion, Connection, Cr, Event, Library, Psp, Region};
 use crate::interrupt::Interrupt;
@@ -181,14 +181,10 @@ impl Server<'_> {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
             for place in 0..client.channels.len() {
-                let done = client.channels[place].done(completion);
-                if done == Done::Stranger || completion.status == DAT_DTO_ERR_FLUSHED {
-                    continue;
-                }
-                let result = match (completion.status, done) {
-                    (DAT_DTO_SUCCESS, Done::Message(message)) => client.answer(place, message),
-                    (DAT_DTO_SUCCESS, _) => Ok(()),
-                    (status, _) => Err(anyhow::anyhow!("a transfer failed, {}", status_name(status))),
+                let result = match (client.channels[place].done(completion), completion.succeeded()) {
+                    (Done::Stranger, _) | (_, Ok(false)) => continue,
+                    (Done::Message(message), Ok(true)) => client.answer(place, message),
+                    (_, outcome) => outcome.map(drop),
                 };
                 return result.or_else(|error| self.gone(index, &error.to_string()));
             }

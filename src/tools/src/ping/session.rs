@@ -11,8 +11,8 @@ use super::EVENTS;
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
-use crate::dat::event::{event_name, status_name};
-use crate::dat::{Completion, Event, Library, Region, address};
+use crate::dat::event::event_name;
+use crate::dat::{Event, Library, Region, address};
 use crate::interrupt::Interrupt;
 
 /// The numbers of RDMA operations in their cookies.
@@ -237,7 +237,7 @@ impl Session {
                     for (index, channel) in self.channels.iter_mut().enumerate() {
                         let done = channel.done(&completion);
                         if done != Done::Stranger
-                            && succeeded(&completion)?
+                            && completion.succeeded().map_err(failed)?
                             && let Some(found) = wanted(index, done, channel)
                         {
                             return Ok(Some(found));
@@ -253,15 +253,6 @@ impl Session {
                 Happening::Event(Event::Request(_) | Event::Other) => {}
             }
         }
-    }
-}
-
-/// Whether a transfer succeeded. One that was flushed says nothing: the event of its connection tells why.
-fn succeeded(completion: &Completion) -> Result<bool, Stop> {
-    match completion.status {
-        DAT_DTO_SUCCESS => Ok(true),
-        DAT_DTO_ERR_FLUSHED => Ok(false),
-        status => Err(Stop::Gone(format!("a transfer failed, {}", status_name(status)))),
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod adapter;
 mod configuration;
-mod instance;
 mod rdma;
 mod shm;
 mod step;
@@ -180,6 +179,3 @@ fn trial(name: &CStr) -> String {
         format!("dat-ping {operand} --self --count 3")
     }
 }
-
-#[cfg(test)]
-mod tests;
