@@ -14,8 +14,6 @@ dat_library::library! {
     /// uDAPL 1.2.
     struct Udat12 = dat_udat12;
     name: "libdat",
-    types: [],
-    subtypes: [DAT_INVALID_RO_COOKIE],
 }
 
 /// Makes the exported function of a call.

@@ -19,7 +19,6 @@ pub mod fork;
 pub mod guard;
 pub mod head;
 pub mod ia;
-mod names;
 mod pages;
 pub mod provider;
 pub mod registry_api;
