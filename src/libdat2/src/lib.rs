@@ -1,7 +1,7 @@
 //! libdat2.so.2: the consumer side of uDAPL 2.0 and the registry of providers.
 //!
-//! The functions that programs call are made from the lists of calls. Most of what carries them out is in
-//! [`dat_library`]; here is what belongs to this version.
+//! The functions that programs call are made from the lists of calls. [`dat_library`] carries most of them out; here is what
+//! belongs to this version.
 
 use std::ffi::c_char;
 

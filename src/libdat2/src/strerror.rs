@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use dat_library::api::Api;
 use dat_udat20::{DAT_RETURN, DAT_SUCCESS};
 
-/// The text of what has no name. Programs join both texts without a look at the return code, so there are always two.
+/// The text of a code without a name. Programs print both texts without checking the return code, so there are always two.
 const UNKNOWN: &CStr = c"unknown";
 
 /// Finds the names, and stores a text for each pointer that is not NULL.

@@ -1,4 +1,4 @@
-//! What a version of the interface gives to its library.
+//! What a version of the interface defines for its library.
 
 use std::ffi::CStr;
 
@@ -23,7 +23,7 @@ pub trait Api: Sized + 'static {
     /// Its subtypes of return codes, likewise.
     const SUBTYPES: Names;
 
-    /// What the library keeps for the time of the process.
+    /// The library's state.
     fn statics() -> &'static Statics<Self>;
 
     /// The name of the type of a return code.
@@ -48,11 +48,11 @@ fn name_of(names: [Names; 2], code: DAT_RETURN, mask: DAT_RETURN) -> Option<&'st
     names.into_iter().flatten().find(|(value, _)| value & mask == code & mask).map(|(_, name)| *name)
 }
 
-/// What a library keeps for the time of the process.
+/// The state of a library, which lives as long as the process.
 pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,
-    /// The registry's lock while a fork is going on.
+    /// The registry's lock during a fork.
     pub hold: Hold<Held<'static, Providers<A>>>,
 }
 
@@ -128,8 +128,8 @@ macro_rules! codes {
     }};
 }
 
-/// Makes a shared library that of a version of the interface: a type that is the version's [`Api`], the library's memory,
-/// and its part in forks.
+/// Defines the library of a version of the interface: a type that is the version's [`Api`], the allocator, and the fork
+/// handlers.
 ///
 /// # Parameters
 /// * `struct $api = $udat` - the name of the type, and the crate of the version's types, constants and codes.
