@@ -1,6 +1,6 @@
 //! What the tools dat-info, dat-ping and dat-perf are made of.
 //!
-//! An error is what a user is told, so that functions name only those that their callers have to know.
+//! Errors are shown to the user, so functions document only those that callers have to distinguish.
 //!
 //! | module | contents |
 //! |---|---|

@@ -117,7 +117,7 @@ impl Ep {
         .map(Self)
     }
 
-    /// Begins to connect; an event tells the outcome.
+    /// Begins to connect; an event has the outcome.
     ///
     /// # Parameters
     /// * `host` - the address of the peer.
@@ -142,7 +142,7 @@ impl Ep {
         self.library().check("dat_ep_connect", code)
     }
 
-    /// Begins to end the connection; an event tells when it has.
+    /// Begins to disconnect; an event follows.
     pub fn disconnect(&self, how: DAT_CLOSE_FLAGS) -> Result<()> {
         // SAFETY: the handle is that of an endpoint.
         let code = unsafe { (self.library().calls().dat_ep_disconnect)(self.raw(), how) };

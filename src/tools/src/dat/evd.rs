@@ -117,7 +117,7 @@ fn is_nothing(code: DAT_RETURN) -> bool {
     matches!(DAT_GET_TYPE(code), DAT_QUEUE_EMPTY | DAT_TIMEOUT_EXPIRED | DAT_INTERRUPTED_CALL)
 }
 
-/// A time as the calls take it, at most some 71 minutes: what is longer is not for ever.
+/// A time as the calls take it, at most some 71 minutes, so that a long time is not infinite.
 pub(super) fn timeout(longest: Duration) -> DAT_TIMEOUT {
     DAT_TIMEOUT::try_from(longest.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
 }

@@ -220,7 +220,7 @@ impl Drop for Region {
             self.handle == Handle::NULL || unsafe { (library.calls().dat_lmr_free)(self.handle.0) } == DAT_SUCCESS;
         // Memory that is still registered may still be written by others, so the process keeps it.
         if freed {
-            // SAFETY: the memory was taken with this layout, and nobody else uses it any more.
+            // SAFETY: the memory was taken with this layout, and nobody else uses it.
             unsafe { dealloc(self.base.as_ptr(), self.layout) };
         }
     }

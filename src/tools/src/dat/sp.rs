@@ -83,7 +83,7 @@ impl Cr {
         }
     }
 
-    /// Accepts the request for an endpoint; an event tells when the connection is there.
+    /// Accepts the request for an endpoint; an event comes when the connection is established.
     ///
     /// # Errors
     /// As dat_cr_accept; the request is rejected then.

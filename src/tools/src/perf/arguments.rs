@@ -11,7 +11,7 @@ use crate::tool::Common;
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
 /// Without HOST it is the server, which prints nothing but errors; with HOST it is the client, which measures: each test
-/// with each size, on connections and event dispatchers of its own. The server does what the client tells it, one client
+/// with each size, on connections and event dispatchers of its own. The server carries out what the client asks for, one client
 /// after the other.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-perf", version, group = ArgGroup::new("client").args(["host", "own_peer"]))]

@@ -1,4 +1,4 @@
-//! The client: tells the server what to measure, and measures.
+//! The client: sends plans to the server, and measures.
 
 use std::net::IpAddr;
 use std::sync::Arc;

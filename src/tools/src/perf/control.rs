@@ -1,4 +1,4 @@
-//! What the two processes tell each other beside a measurement: messages on a connection of their own, of an adapter
+//! What the two processes exchange beside a measurement: messages on a connection of their own, of an adapter
 //! instance of its own, so that what is measured has nothing but the connections of its plan.
 
 use std::net::IpAddr;

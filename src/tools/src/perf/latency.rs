@@ -11,7 +11,7 @@ use super::plan::{Plan, Transfer};
 use super::worker::Worker;
 use crate::dat::Place;
 
-/// Looks of a target at its memory before it looks whether the peer is still there.
+/// Polls of a target before it checks that the peer is still there.
 const LOOKS: u32 = 1 << 20;
 
 /// Runs the measurement of one thread; there is a result in the process that measures.

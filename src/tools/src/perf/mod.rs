@@ -56,7 +56,7 @@ use client::{Client, GiveUp};
 use parking_lot::Mutex;
 use result::Row;
 
-/// The results until now; none any more once they are shown.
+/// The results so far; none once they are shown.
 type Rows = Arc<Mutex<Option<Vec<Row>>>>;
 
 impl Tool for Arguments {
@@ -82,7 +82,7 @@ impl Tool for Arguments {
                    The results are written at the end, also if an error, --limit or Ctrl-C is the end: then those until \
                    there, and the exit status is 1.\n\n\
                    --csv writes a line with names and then a line a measurement; --json writes a list with an object a \
-                   measurement, which has the same names. The list is empty if there is no result. Errors are told on standard \
+                   measurement, which has the same names. The list is empty if there is no result. Errors appear on standard \
                    error alone.\n\n  \
                    adapter                      the interface adapter\n  \
                    test, size                   the test, and the bytes of a transfer\n  \

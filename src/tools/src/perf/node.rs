@@ -17,7 +17,7 @@ use super::{latency, stream};
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Cr, Ep, Evd, Evds, Event, Ia, Library, Psp, Pz};
 
-/// How long a server waits for a connection before it looks whether the client is still there.
+/// How long a server waits for a connection before it checks that the client is still there.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// One process of a measurement, with an adapter instance of its own.
@@ -174,10 +174,10 @@ fn end(eps: &[Ep], evds: &Evds) {
 fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<Measured>, Usage)> {
     let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
     let result = run(worker, &mut pace);
-    let measured = pace.outcome(result)?;
+    let measured = pace.gate.outcome(result)?;
     // Nobody frees what the peer may still use.
     let met = pace.meet();
-    pace.outcome(met)?;
+    pace.gate.outcome(met)?;
     Ok((measured, pace.usage()))
 }
 

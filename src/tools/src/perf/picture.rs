@@ -85,7 +85,7 @@ fn of(rows: &[Row], title: &str) -> Picture {
             let of_test = rows.iter().filter(|row| row.test == test);
             let mut points: Vec<_> = of_test.map(|row| (row.size as f64, value(row))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Line { label: test.name().to_owned(), colour: colour.to_owned(), dash: String::new(), points }
+            Line { label: test.to_string(), colour: colour.to_owned(), dash: String::new(), points }
         };
         Panel { heading: heading.to_owned(), unit, lines: tests.into_iter().zip(COLOURS).map(line).collect() }
     };

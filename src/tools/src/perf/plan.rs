@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// What a measurement moves, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
@@ -39,18 +40,6 @@ impl Test {
     pub const ALL: [Test; 6] =
         [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
 
-    /// Its name as an argument.
-    pub fn name(self) -> &'static str {
-        match self {
-            Test::SendLat => "send_lat",
-            Test::WriteLat => "write_lat",
-            Test::ReadLat => "read_lat",
-            Test::SendBw => "send_bw",
-            Test::WriteBw => "write_bw",
-            Test::ReadBw => "read_bw",
-        }
-    }
-
     /// What it transfers.
     pub fn transfer(self) -> Transfer {
         match self {
@@ -71,9 +60,10 @@ impl Test {
     }
 }
 
+/// Its name, as in arguments.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.to_possible_value().expect("no test is hidden").get_name())
     }
 }
 

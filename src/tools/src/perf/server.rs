@@ -1,4 +1,4 @@
-//! The server: does what clients tell it, one after the other.
+//! The server: carries out the plans of clients, one client after the other.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,16 +11,8 @@ use super::control::{Control, GREETING, Message};
 use super::node::Node;
 use super::plan::Plan;
 use super::processors::pin;
-use crate::child;
 use crate::dat::{Cr, Evd, Event, Ia, Library, Psp};
 use crate::print;
-
-/// A client and its measurements, or something that is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Visit {
-    Client,
-    Stranger,
-}
 
 /// Serves until the end of the process, or of the first client.
 ///
@@ -34,13 +26,13 @@ pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     let psp = Psp::new(&ia, wanted, &requests)
         .with_context(|| format!("cannot listen at qualifier {}", arguments.qualifier))?;
     if arguments.announce {
-        child::announce(psp.qualifier())?;
+        print::line(psp.qualifier())?;
     }
     note(arguments, format_args!("{} listens at qualifier {}", arguments.name, psp.qualifier()))?;
     loop {
         let Some(Event::Request(request)) = requests.wait(Duration::from_secs(600))? else { continue };
         match visit(arguments, library, &ia, request) {
-            Ok(Visit::Client) if arguments.once => return Ok(()),
+            Ok(is_client) if is_client && arguments.once => return Ok(()),
             Err(error) if arguments.once => return Err(error),
             Ok(_) => {}
             Err(error) => print::complain(format_args!("dat-perf: {error:#}")),
@@ -53,14 +45,14 @@ fn note(arguments: &Arguments, text: fmt::Arguments<'_>) -> anyhow::Result<()> {
     if arguments.verbose { print::line(text) } else { Ok(()) }
 }
 
-/// One request: a client from its first plan to its last, or a program that only connects, which is rejected.
-fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyhow::Result<Visit> {
+/// One request: a client from its first plan to its last, or a program that only connects, which is rejected; returns which.
+fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyhow::Result<bool> {
     let peer = request.query()?;
     let who = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
     if !peer.private_data.starts_with(GREETING) {
         // The request is rejected when it is dropped.
         note(arguments, format_args!("{who} is no dat-perf of this version, and is rejected"))?;
-        return Ok(Visit::Stranger);
+        return Ok(false);
     }
     note(arguments, format_args!("{who} is connected"))?;
     let mut control = Control::accept(ia, request, arguments.longest())?;
@@ -76,7 +68,7 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
         control.begin();
     }
     note(arguments, format_args!("{who} has gone"))?;
-    Ok(Visit::Client)
+    Ok(true)
 }
 
 /// One measurement. The client hears why one cannot be made, and may go on with another one.

@@ -15,7 +15,7 @@ use crate::dat::Place;
 
 /// Bytes of a message from the receiver: credits, and whether it has received all.
 const CREDITS: usize = 16;
-/// Looks of the target of RDMA at its memory before it looks whether the peer has ended.
+/// Polls of the target of RDMA before it checks whether the peer has ended.
 const LOOKS: usize = 10_000;
 
 /// What one side knows of each connection.
@@ -171,7 +171,7 @@ fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, step
     Ok(())
 }
 
-/// Reaps one completion; that of a read whose bytes are compared tells that they are there.
+/// Reaps one completion; that of a read means that the bytes to compare are there.
 #[inline(always)]
 fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
     let slot = worker.reap_slot()?;

@@ -15,9 +15,9 @@ use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Place, Pz, Region, Remote, Segme
 const PIECE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
-/// Looks of a thread that polls before it looks whether its connections are still there.
+/// Polls of a thread before it checks that its connections are still there.
 const LOOKS: u32 = 1 << 20;
-/// Microseconds that a thread with a shared receive queue waits before it looks for the same.
+/// Microseconds that a thread with a shared receive queue waits before it checks the same.
 const SLEEP: DAT_TIMEOUT = 1_000_000;
 
 /// How memory is divided into buffers.
@@ -401,7 +401,7 @@ impl Worker {
         self.done(unsafe { place.assume_init_ref() })
     }
 
-    /// Looks whether a connection has ended. Receives of a shared receive queue stay there, and do not tell.
+    /// Checks that no connection has ended. Receives of a shared receive queue are not flushed then, so they do not show it.
     #[cold]
     pub fn still_connected(&self) -> anyhow::Result<()> {
         still_connected(&self.evds.connect)

@@ -48,7 +48,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
                     report.note(GOOD, format!("{} is back", back.address))?;
                     one_round(plan, session.insert(back), round)
                 }
-                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no dat-ping any more"))),
+                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no longer a dat-ping"))),
                 Err(stop) => Err(stop),
             },
         };

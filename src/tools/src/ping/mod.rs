@@ -8,7 +8,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`arguments`] | the arguments |
-//! | [`wire`] | what both sides tell each other |
+//! | [`wire`] | what both sides exchange |
 //! | [`node`], [`channel`] | an adapter and a connection, on either side |
 //! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, what it says |
 //! | [`server`] | the server |
@@ -58,10 +58,10 @@ impl Tool for Arguments {
                    messages that both sides receive from shared receive queues (srq). Each byte is compared. The times are \
                    those of the whole way there and back, with the comparison at the server.\n\nConnections are reliable, so \
                    a round is lost only with its connection, or if the answer takes longer than --timeout. Then the client \
-                   says so and tries to connect again with each further round; with --flood the summary tells of the last \
+                   says so and tries to connect again with each further round; with --flood the summary has the last \
                    round that was lost or wrong. The exit status is 1 if a round was lost or \
                    wrong, and also if none was complete.\n\nA server, or a client, that is another \
-                   program is told as such: connecting is all that is tried with it.",
+                   program is reported as such: only connecting is tried with it.",
         },
         Section {
             heading: "JSON",
@@ -143,7 +143,7 @@ fn first_adapter(library: Library) -> anyhow::Result<String> {
     Ok(first.name.to_string_lossy().into_owned())
 }
 
-/// Checks that an adapter can move so many bytes in one transfer.
+/// Checks that an adapter can move this many bytes in one transfer.
 fn check_size(node: &Node, size: u32) -> anyhow::Result<()> {
     let ia = &node.attributes.ia;
     let largest = ia

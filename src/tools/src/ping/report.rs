@@ -34,7 +34,7 @@ pub struct Report {
     lost: u64,
     wrong: u64,
     rounds: Vec<Value>,
-    /// With a flood, what is told of the last round that was lost or wrong.
+    /// With a flood, the line about the last round that was lost or wrong.
     last: Option<String>,
     bar: ProgressBar,
 }
@@ -95,7 +95,7 @@ impl Report {
         ))
     }
 
-    /// Something about the server beside the rounds, which a flood does not tell.
+    /// Something about the server beside the rounds; a flood does not show it.
     pub fn note(&self, style: anstyle::Style, text: String) -> anyhow::Result<()> {
         if self.flood { Ok(()) } else { self.say(print::styled(style, text)) }
     }
@@ -243,7 +243,7 @@ impl Report {
         }
     }
 
-    /// Tells of a round that was lost or wrong; with a flood the summary tells of the last one.
+    /// Reports a round that was lost or wrong; with a flood the summary has the last one.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
         if self.flood {
             self.last = Some(line);

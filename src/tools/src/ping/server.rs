@@ -8,7 +8,6 @@ use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
 use super::{Arguments, EVENTS, check_size};
-use crate::child;
 use crate::dat::event::event_name;
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Completion, Connection, Cr, Event, Library, Psp, Region};
@@ -77,7 +76,7 @@ struct Server<'a> {
     node: Node,
 }
 
-/// Listens, and answers clients; with `--announce` on any qualifier, which is told on standard output.
+/// Listens, and answers clients; with `--announce` on any qualifier, which is printed.
 pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let adapter = arguments.name.as_deref().unwrap_or_default();
     let node = Node::open(library, adapter, EVENTS * CLIENTS)?;
@@ -88,7 +87,7 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
     })?;
     let mut server = Server { arguments, clients: Vec::new(), past: Totals::default(), node };
     if arguments.announce {
-        child::announce(psp.qualifier())?;
+        print::line(psp.qualifier())?;
     }
     let address = server.node.attributes.address.map(|address| address.ip());
     let at = address.map(|address| format!(" ({address})")).unwrap_or_default();
@@ -162,7 +161,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Whether there is room for one more client, with transfers of so many bytes.
+    /// Whether there is room for one more client, with transfers of this size.
     fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
         anyhow::ensure!(self.clients.len() < CLIENTS, "{name}: {CLIENTS} clients are connected");
         let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
@@ -292,7 +291,7 @@ impl Client {
                 channel.send(Head { wrong, ..head }, &[])?;
                 wrong
             }
-            Operation::Read => anyhow::bail!("it tells of an RDMA read"),
+            Operation::Read => anyhow::bail!("it reports an RDMA read"),
         };
         self.transfers += 1;
         self.wrong += u64::from(wrong.is_some());

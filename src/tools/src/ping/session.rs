@@ -177,10 +177,8 @@ impl Session {
                 let (remote, cookie) = (self.server.area(Area::Readable), channel.rdma_cookie(READ));
                 let start = Instant::now();
                 channel.ep.post_rdma_read(segment, remote, cookie).map_err(failed)?;
-                self.until(plan, Some(deadline), |index, done, _| {
-                    (index == 0 && done == Done::Rdma(READ)).then_some(())
-                })?
-                .ok_or_else(|| late(plan))?;
+                self.until(plan, deadline, |index, done, _| (index == 0 && done == Done::Rdma(READ)).then_some(()))?
+                    .ok_or_else(|| late(plan))?;
                 let time = start.elapsed();
                 Ok((time, wrong_text(operation, None, self.landed(size, bytes(From::Server))?)))
             }
@@ -192,10 +190,10 @@ impl Session {
     /// # Errors
     /// [`Stop::Interrupted`] and [`Stop::Gone`].
     pub fn rest(&mut self, plan: &Plan, until: Instant) -> Result<(), Stop> {
-        self.until(plan, Some(until), |_, _, _| None::<()>).map(|_| ())
+        self.until(plan, until, |_, _, _| None::<()>).map(|_| ())
     }
 
-    /// Ends the connections; the peer is told.
+    /// Ends the connections in good order.
     pub fn end(mut self, interrupt: &Interrupt) {
         disconnect(&self.node, &mut self.channels, interrupt);
     }
@@ -209,10 +207,10 @@ impl Session {
 
     /// Waits for the answer to a message.
     fn answer(&mut self, plan: &Plan, deadline: Instant, on: usize, to: Head) -> Result<(Head, Message), Stop> {
-        let found = self.until(plan, Some(deadline), |index, done, channel| {
+        let found = self.until(plan, deadline, |index, done, channel| {
             let Done::Message(message) = done else { return None };
             let head = channel.head(message);
-            // The answer to a round that was given up is of no use any more.
+            // It may be the late answer to an earlier round.
             if index != on || head.is_none_or(|head| (head.operation, head.round) != (to.operation, to.round)) {
                 let _ = channel.give_back(message);
                 return None;
@@ -226,11 +224,11 @@ impl Session {
     fn until<T>(
         &mut self,
         plan: &Plan,
-        deadline: Option<Instant>,
+        deadline: Instant,
         mut wanted: impl FnMut(usize, Done, &Channel) -> Option<T>,
     ) -> Result<Option<T>, Stop> {
         loop {
-            match self.node.next(deadline, plan.interrupt).map_err(failed)? {
+            match self.node.next(Some(deadline), plan.interrupt).map_err(failed)? {
                 Happening::Interrupted => return Err(Stop::Interrupted),
                 Happening::TimeUp => return Ok(None),
                 Happening::Event(Event::Completion(completion)) => {
@@ -260,7 +258,7 @@ impl Session {
 fn establish(plan: &Plan, node: &Node, channel: &Channel, host: IpAddr, hello: Hello) -> Result<Vec<u8>, Stop> {
     let deadline = Instant::now() + plan.timeout;
     channel.ep.connect(host, plan.qualifier, plan.timeout, &hello.to_bytes()).map_err(failed)?;
-    // A provider that forgets the time of the attempt is not waited for for ever.
+    // A provider may not keep to the time of the attempt.
     let deadline = deadline + Duration::from_secs(1);
     loop {
         match node.next(Some(deadline), plan.interrupt).map_err(failed)? {

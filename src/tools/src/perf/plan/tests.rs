@@ -36,12 +36,3 @@ fn what_cannot_be_carried_out_is_not_possible() {
     }
     assert!(PLAN.is_possible());
 }
-
-#[test]
-fn names_are_those_of_the_arguments() {
-    use clap::ValueEnum;
-    for test in Test::value_variants() {
-        assert_eq!(test.to_possible_value().expect("none is hidden").get_name(), test.name());
-    }
-    assert_eq!(Test::value_variants(), Test::ALL);
-}
