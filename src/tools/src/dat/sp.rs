@@ -15,6 +15,8 @@ use super::{Ep, Evd, Ia, Library, address};
 pub struct Psp {
     _object: Object,
     qualifier: u64,
+    /// Where requests arrive.
+    pub requests: Evd,
 }
 
 impl Psp {
@@ -33,7 +35,7 @@ impl Psp {
                 }
             }
         })?;
-        Ok(Self { _object: object, qualifier: chosen })
+        Ok(Self { _object: object, qualifier: chosen, requests: evd.clone() })
     }
 
     /// The number on which it listens.

@@ -70,10 +70,8 @@ impl Node {
     }
 
     /// Listens for the connections of the client.
-    pub fn listen(&self) -> anyhow::Result<Listener> {
-        let requests = Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?;
-        let psp = Psp::new(&self.ia, None, &requests)?;
-        Ok(Listener { psp, requests })
+    pub fn listen(&self) -> anyhow::Result<Psp> {
+        Ok(Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)?)
     }
 
     /// Tells the peer the memory of each thread, and hears of his.
@@ -103,10 +101,10 @@ impl Node {
     }
 
     /// Accepts all connections of the client; requests of others are rejected.
-    pub fn accept(&self, listener: &Listener, control: &Control) -> anyhow::Result<()> {
+    pub fn accept(&self, psp: &Psp, control: &Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
-                listener.request(&greeting(thread, connection), control)?.accept(ep, &[])?;
+                request(psp, &greeting(thread, connection), control)?.accept(ep, &[])?;
                 established(&worker.evds.connect, control.left())?;
             }
         }
@@ -181,31 +179,17 @@ fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<
     Ok((measured, pace.usage()))
 }
 
-/// Where a node listens.
-#[derive(Debug)]
-pub struct Listener {
-    psp: Psp,
-    requests: Evd,
-}
-
-impl Listener {
-    /// The connection qualifier.
-    pub fn qualifier(&self) -> u64 {
-        self.psp.qualifier()
-    }
-
-    /// The request that comes with these bytes; others are rejected. A client that has gone would make none.
-    fn request(&self, greeting: &[u8], control: &Control) -> anyhow::Result<Cr> {
-        while !control.left().is_zero() {
-            if let Some(Event::Request(request)) = self.requests.wait(control.left().min(LOOK))?
-                && request.query()?.private_data.starts_with(greeting)
-            {
-                return Ok(request);
-            }
-            control.still_connected()?;
+/// The request that comes with these bytes; others are rejected. A client that has gone would make none.
+fn request(psp: &Psp, greeting: &[u8], control: &Control) -> anyhow::Result<Cr> {
+    while !control.left().is_zero() {
+        if let Some(Event::Request(request)) = psp.requests.wait(control.left().min(LOOK))?
+            && request.query()?.private_data.starts_with(greeting)
+        {
+            return Ok(request);
         }
-        bail!("the client does not connect");
+        control.still_connected()?;
     }
+    bail!("the client does not connect");
 }
 
 /// The private data of a request for a connection of a measurement.

@@ -21,16 +21,15 @@ use crate::print;
 pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     pin(&arguments.cpu, 0)?;
     let ia = Ia::open(library, &arguments.name)?;
-    let requests = Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?;
-    let wanted = if arguments.announce { None } else { Some(arguments.qualifier) };
-    let psp = Psp::new(&ia, wanted, &requests)
+    let wanted = (!arguments.announce).then_some(arguments.qualifier);
+    let psp = Psp::new(&ia, wanted, &Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?)
         .with_context(|| format!("cannot listen at qualifier {}", arguments.qualifier))?;
     if arguments.announce {
         print::line(psp.qualifier())?;
     }
     note(arguments, format_args!("{} listens at qualifier {}", arguments.name, psp.qualifier()))?;
     loop {
-        let Some(Event::Request(request)) = requests.wait(Duration::from_secs(600))? else { continue };
+        let Some(Event::Request(request)) = psp.requests.wait(Duration::from_secs(600))? else { continue };
         match visit(arguments, library, &ia, request) {
             Ok(is_client) if is_client && arguments.once => return Ok(()),
             Err(error) if arguments.once => return Err(error),
@@ -73,16 +72,15 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
 
 /// One measurement. The client hears why one cannot be made, and may go on with another one.
 fn serve(arguments: &Arguments, library: Library, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
-    let made = Node::new(library, &arguments.name, plan, false)
-        .and_then(|node| node.listen().map(|listener| (node, listener)));
-    let (mut node, listener) = match made {
+    let made = Node::new(library, &arguments.name, plan, false).and_then(|node| node.listen().map(|psp| (node, psp)));
+    let (mut node, psp) = match made {
         Ok(made) => made,
         Err(error) => return control.say(&Message::refused(&error)),
     };
-    control.say(&Message::Ready(listener.qualifier()))?;
+    control.say(&Message::Ready(psp.qualifier()))?;
     node.exchange(control)?;
-    node.accept(&listener, control)?;
-    drop(listener);
+    node.accept(&psp, control)?;
+    drop(psp);
     match node.run(control, &arguments.cpu) {
         Ok(outcome) => control.say(&Message::Report(outcome.usage)),
         Err(error) => {
