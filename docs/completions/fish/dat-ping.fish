@@ -1,4 +1,4 @@
-complete -c dat-ping -s c -l count -d 'End after so many rounds, or as a server after so many clients; without it, Ctrl-C ends it' -r
+complete -c dat-ping -s c -l count -d 'End after this many rounds, or as a server after this many clients; by default Ctrl-C ends it' -r
 complete -c dat-ping -s s -l size -d 'Bytes of each transfer' -r
 complete -c dat-ping -s i -l interval -d 'Seconds from the beginning of a round to that of the next' -r
 complete -c dat-ping -s t -l timeout -d 'Seconds to wait for a connection or an answer before it counts as lost' -r

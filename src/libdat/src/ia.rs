@@ -1,6 +1,7 @@
 //! Handles of interface adapters.
 //!
-//! A handle is good if a registered provider made it, whoever opened it: providers of others open adapters among themselves.
+//! A handle is valid if a registered provider made it, no matter who opened it: providers of other makers open adapters
+//! among themselves.
 
 use std::ffi::c_ulong;
 use std::ptr;
@@ -12,8 +13,8 @@ use dat_library::ia;
 use dat_registry::Purpose;
 use dat_udat12::{DAT_CLOSE_FLAGS, DAT_IA_HANDLE, DAT_RETURN, DAT_SUCCESS};
 
-/// Lets the provider close the instance, and removes it from the count of its entry. An instance that no dat_ia_open of
-/// this library opened is closed too, if a registered provider made it.
+/// Has the provider close the instance, and takes it off the count of its entry. An instance that this library did not open
+/// is closed too, if a registered provider made it.
 ///
 /// # Safety
 /// Any value may be passed.

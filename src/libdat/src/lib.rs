@@ -1,7 +1,7 @@
 //! libdat.so.1: the consumer side of uDAPL 1.2 and the registry of providers.
 //!
-//! The functions that programs call are made from the list of calls. What carries them out is in [`dat_library`]; here
-//! is what belongs to this version.
+//! The functions that programs call are made from the list of calls. [`dat_library`] carries them out; here is what belongs
+//! to this version.
 
 mod ia;
 mod strerror;
@@ -14,8 +14,6 @@ dat_library::library! {
     /// uDAPL 1.2.
     struct Udat12 = dat_udat12;
     name: "libdat",
-    types: [],
-    subtypes: [DAT_INVALID_RO_COOKIE],
 }
 
 /// Makes the exported function of a call.

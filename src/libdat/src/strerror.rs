@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use dat_library::api::Api;
-use dat_udat12::{DAT_GET_SUBTYPE, DAT_GET_TYPE, DAT_RETURN, DAT_SUCCESS};
+use dat_udat12::{DAT_RETURN, DAT_SUCCESS};
 
 /// Finds the names, or writes nothing.
 ///
@@ -14,8 +14,7 @@ pub unsafe fn dat_strerror<A: Api>(
     major_message: *mut *const c_char,
     minor_message: *mut *const c_char,
 ) -> DAT_RETURN {
-    let (Some(major), Some(minor)) = (A::name_of_type(DAT_GET_TYPE(value)), A::name_of_subtype(DAT_GET_SUBTYPE(value)))
-    else {
+    let (Some(major), Some(minor)) = (A::name_of_type(value), A::name_of_subtype(value)) else {
         return A::CODES.argument(1);
     };
     if major_message.is_null() {

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EX
     )
 }
 
-/// Opens or closes an adapter for its attributes, or lets the provider that made the handle carry out the operation.
+/// Opens or closes an adapter for its attributes, or has the provider that made the handle carry out the operation.
 ///
 /// # Safety
 /// The list must have the arguments of the operation.
@@ -123,7 +123,7 @@ unsafe extern "C" fn carry_out(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, 
 /// Elements of the asynchronous EVD of an adapter that is opened for its attributes; nobody reads it.
 const QUERY_QLEN: DAT_COUNT = 8;
 
-/// Opens an adapter only to read its attributes. Its handle is good for the closing operation alone.
+/// Opens an adapter only to read its attributes. Its handle is valid for the closing operation only.
 ///
 /// # Safety
 /// The arguments are `const DAT_NAME_PTR`, `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,

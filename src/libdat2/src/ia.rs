@@ -1,9 +1,9 @@
 //! Handles of interface adapters.
 //!
-//! Programs know an adapter by the address that its provider gave. Libraries of others hand out small numbers instead and
-//! let providers ask for them with dats_get_ia_handle; here both are the same. As with the numbers, only the handle of an
-//! adapter that is open is looked behind: programs keep the handles of closed ones, and one that was opened to read its
-//! attributes is good for nothing but being closed.
+//! Programs know an adapter by the address that its provider returned. The C library hands out small numbers instead, which
+//! providers translate with dats_get_ia_handle; here both are the same. As with the numbers, memory is read only behind the
+//! handle of an open adapter: programs keep the handles of closed ones, and an adapter that was opened to read its attributes
+//! can only be closed.
 
 use dat_library::api::Api;
 use dat_library::dispatch::provider_of;
@@ -61,8 +61,8 @@ pub fn close<A: Api>(handle: DAT_IA_HANDLE, flags: DAT_CLOSE_FLAGS, purpose: Pur
     ia::close::<A>(handle, flags, purpose).unwrap_or(Err(A::CODES.invalid_ia))
 }
 
-/// Lets the provider close the instance, and removes it from the count of its entry. Programs close an adapter twice, so
-/// the memory behind a handle that is no open adapter's is not read.
+/// Has the provider close the instance, and takes it off the count of its entry. Programs close an adapter twice, so memory
+/// is read only behind the handle of an open adapter.
 ///
 /// # Safety
 /// Any value may be passed.

@@ -1,7 +1,7 @@
 //! libdat2.so.2: the consumer side of uDAPL 2.0 and the registry of providers.
 //!
-//! The functions that programs call are made from the lists of calls. Most of what carries them out is in
-//! [`dat_library`]; here is what belongs to this version.
+//! The functions that programs call are made from the lists of calls. [`dat_library`] carries most of them out; here is what
+//! belongs to this version.
 
 use std::ffi::c_char;
 
@@ -16,8 +16,6 @@ dat_library::library! {
     /// uDAPL 2.0.
     struct Udat20 = dat_udat20;
     name: "libdat2",
-    types: [DAT_RESERVED_LMR DAT_PORT_IN_USE DAT_COMM_NOT_SUPPORTED DAT_EXTENSION_BASE],
-    subtypes: [DAT_INVALID_HANDLE_CSP DAT_INVALID_STATE_SRQ_SHUTDOWN],
 }
 
 /// Makes the exported function of a call under a version node. For calls on adapters see [`ia::dispatch_on_ia`].

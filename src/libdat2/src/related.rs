@@ -12,7 +12,7 @@ use dat_udat20::{
 };
 use host::cstr;
 
-/// Asks the providers of the two adapters, as far as the program has opened these. Loads nothing.
+/// Asks the providers of the two adapters, if the program has opened these. Loads nothing.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as its parameter says.

@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_char};
 
 use dat_library::api::Api;
-use dat_udat20::{DAT_GET_SUBTYPE, DAT_GET_TYPE, DAT_RETURN, DAT_SUCCESS};
+use dat_udat20::{DAT_RETURN, DAT_SUCCESS};
 
-/// The text of what has no name. Programs join both texts without a look at the return code, so there are always two.
+/// The text of a code without a name. Programs print both texts without checking the return code, so there are always two.
 const UNKNOWN: &CStr = c"unknown";
 
 /// Finds the names, and stores a text for each pointer that is not NULL.
@@ -17,7 +17,7 @@ pub unsafe fn dat_strerror<A: Api>(
     major_message: *mut *const c_char,
     minor_message: *mut *const c_char,
 ) -> DAT_RETURN {
-    let names = [A::name_of_type(DAT_GET_TYPE(value)), A::name_of_subtype(DAT_GET_SUBTYPE(value))];
+    let names = [A::name_of_type(value), A::name_of_subtype(value)];
     for (message, name) in [major_message, minor_message].into_iter().zip(names) {
         if !message.is_null() {
             // SAFETY: not NULL as checked, and writable as the caller promises.

@@ -1,9 +1,9 @@
-//! What a version of the interface gives to its library.
+//! What a version of the interface defines for its library.
 
 use std::ffi::CStr;
 
 use dat_registry::{Held, Registry, Version};
-use dat_udat::dat_error::DAT_RETURN;
+use dat_udat::dat_error::{self, DAT_GET_SUBTYPE, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK};
 use host::fork::Hold;
 
 use crate::provider::Providers;
@@ -18,20 +18,41 @@ pub trait Api: Sized + 'static {
     const VERSION: Version;
     /// The return codes by which the library answers itself.
     const CODES: Codes;
+    /// The types of return codes that this version has beside those of all versions.
+    const TYPES: Names;
+    /// Its subtypes of return codes, likewise.
+    const SUBTYPES: Names;
 
-    /// What the library keeps for the time of the process.
+    /// The library's state.
     fn statics() -> &'static Statics<Self>;
-    /// The name of a type of return codes, given without its class and subtype.
-    fn name_of_type(value: DAT_RETURN) -> Option<&'static CStr>;
-    /// The name of a subtype of return codes, given alone.
-    fn name_of_subtype(value: DAT_RETURN) -> Option<&'static CStr>;
+
+    /// The name of the type of a return code.
+    fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
+        // DAT_NOT_IMPLEMENTED may contain the class bits; the mask removes them.
+        name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
+    }
+
+    /// The name of the subtype of a return code. That of no subtype is empty.
+    fn name_of_subtype(code: DAT_RETURN) -> Option<&'static CStr> {
+        match DAT_GET_SUBTYPE(code) {
+            0 => Some(c""),
+            _ => name_of([dat_error::DAT_RETURN_SUBTYPE, Self::SUBTYPES], code, DAT_SUBTYPE_MASK),
+        }
+    }
 }
 
-/// What a library keeps for the time of the process.
+/// Values, each with its name.
+pub type Names = &'static [(DAT_RETURN, &'static CStr)];
+
+fn name_of(names: [Names; 2], code: DAT_RETURN, mask: DAT_RETURN) -> Option<&'static CStr> {
+    names.into_iter().flatten().find(|(value, _)| value & mask == code & mask).map(|(_, name)| *name)
+}
+
+/// The state of a library, which lives as long as the process.
 pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,
-    /// The registry's lock while a fork is going on.
+    /// The registry's lock during a fork.
     pub hold: Hold<Held<'static, Providers<A>>>,
 }
 
@@ -107,21 +128,18 @@ macro_rules! codes {
     }};
 }
 
-/// Makes a shared library that of a version of the interface: a type that is the version's [`Api`], the library's memory,
-/// and its part in forks.
+/// Defines the library of a version of the interface: a type that is the version's [`Api`], the allocator, and the fork
+/// handlers.
 ///
 /// # Parameters
 /// * `struct $api = $udat` - the name of the type, and the crate of the version's types, constants and codes.
 /// * `name` - the library's name in diagnostics.
-/// * `types`, `subtypes` - names of return codes that this version has beside those that all have.
 #[macro_export]
 macro_rules! library {
     (
         $(#[$doc:meta])*
         $vis:vis struct $api:ident = $udat:ident;
         name: $name:literal,
-        types: [$($type:ident)*],
-        subtypes: [$($subtype:ident)*],
     ) => {
         $(#[$doc])*
         $vis struct $api;
@@ -132,20 +150,12 @@ macro_rules! library {
             const VERSION: $crate::Version =
                 $crate::Version { major: $udat::DAT_VERSION_MAJOR, minor: $udat::DAT_VERSION_MINOR };
             const CODES: $crate::api::Codes = $crate::codes!($udat);
+            const TYPES: $crate::api::Names = $udat::DAT_RETURN_TYPE;
+            const SUBTYPES: $crate::api::Names = $udat::DAT_RETURN_SUBTYPE;
 
             fn statics() -> &'static $crate::api::Statics<Self> {
                 static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::new();
                 &STATICS
-            }
-
-            fn name_of_type(value: $udat::DAT_RETURN) -> Option<&'static core::ffi::CStr> {
-                use $udat::*;
-                $crate::name_of_type!(value, $($type)*)
-            }
-
-            fn name_of_subtype(value: $udat::DAT_RETURN) -> Option<&'static core::ffi::CStr> {
-                use $udat::*;
-                $crate::name_of_subtype!(value, $($subtype)*)
             }
         }
 

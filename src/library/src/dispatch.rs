@@ -5,10 +5,10 @@
 //! word is a table that a provider has registered. The provider checks whether the object is alive and of the right kind;
 //! it also checks other handles among the arguments.
 //!
-//! Here a data transfer costs three loads, two compares and an indirect jump. The functions made by `dispatch!` do not
-//! allocate, lock or panic. They make a system call only for the first handle on a page, and for what is no handle. They
-//! own nothing with a destructor, so a thread that `pthread_cancel` ends within a provider's wait can be unwound through
-//! them.
+//! For a data transfer this costs three loads, two compares and an indirect jump. The functions made by `dispatch!` do not
+//! allocate, lock or panic. They make a system call only for the first handle on a page, and for values that are no handles.
+//! They own nothing with a destructor, so a thread that `pthread_cancel` ends within a provider's wait can be unwound
+//! through them.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -32,14 +32,14 @@ unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
 
 /// The table of the provider that made the object behind `handle`, or `None` if there is none.
 #[cold]
-#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what cannot be read is not")]
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "memory that cannot be read is not read")]
 pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     let is_known = PAGES.has(handle);
     if !is_known && (TABLES.is_empty() || !Pages::can_read(handle)) {
         return None;
     }
-    // SAFETY: aligned and readable, as was found. Only memory that another thread takes away just now, and that has no
-    // object, can be gone.
+    // SAFETY: aligned and readable, as checked. It can only have been unmapped if it has no object and another thread unmaps
+    // it at this moment.
     let table = unsafe { first_word(handle) };
     if !TABLES.contains(table) {
         return None;
@@ -57,17 +57,17 @@ pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: aligned, and on a page that had an object, which our providers never give back; what a provider in C gives back
-    // is no handle any more.
+    // SAFETY: aligned, and on a page that had an object. Our providers never unmap such pages; a handle whose memory a
+    // provider in C has unmapped is invalid.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
 
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
-/// The first argument supplies the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
-/// `DAT_NOT_IMPLEMENTED`. The place of use supplies the types, the codes, and `slot` with the slots of a table; `$node` is
-/// the version node.
+/// The first argument determines the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
+/// `DAT_NOT_IMPLEMENTED`. `$node` is the version node. The types, the codes, and `slot` with the slots of a table must be in
+/// scope.
 #[macro_export]
 macro_rules! dispatch {
     (
@@ -92,7 +92,7 @@ macro_rules! dispatch {
                 return unsafe { function($handle $(, $argument)*) };
             }
 
-            // All unusual cases are in this function, so that the usual one needs no stack.
+            // All other cases are in this function, so that the usual one needs no stack.
             #[cold]
             #[inline(never)]
             unsafe extern $abi fn otherwise($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {

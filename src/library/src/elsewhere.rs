@@ -1,8 +1,8 @@
 //! The library of another version of the interface in the same process.
 //!
 //! A provider in C calls dat_registry_add_provider and dat_registry_remove_provider by their plain names. If a process has
-//! the libraries of two versions, such a call arrives at the one that was loaded first. The version in the provider's
-//! information tells for which one it is meant.
+//! the libraries of two versions, the one that was loaded first gets such a call. The version in the provider's information
+//! says which one is meant.
 
 use std::ffi::{CStr, c_void};
 use std::mem;
@@ -21,8 +21,8 @@ type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> D
 /// The node that the functions of each major version have in every library of it.
 const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 
-/// Passes a call on to the library of another version, if the provider is for one that is in the process. `name` is the
-/// name of the function; `None` says that the call is this library's own affair.
+/// Passes a call of the function `name` on to the library of another version, if the provider is for one that is in the
+/// process; `None` if the call is for this library.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the parameter of that function says.

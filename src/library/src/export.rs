@@ -3,11 +3,10 @@
 //! A call that goes to the provider needs nothing but its entry in the list. The code of the other calls is in the
 //! library's module `by_hand`, under the name of the call.
 
-/// Makes the exported function of a call under the version node `$node` in a library of the version `$api`. The place of
-/// use supplies the types, and `by_hand` with the functions that the library carries out itself.
+/// Makes the exported function of a call under the version node `$node` in a library of the version `$api`. The types, and
+/// `by_hand` with the functions that the library carries out itself, must be in scope.
 ///
-/// A call that only providers have is not exported; one whose arguments differ from call to call is the place of use's own
-/// affair.
+/// A call that only providers have is not exported. A variadic one the library defines itself.
 #[macro_export]
 macro_rules! export {
     ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => slot;) => {};

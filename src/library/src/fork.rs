@@ -1,8 +1,8 @@
 //! The registry across fork.
 //!
-//! The child gets a copy of one thread and of all memory. If another thread were changing the registry at that moment,
-//! the child would inherit a lock that nobody unlocks. So the registry is locked during the fork, and threads that are
-//! loading a provider finish that first.
+//! The child of a fork has one thread and a copy of all memory. If another thread were changing the registry at that moment,
+//! the child would inherit a lock that nobody unlocks. So the registry is locked during the fork, after threads that are
+//! loading a provider have finished.
 
 use std::time::Duration;
 
@@ -10,12 +10,11 @@ use host::memory;
 
 use crate::api::Api;
 
-/// The longest time for which a fork waits for another thread's dlopen: longer than a library takes to load, but short
-/// enough for a thread that waits in vain.
+/// The longest time for which a fork waits for another thread's dlopen: longer than loading a library takes, but short
+/// enough if that thread never finishes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Sets up the handlers. [`library!`](crate::library) lets the dynamic linker call this when it loads the library, so that
-/// no fork is missed.
+/// Sets up the handlers. The dynamic linker calls this when it loads the library, so that no fork is missed.
 pub extern "C" fn at_load<A: Api>() {
     // SAFETY: the three functions stay in place, because the library is never unloaded. If there is no memory for the
     // registration, a fork works as it does without one.

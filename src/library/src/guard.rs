@@ -11,8 +11,7 @@ use crate::api::Api;
 
 /// Runs the body of a slow function that opens or registers something, if there is memory for it.
 ///
-/// Without memory the body does not run, and the code is `DAT_INSUFFICIENT_RESOURCES`. Otherwise it does what [`slow`]
-/// does.
+/// Without memory the code is `DAT_INSUFFICIENT_RESOURCES`. Otherwise as [`slow`].
 pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<A>(body),
@@ -22,19 +21,19 @@ pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETU
 
 /// Runs the body of a slow function.
 ///
-/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook has written its line by then. The thread cannot be cancelled
-/// meanwhile: the body reads files and takes locks, and a thread that ended there would leave them behind.
+/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook has reported it by then. The thread cannot be cancelled meanwhile,
+/// because the body opens files and takes locks.
 pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
-    told::<A>(CALL, RETURN, body)
+    framed::<A>(CALL, RETURN, body)
 }
 
-/// Does what [`slow`] does, for a function that providers call.
+/// As [`slow`], for a function that providers call.
 pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
-    told::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
+    framed::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
 }
 
-/// Does what [`slow`] does; the messages about call and return have these targets.
-fn told<A: Api>(
+/// As [`slow`]; the messages about call and return have these targets.
+fn framed<A: Api>(
     call: &'static str,
     return_: &'static str,
     body: impl FnOnce() -> Result<(), DAT_RETURN>,

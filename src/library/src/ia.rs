@@ -16,7 +16,7 @@ use crate::guard::making;
 use crate::head::Head;
 use crate::provider::Table;
 
-/// Finds the entry that serves the request, lets its provider open an instance, and counts the instance.
+/// Finds the entry that serves the request, has its provider open an instance, and counts the instance.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as its parameter says.
@@ -55,7 +55,7 @@ pub struct Opened {
     pub ticket: Ticket<Table>,
 }
 
-/// Finds the entry that serves the request and lets its provider open an instance.
+/// Finds the entry that serves the request and has its provider open an instance.
 ///
 /// # Safety
 /// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
@@ -152,8 +152,8 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     }
 }
 
-/// Lets the provider close an instance that was opened here for `purpose`, and removes it from the count of its entry. `None`
-/// for any other handle; the memory behind it is not read.
+/// Has the provider close an instance that was opened here for `purpose`, and takes it off the count of its entry. `None` for
+/// any other handle, whose memory is not read.
 ///
 /// # Errors
 /// The code of the provider, and then the instance is open as before.

@@ -1,21 +1,21 @@
 //! The pages on which objects of providers were found.
 //!
-//! A program may pass any number as a handle, so memory behind one is read only where that is known to be possible: on
-//! a page that has had an object. A page is noted when the first handle on it is met, after the kernel was asked
-//! whether it can be read. Objects of our providers never give their memory back. A provider in C may do so; a stale
-//! handle of one can end the program, as it does over the library in C.
+//! A program may pass any number as a handle, so memory behind one is read only where that is known to be possible: on a page
+//! that has had an object. A page is noted at the first handle on it, after the kernel has confirmed that it can be read. Our
+//! providers never give the memory of objects back. A provider in C may do so; a stale handle of one can end the program, as
+//! it does with the library in C.
 //!
-//! 1,024 pages are known at a time, 65,536 objects, each in the place that its number says. Where adapters have memory
-//! at the same distance from a boundary of megabytes, pages share a place; a second place, which another part of the
-//! number chooses, is looked at before the kernel is asked. All pages are forgotten when a provider takes its table
-//! back. What is no handle costs the system call each time, once a provider has registered.
+//! 1,024 pages are known at a time, with 65,536 objects, each in a place that follows from its number. Where the memory of
+//! several adapters is aligned to megabytes, pages share a place; a second place, which another part of the number chooses,
+//! is tried before the kernel is asked. All pages are forgotten when a provider removes its table. Once a provider has
+//! registered, a value that is no handle costs the system call each time.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dat_udat::dat::DAT_HANDLE;
 
-/// The number of pages that are known at a time, which hold 65,536 objects of our providers.
+/// Pages that are known at a time.
 const PLACES: usize = 1024;
 
 /// The smallest pages that systems have.
@@ -29,8 +29,7 @@ const LOWEST: usize = 65536;
 /// on aarch64, on systems with wider addresses too.
 const HIGHEST: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
-/// A set of pages, each in a place that its number says. Where memory is aligned to megabytes, pages of several adapters
-/// have the same place; so each page has a second place, which calls look at only when it is not in the first.
+/// A set of pages. Each has two places, of which calls try the second only when it is not in the first.
 pub struct Pages {
     first: [AtomicUsize; PLACES],
     second: [AtomicUsize; PLACES],
@@ -85,11 +84,11 @@ impl Pages {
         if !handle.addr().is_multiple_of(align_of::<usize>()) || !(LOWEST..HIGHEST).contains(&handle.addr()) {
             return false;
         }
-        // The kernel reads half a word and goes to sleep if it has this value, for no time at all. The first word of an object
-        // is even, as it is a table's address.
+        // The kernel reads half a word, and would sleep for no time at all if it had this value. The first word of an object is
+        // the address of a table, so it is even and never has it.
         const ODD: u32 = 0x5a5a_5a5b;
         let no_time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the kernel reads what it can read, and changes nothing.
+        // SAFETY: the kernel checks the address, and changes nothing.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_futex,
@@ -112,7 +111,7 @@ impl Pages {
         self.second[second_place(page)].store(page, Ordering::Relaxed);
     }
 
-    /// Forgets all pages, because a provider has taken its table back and its memory may go. A call on one of its handles at
+    /// Forgets all pages, because a provider has removed its table and may unmap its memory. A call on one of its handles at
     /// that moment may still find the page.
     pub fn forget(&self) {
         for places in [&self.first, &self.second] {

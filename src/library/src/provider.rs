@@ -1,4 +1,4 @@
-//! The parts that the interface adds to the registry: its provider table, its init and fini, its entries.
+//! What the interface adds to the registry: the tables of providers, their init and fini, the form of entries.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -106,8 +106,8 @@ struct Call {
 }
 
 impl Call {
-    /// Makes the call on a thread of its own, which the function may end without harm to the program's thread and to
-    /// what that holds here. If there can be no such thread, the calling thread makes it.
+    /// Makes the call on a thread of its own, which the function may end without harm to the program's thread and to what
+    /// that holds. If such a thread cannot be created, the calling thread makes the call.
     fn make(mut self, how: Apart) -> Ended {
         let argument = (&raw mut self).cast();
         // SAFETY: `how` takes a call, which outlives it. Providers take calls from any thread.

@@ -63,8 +63,8 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
     })
 }
 
-/// Registers the table, if its identity is valid; a provider for another version in the library of that, if the process has
-/// it.
+/// Registers the table, if its identity is valid. A provider for another version goes to that version's library, if the
+/// process has it.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as its parameter says.

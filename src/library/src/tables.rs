@@ -1,8 +1,8 @@
 //! The provider tables whose handles are accepted.
 //!
-//! Every call with a handle looks here, so reading takes no lock: it compares a few words. The first of them belongs to
-//! the adapter that was registered first, which is usually the only one that a program opens. Writing is rare, and the
-//! registry's lock allows one writer at a time.
+//! Every call with a handle reads this set, so reading takes no lock: it compares a few words. The first is the table of the
+//! adapter that was registered first, usually the only one that a program opens. Writing is rare, and the registry's lock
+//! allows one writer at a time.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -22,8 +22,8 @@ pub struct Tables {
     end: AtomicUsize,
 }
 
-/// A table without functions, for the look at the first table when there is none: a comparison with NULL would need
-/// another one, because memory behind a wrong handle often holds 0.
+/// A table without functions, which stands in for the first table when there is none. NULL would not do, because the memory
+/// behind a wrong handle often holds 0.
 static NOBODY: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
 
 /// Words of a table; no version's has more.
@@ -48,8 +48,8 @@ impl Tables {
         }
     }
 
-    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program. A table of which this is
-    /// said has functions, or is one of NULLs.
+    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program. If so it can be read: it
+    /// has functions, or is one of NULLs.
     #[inline(always)]
     pub fn is_first(&self, table: *const Head) -> bool {
         // SYNC tables: pairs with the store in insert, so that the table's contents are visible.
@@ -90,7 +90,7 @@ impl Tables {
         true
     }
 
-    /// Stops accepting handles of `table`: from now on it may be gone. One writer at a time.
+    /// Stops accepting handles of `table`, which may be unmapped from now on. One writer at a time.
     pub fn remove(&self, table: *const Head) {
         if ptr::eq(self.first.load(Ordering::Relaxed), table) {
             self.first.store(nobody(), Ordering::Release);

@@ -4,6 +4,4 @@ crate::library! {
     /// uDAPL 1.2.
     pub struct Udat = dat_udat12;
     name: "test",
-    types: [],
-    subtypes: [DAT_INVALID_RO_COOKIE],
 }

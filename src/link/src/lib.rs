@@ -1,22 +1,17 @@
 //! How the shared libraries are linked, for their build scripts.
 //!
-//! The libraries need nothing newer than GLIBC_2.28, the version of RHEL 8 and Debian 10, wherever they were built:
-//! [`libc`] gives the linker a copy of the system's libc for that. What libc had in a static part until 2.33, such as
-//! `stat`, is compiled from `static_part.c` into each library. Until 2.34 threads and the dynamic loader's calls were
-//! in libpthread.so.0 and libdl.so.2, under the same names and versions, so the libraries name both as needed; on newer
-//! systems these are empty. A function that came later, such as `gettid`, has no version in the library; the Rust
-//! library refers to it weakly, so the loader leaves it out where it is missing. tests-c/glibc.sh checks all of this,
-//! and runs programs of Debian 11 (2.31) over the libraries. No system with 2.28 itself was at hand.
+//! The libraries need nothing newer than GLIBC_2.28, the version of RHEL 8 and Debian 10, wherever they were built; [`libc`]
+//! says how. A function that came later, such as `gettid`, has no version in the library; the Rust library refers to it
+//! weakly, so the loader leaves it out where it is missing. tests-c/glibc.sh checks all of this, and runs programs of Debian
+//! 11 (2.31) with the libraries. No system with 2.28 itself was at hand.
 //!
-//! Everything but verbs compiles for musl, which `make check` looks at. Shared libraries need `-C
-//! target-feature=-crt-static`, a linker for musl (Debian's musl-gcc with lld, since GNU ld does not take the two
-//! scripts of versions) and a libgcc_s built for musl, which Debian does not have, so no test links them. Linked by
-//! hand, the demo of uDAPL 1.2 ran over shm. The loader of musl ignores versions of symbols, so a process cannot have
-//! programs of both versions of uDAPL there, and it does not tell where a library lies, so a relative path in
-//! LD_LIBRARY_PATH stops counting when the program changes its folder.
+//! Everything but verbs compiles for musl, which `make check` tests. Shared libraries need `-C target-feature=-crt-static`, a
+//! linker for musl (Debian's musl-gcc with lld, since GNU ld does not accept the two version scripts) and a libgcc_s built
+//! for musl, which Debian does not have, so no test links them. Linked by hand, the demo of uDAPL 1.2 ran over shm. The
+//! loader of musl ignores versions of symbols, so a process cannot have programs of both versions of uDAPL there. Nor does it
+//! say where a library lies, so a relative path in LD_LIBRARY_PATH is lost when the program changes its directory.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,20 +54,17 @@ pub fn provider(soname: &str) {
     old_libc(&out());
 }
 
-/// The folder where the compiler has lld under the name by which C compilers look for it, if it brings one.
+/// The folder where rustc has lld under the name by which C compilers look for it, if it has one.
 fn compilers_linker() -> PathBuf {
     let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
-    let told = Command::new(rustc).args(["--print", "target-libdir", "--target"]).arg(host()).output();
-    let told = told.expect("the compiler runs").stdout;
-    let libraries = PathBuf::from(String::from_utf8(told).expect("a path").trim_end());
+    let host = env::var_os("HOST").expect("cargo sets HOST");
+    let printed = Command::new(rustc).args(["--print", "target-libdir", "--target"]).arg(host).output();
+    let printed = printed.expect("the compiler runs").stdout;
+    let libraries = PathBuf::from(String::from_utf8(printed).expect("a path").trim_end());
     libraries.with_file_name("bin").join("gcc-ld")
 }
 
-fn host() -> OsString {
-    env::var_os("HOST").expect("cargo sets HOST")
-}
-
-/// Has the library need only what old systems have.
+/// Links with a libc from which the library takes only what old systems have.
 fn old_libc(out: &Path) {
     if env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
         libc::make(&out.join("libc"));

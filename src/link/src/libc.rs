@@ -1,14 +1,14 @@
 //! A libc to link with from which libraries take old versions of its functions.
 //!
-//! A library needs of libc the versions that were its newest where the library was linked, and the loader of an older system
-//! refuses it then. Libc keeps the old versions for programs that need them; so this is a copy of the system's libc in
-//! which the newest version of each function up to [`NEWEST`] is the one that the linker takes. The copy is never run.
+//! The linker takes the newest version of each function of libc, and the loader of an older system then refuses the library.
+//! Libc also has the old versions, for programs that need them. So the linker gets a copy of the system's libc in which the
+//! default version of each function is the newest one up to [`NEWEST`]. The copy is never run.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use object::Endianness;
+use object::LittleEndian;
 use object::elf::{FileHeader64, SHT_DYNSYM, SHT_GNU_VERSYM, VERSYM_HIDDEN, Versym};
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
@@ -18,7 +18,7 @@ type Number = [u32; 3];
 /// The newest version that our libraries may need: that of RHEL 8 and Debian 10.
 const NEWEST: Number = [2, 28, 0];
 
-/// What libc had in its static part until version 2.33, and has in its dynamic part since.
+/// What libc had in its static part until version 2.33, such as `stat`, and has in its dynamic part since.
 const STATIC_PART: &str = include_str!("static_part.c");
 
 /// Makes the files that the linker takes instead of those of libc.
@@ -46,15 +46,13 @@ pub fn make(folder: &Path) {
     super::write(&source, STATIC_PART);
     compile_static_part(&source, folder);
 
-    // Rust's thread-local data refer to __tls_get_addr, and for this the system's script adds the dynamic linker itself
-    // to the needed libraries. The dynamic linker is in every process that has libc, so the name resolves anyway: this
-    // script is the system's without the dynamic linker.
+    // This is the system's script without the dynamic linker, which that adds to the needed libraries for __tls_get_addr. The
+    // dynamic linker is in every process that has libc, so the name resolves anyway.
     super::write(&folder.join("libc.so"), "INPUT(-l:libc.so.6 -l:libold.a -l:libc_nonshared.a)\n");
-    // Among the folders of libraries, that of the crate itself comes before those of what it depends on.
     println!("cargo::rustc-link-search=native={}", folder.display());
 
-    // Until version 2.34 these two had what libc has now, under the same names and versions. The loader looks for a
-    // name and its version in all libraries that are needed, so these have to be, though none of their names is here.
+    // Until version 2.34 threads and the dynamic loader's calls were in these two, under the same names and versions. The
+    // loader searches all needed libraries for a name and its version, so these have to be needed; newer ones are empty.
     super::argument("-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state".to_owned());
 }
 
@@ -86,19 +84,18 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 
-/// The same libc with other versions for the linker: of each name the newest up to [`NEWEST`]. A name that has none is
-/// hidden from it.
+/// The same libc with other default versions: of each name the newest up to [`NEWEST`]. A name that has none is hidden.
 fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
-    let changes = changes(&libc)?;
-    for (place, value) in changes {
-        libc[place..place + 2].copy_from_slice(&value);
+    for (place, word) in changes(&libc)? {
+        libc[place..place + 2].copy_from_slice(&word.to_le_bytes());
     }
     Ok(libc)
 }
 
-/// Words of the table of versions that have to change: where in the file, and the new bytes.
-fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, [u8; 2])>> {
-    let header = FileHeader64::<Endianness>::parse(libc)?;
+/// Words of the table of versions that have to change: where in the file, and the new value. The machines for which the
+/// libraries are built are little-endian.
+fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
+    let header = FileHeader64::<LittleEndian>::parse(libc)?;
     let endian = header.endian()?;
     let sections = header.sections(endian, libc)?;
     let symbols = sections.symbols(endian, libc, SHT_DYNSYM)?;
@@ -106,7 +103,7 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, [u8; 2])>> {
     let (Some(versions), Some(table)) = (sections.versions(endian, libc)?, table) else {
         return Ok(Vec::new());
     };
-    let words = table.data_as_array::<Versym<Endianness>, _>(endian, libc)?;
+    let words = table.data_as_array::<Versym<LittleEndian>, _>(endian, libc)?;
     let table = table.sh_offset(endian) as usize;
 
     // Of each name: the word of each version, with the number of the version.
@@ -130,18 +127,12 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, [u8; 2])>> {
         let chosen = versions.iter().filter(|(_, number)| *number <= NEWEST).max_by_key(|(_, number)| *number);
         let newest = versions.iter().max_by_key(|(_, number)| *number);
         if chosen == newest {
-            // Which of the versions programs get, if any, stays what it was.
             continue;
         }
         for entry @ &(index, _) in versions {
             let word = words[index].0.get(endian).0;
             let new = if Some(entry) == chosen { word & !VERSYM_HIDDEN.0 } else { word | VERSYM_HIDDEN.0 };
-            let place = table + index * 2;
-            let bytes = match endian {
-                Endianness::Little => new.to_le_bytes(),
-                Endianness::Big => new.to_be_bytes(),
-            };
-            changes.push((place, bytes));
+            changes.push((table + index * 2, new));
         }
     }
     Ok(changes)

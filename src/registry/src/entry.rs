@@ -108,7 +108,7 @@ impl Entry {
     }
 }
 
-/// The origin of the static entries of the process.
+/// Where the static entries come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A configuration file.

@@ -1,7 +1,7 @@
 //! Reading a configuration file.
 //!
-//! Whoever may write the file, or the variable that names it, must not be able to hold up a program or to fill its
-//! memory. So only regular files are read, without waiting for anything, and no more of them than [`LIMIT`].
+//! The contents of the file, or of the variable that names it, must not block a program or fill its memory. So only regular
+//! files are read, without waiting for anything, and no more of them than [`LIMIT`].
 
 #![forbid(unsafe_code)]
 
@@ -22,7 +22,7 @@ pub struct Text {
     pub cut: bool,
 }
 
-/// Reads a regular file. One that changes meanwhile gives the bytes that were found, of the old contents or the new.
+/// Reads a regular file. If it changes meanwhile, the bytes are a mixture of the old contents and the new.
 ///
 /// # Errors
 /// The error of the system, such as for a file that may not be read or for lack of memory; one of the kind
@@ -34,7 +34,7 @@ pub fn read(path: &Path) -> io::Result<Text> {
 fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
     // A device is not even opened, because that alone may have an effect.
     must_be_regular(&path.metadata()?)?;
-    // What has taken the file's place since then is opened without waiting for it, and refused.
+    // If something else has replaced the file since, opening it must not block; it is refused below.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     must_be_regular(&file.metadata()?)?;
@@ -43,8 +43,8 @@ fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
 
 fn text_of(file: File, limit: usize) -> io::Result<Text> {
     let mut bytes = Vec::new();
-    // One byte more than the limit tells that there is more. The length in the file's attributes is of no use: the file
-    // may grow, and files of the kernel have none.
+    // One byte beyond the limit shows that there is more. The length in the file's attributes is no help: the file may
+    // grow, and files of the kernel have length 0.
     file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     let cut = bytes.len() > limit;
     if cut {

@@ -10,7 +10,7 @@
 //! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines, what instance data name |
 //! | [`file`] | reading a configuration file: regular ones only, and within limits |
 //! | [`search`] | the choice of the file to read, and the fallback when there is none |
-//! | [`step`] | the steps of that, told one by one |
+//! | [`step`] | the steps of that, for those who want to see them |
 //! | [`builtin`] | the entries that need no configuration |
 //! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
 //! | [`Registry`] | static and dynamic entries, reference counts, loading and undoing |

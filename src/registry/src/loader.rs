@@ -8,12 +8,9 @@
 //! one provider never replace those of another. They are never unloaded, because thread-local data with destructors
 //! would outlive their code.
 //!
-//! A library that was not loaded for lack of memory is tried again at the next dat_ia_open. The loader is asked without
-//! RTLD_NODELETE, because glibc keeps a library half made under it when memory ends in the last step; the handle is
-//! never closed, so the library stays.
-//!
-//! A provider that could not register for lack of memory says nothing of it, so the registry looks itself whether there
-//! is memory.
+//! A library that was not loaded for lack of memory is tried again at the next dat_ia_open. So the loader is called without
+//! RTLD_NODELETE: with it, glibc keeps a library for which memory ran out in the last step, and returns it to the next
+//! caller as a complete one.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::fs::File;
@@ -33,7 +30,7 @@ pub struct Loader {
     pub fini: &'static CStr,
 }
 
-/// The reason why a library cannot be loaded.
+/// Why a library cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
     /// There is no memory, or no descriptor to open the file with; another attempt may succeed.
@@ -57,13 +54,11 @@ unsafe impl Send for Library {}
 impl Loader {
     /// Loads a library, which then stays in the process.
     ///
-    /// A name with a slash is a path. A name without one is first looked for beside the library that this code is part
-    /// of, both at the path where that was found and with symbolic links followed, and then by the loader in its usual
-    /// places. A file beside this library is taken even if it turns out to be broken, so that the choice of the file
-    /// never depends on its contents.
+    /// A name with a slash is a path. Any other name is first looked for beside this library, both at the path where the
+    /// loader found it and with symbolic links followed, and then by the loader in its usual places. A file beside this
+    /// library is used even if it is broken, so that the choice of the file never depends on its contents.
     ///
-    /// The library's constructors run before this returns; they may call the registry. The caller must not hold any
-    /// lock.
+    /// The library's constructors run before this returns and may call the registry, so the caller must not hold a lock.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -92,13 +87,13 @@ pub fn beside(library: &CStr, own: PathBuf) -> Result<Option<CString>, LoadError
     Ok(path.and_then(|path| CString::new(path.into_os_string().into_vec()).ok()))
 }
 
-/// The file of this library, as an absolute path if the loader tells one.
+/// The file of this library, as an absolute path if possible.
 fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
     let path = Path::new(OsStr::from_bytes(own_library::path()?.to_bytes()));
     if path.is_absolute() {
         return Some(path.to_owned());
     }
-    // The program may have changed its working folder since; the loader remembers the library's folder.
+    // The program may have changed its working directory since, but the loader knows the library's directory.
     Some(origin(own?)?.join(path.file_name()?))
 }
 
@@ -116,14 +111,14 @@ fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(folder.to_bytes())))
 }
 
-/// Other loaders do not tell it.
+/// Other loaders do not provide it.
 #[cfg(not(target_env = "gnu"))]
 fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
     None
 }
 
-/// Puts this library's names into the global scope and returns its handle. Has no effect if they are there already.
-/// Returns `None` if this code is part of the program itself. The library stays, because providers hold addresses in it.
+/// Puts this library's names into the global scope, if they are not there already, and returns its handle; `None` if this
+/// code is part of the program itself. The library stays loaded, because providers hold addresses in it.
 fn promote() -> Option<NonNull<c_void>> {
     let handle = own_library::keep_with_global_names();
     if handle.is_none() {
@@ -133,16 +128,14 @@ fn promote() -> Option<NonNull<c_void>> {
 }
 
 fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
-    // Not RTLD_NODELETE: the loader would keep a library for which it ran out of memory half made, and give it out as a
-    // whole one to the next who opens it. The handle is never closed, so the library stays.
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
     let attempt = || {
         // SAFETY: the path is a C string. The library's constructors run while this library holds no lock; to load a
         // provider means to trust its constructors.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
     };
-    // The loader does not always say that it lacked memory. A single lack shows in the second attempt, a lasting one in
-    // what it says or when it is over.
+    // The loader does not always say that it lacked memory. If the lack was momentary, the second attempt succeeds; a lasting
+    // one shows in the message, or in an allocation made here.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
         let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err() || lacks_descriptors();

@@ -12,13 +12,13 @@
 //!      \-- cannot be loaded ---+--> Failed     (remembered; costs no second attempt)
 //! ```
 //!
-//! Where entries stand in for each other, one that cannot be loaded gives its place to the next one of its identity, which
-//! is Idle then, and only the last one is Failed.
+//! Where entries stand in for each other, the next one of its identity replaces an entry that cannot be loaded, and is Idle
+//! then; only the last one becomes Failed.
 //!
 //! A Busy entry belongs to one thread, which works without the lock; other threads that need the entry wait.
 //!
-//! The lock is the one of the standard library: one word and a futex. A lock that keeps its waiters in a table of its
-//! own could not be unlocked in the child of a fork, where those waiters do not exist.
+//! The lock is that of the standard library: one word and a futex. A lock with a table of waiters could not be unlocked in
+//! the child of a fork, where those waiters do not exist.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -54,7 +54,7 @@ pub trait Backend {
 
     /// Reads the configuration; called once, at the first use of the registry.
     fn configure(&self) -> Found;
-    /// Loads a provider library forever.
+    /// Loads a provider library, which is never unloaded.
     ///
     /// # Errors
     /// The loader's reason.
@@ -64,7 +64,7 @@ pub trait Backend {
     /// # Errors
     /// [`InitError`].
     fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), InitError>;
-    /// Tells a provider that nobody uses `identity` any more; the provider answers by removing its table.
+    /// Tells a provider that nobody uses `identity`; the provider answers by removing its table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
     /// Makes handles of a table valid. Returns `false` if there is no room for another table.
     fn publish(&self, table: Self::Table) -> bool;
@@ -75,7 +75,7 @@ pub trait Backend {
 /// Threads that may be opening adapters at the same time.
 const OPENING: usize = 64;
 
-/// The reason why a provider's init did not do its work.
+/// Why a provider's init did not do its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitError {
     /// The library has no init; it may have registered from a constructor.
@@ -104,7 +104,7 @@ pub struct Registry<B: Backend> {
 /// The right to use a provider's table; holds one reference on its entries until
 /// [`Registry::release`].
 #[derive(Debug, PartialEq, Eq)]
-#[must_use = "a ticket that is not released keeps its provider open for ever"]
+#[must_use = "a ticket that is not released keeps its provider open forever"]
 pub struct Ticket<T> {
     /// The provider's table of functions.
     pub table: T,
@@ -128,7 +128,7 @@ pub enum Purpose {
     Query,
 }
 
-/// The reason why an adapter cannot be opened.
+/// Why an adapter cannot be opened.
 #[derive(Debug)]
 pub enum OpenError {
     /// No entry serves the request.
@@ -139,7 +139,7 @@ pub enum OpenError {
     NoMemory,
 }
 
-/// The reason why an entry cannot be used; enough for one line to the user.
+/// Why an entry cannot be used, as one line for the user.
 #[derive(Debug)]
 pub struct LoadFailure {
     /// The origin of the entry.
@@ -160,7 +160,7 @@ impl fmt::Display for LoadFailure {
     }
 }
 
-/// The reason why a provider cannot be added.
+/// Why a provider cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddError {
     /// A dynamic entry with that identity exists.
@@ -169,7 +169,7 @@ pub enum AddError {
     Full,
 }
 
-/// The reason why a provider cannot be removed.
+/// Why a provider cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
     /// No such dynamic entry.
@@ -196,12 +196,11 @@ impl<B: Backend> Registry<B> {
         Registry { backend, state: Mutex::new(None), idle: Condvar::new() }
     }
 
-    /// Locks the entries for a fork handler. The parent holds the lock from before a fork until after it, so that the
-    /// child gets consistent entries.
+    /// Locks the entries for a fork handler. The parent holds the lock during a fork, so that the child gets consistent
+    /// entries.
     ///
-    /// A child that is made while another thread is inside the dynamic loader can never load anything. So this waits
-    /// for such a thread to come out, but not longer than `limit`, because that thread may itself wait for something
-    /// that the fork is to bring.
+    /// A child that is forked while another thread is inside the dynamic loader can never load anything. So this waits for
+    /// such a thread, but not longer than `limit`, because that thread may itself be waiting for the fork.
     pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
         let me = Id::current();
         let others_are_loading =
@@ -220,22 +219,20 @@ impl<B: Backend> Registry<B> {
 
     fn lock(&self) -> Guard<'_, B> {
         let mut guard = self.raw_lock();
-        if guard.is_none() {
-            *guard = Some(State::new(self.backend.configure()));
-        }
+        guard.get_or_insert_with(|| State::new(self.backend.configure()));
         Guard(guard)
     }
 
     /// As [`Registry::lock`], for calls that may be the first.
     ///
     /// # Errors
-    /// [`NoMemory`], or no descriptor: the configuration is read another time.
+    /// [`NoMemory`], or no descriptor: the next call reads the configuration.
     fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
             let before = memory::reserve_in_use();
             let state = State::new(self.backend.configure());
-            // What is kept for good may not come from the reserve, nor be what was found without a descriptor to look.
+            // A configuration that was read without enough memory or descriptors may be incomplete, and is not kept.
             if memory::reserve_in_use() > before || lacks_descriptors() {
                 return Err(NoMemory);
             }
@@ -408,7 +405,7 @@ impl<B: Backend> Registry<B> {
             return;
         }
         let Some(library) = entry.library.clone() else {
-            // The provider registered itself: nobody is to be told, and the entry stays until the provider removes it.
+            // The provider registered itself, and the entry stays until the provider removes it.
             entry.phase = Phase::Idle;
             return;
         };
@@ -465,8 +462,8 @@ impl<B: Backend> Registry<B> {
         self.raw_lock().as_ref().is_some_and(|state| state.instances.iter().any(sought))
     }
 
-    /// The address of an instance of the adapter `name` that a program uses, if there is one, with a ticket of its own,
-    /// which keeps its provider.
+    /// The address of an instance of the adapter `name` that a program uses, if there is one, with one more ticket for its
+    /// provider.
     pub fn instance_of(&self, name: &CStr) -> Option<(usize, Ticket<B::Table>)> {
         let mut guard = self.raw_lock();
         let state = guard.as_mut()?;
@@ -531,10 +528,9 @@ impl<B: Backend> Held<'_, B> {
     /// that thread does not exist here. Entries of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
         let me = Id::current();
-        if let Some(state) = &mut *self.0 {
-            state.opening.retain(|thread| *thread == me);
-        }
-        for entry in self.0.iter_mut().flat_map(|state| &mut state.statics) {
+        let Some(state) = &mut *self.0 else { return };
+        state.opening.retain(|thread| *thread == me);
+        for entry in &mut state.statics {
             if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
                 entry.loading = false;
                 entry.phase = if entry.opens > 0 { Phase::Ready } else { Phase::Idle };

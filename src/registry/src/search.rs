@@ -6,15 +6,14 @@
 //! 3. `/etc/rdma/dat.conf`.
 //! 4. If none of these is used: the entries of [`builtin`].
 //!
-//! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is not meant
-//! for programs of this version: it is skipped. So is one that has nothing but comments, as our packages install it: it
-//! is a place to write to, and says nothing yet.
+//! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is skipped. So is
+//! one that has only comments, as our packages install it.
 //!
-//! A file that exists but cannot be read ends the search, like an empty one, which somebody has emptied: falling through
-//! to adapters other than those that the administrator wrote down would be a surprise.
+//! A file that exists but cannot be read ends the search. So does an empty one: somebody has emptied it, and adapters that
+//! the administrator has not listed would be a surprise.
 //!
-//! Time and memory are bounded, whatever a file holds: [`file::LIMIT`] bytes of it count, [`conf::LINE_MAX`] bytes of a
-//! line, and [`LINES_MAX`] lines. Entries are compared by a hash, so the time grows with the size alone.
+//! Time and memory are bounded whatever a file holds: [`file::LIMIT`] bytes of it count, [`conf::LINE_MAX`] bytes of a
+//! line, and [`LINES_MAX`] lines. Entries are compared by a hash, so the time grows linearly.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +33,7 @@ use crate::entry::{Entry, Identity, Interface, Origin, Source, Version};
 use crate::file;
 use crate::step::{LineUse, Step};
 
-/// Replaces the whole search for a configuration file.
+/// Names the configuration file, and replaces the search for it.
 const OVERRIDE: &str = "DAT_OVERRIDE";
 
 /// The most lines of a file that count, without comments and blank ones.
@@ -46,7 +45,7 @@ pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
 /// The places to look in: [`Places::of_this_process`] in use, other values in tests.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The value of `DAT_OVERRIDE`, if it counts.
+    /// The value of `DAT_OVERRIDE`, if it is set and may be used.
     pub override_file: Option<PathBuf>,
     /// Files to try in order.
     pub files: Vec<PathBuf>,
@@ -73,8 +72,8 @@ pub struct Found {
     pub entries: Vec<(Origin, Entry)>,
     /// Entries that stand in for one of `entries` with the same identity, in order, with its index.
     pub stand_ins: Vec<(usize, Origin, Entry)>,
-    /// Names of entries of another major version, which are skipped silently. With them, a program that asks for such a
-    /// name can be told that only the version is missing.
+    /// Names of entries of another major version, which are skipped silently. A program that asks for such a name gets the
+    /// code that says that only the version is missing.
     pub other_versions: HashSet<CString>,
     /// Entries of another major version that are listed, each identity once, with the number of `entries` before each.
     pub listed_only: Vec<(usize, Identity)>,
@@ -104,11 +103,10 @@ impl fmt::Display for Excess {
     }
 }
 
-/// Finds and reads the configuration, or takes the built-in entries, for one version of the
-/// interface.
+/// Finds and reads the configuration, or takes the built-in entries, for one version of the interface.
 ///
 /// # Parameters
-/// * `tell` - is told each step as it is made.
+/// * `tell` - is called for each step.
 pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> Found {
     let mut found = Found::default();
     let candidates: &[PathBuf] = match &places.override_file {
@@ -125,7 +123,6 @@ pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -
                     return found;
                 }
                 tell(Step::PassedOver(path));
-                // A file that is passed over lists nothing.
                 found.listed_only.clear();
             }
             Err(error) if places.override_file.is_none() && is_absent(&error) => tell(Step::Absent(path)),
@@ -150,8 +147,8 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
-    /// Takes the entries of a file. Returns true if the file says nothing about this API version: its entries are all for
-    /// another one, or it has none but is not empty either.
+    /// Takes the entries of a file. Returns true if the file has nothing for this API version: its entries are all for another
+    /// one, or it has none but is not empty either.
     fn read(&mut self, path: &Path, text: &file::Text, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> bool {
         let major = version.major;
         let mut own = 0_usize;
@@ -168,7 +165,7 @@ impl Found {
             }
             last = number;
             if memory::is_short() {
-                // The caller notices that the reserve was used, and reads the file another time.
+                // The registry notices that the reserve was used, and reads the file again at the next call.
                 return false;
             }
             match line {

@@ -32,14 +32,14 @@ pub enum Missing {
     ThreadSafety,
 }
 
-/// Finds the best of `candidates`, which are given in order of preference among equals.
+/// Finds the best of `candidates`; of equal ones the first.
 ///
 /// Name and major number must be equal. The minor number must be high enough; the lowest such number wins. A
 /// thread-safe entry also serves a program that does not ask for thread safety, but an entry with exactly the requested
 /// thread safety takes precedence.
 ///
 /// # Errors
-/// [`Missing`] tells the first criterion at which no entry remained.
+/// The first criterion at which no entry remained.
 pub fn select<'a>(
     request: &Request<'_>,
     candidates: impl Iterator<Item = &'a Identity>,

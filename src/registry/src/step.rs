@@ -1,4 +1,4 @@
-//! The steps of the search for the configuration, for those who want to know why an entry is there or not.
+//! The steps of the search for the configuration: why an entry is there or not.
 
 #![forbid(unsafe_code)]
 

@@ -2,7 +2,7 @@
 //! not go through a fork.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,8 +10,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::Context;
 use rustix::fs::{Access, access};
 
-use crate::adapter;
-use crate::dat::Library;
+use crate::dat::{Ia, Library};
 
 /// A server that was started as a child; it ends with its owner.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts this program as a server, which calls [`announce`], and waits until it listens.
+    /// Starts this program as a server, which prints its qualifier, and waits until it listens.
     ///
     /// # Parameters
     /// * `named` - the file of the library that the user named; the server must find the one that was found here.
@@ -36,8 +35,8 @@ impl Server {
         adapter: &str,
         more: impl IntoIterator<Item = String>,
     ) -> anyhow::Result<Self> {
-        // Why the adapter does not open is told here, and not by the server alone.
-        drop(adapter::open(library, adapter)?);
+        // An adapter that does not open is reported here, not by the server.
+        drop(Ia::open(library, adapter)?);
         let program = own_file().context("this program is not to be found")?;
         let mut command = Command::new(program);
         let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);
@@ -75,8 +74,8 @@ impl Drop for Server {
     }
 }
 
-/// The file of this program. Where the kernel does not tell it, because there is no /proc, the shell's way to the program
-/// is gone again.
+/// The file of this program. Without /proc the kernel does not say which it is, and the program is looked for as the shell
+/// does it.
 pub fn own_file() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next().map(PathBuf::from);
@@ -92,13 +91,6 @@ fn by_name(name: &Path, path: &OsStr) -> Option<PathBuf> {
     }
     let files = std::env::split_paths(path).map(|folder| folder.join(name));
     files.into_iter().find(|file| access(file, Access::EXEC_OK).is_ok() && file.is_file())
-}
-
-/// Tells the process that started this one where it listens.
-pub fn announce(qualifier: u64) -> std::io::Result<()> {
-    let mut output = std::io::stdout();
-    writeln!(output, "{qualifier}")?;
-    output.flush()
 }
 
 #[cfg(test)]

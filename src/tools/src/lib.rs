@@ -1,12 +1,11 @@
 //! What the tools dat-info, dat-ping and dat-perf are made of.
 //!
-//! An error is what a user is told, so that functions name only those that their callers have to know.
+//! Errors are shown to the user, so functions document only those that callers have to distinguish.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`tool`] | what they have in common: arguments, exit status, manual pages |
 //! | [`print`], [`shell`] | output: colours, aligned columns, words of commands |
-//! | [`adapter`] | opening one by its name |
 //! | [`dat`] | libdat.so.1 behind safe types |
 //! | [`interrupt`], [`child`] | Ctrl-C; a server that a tool starts for itself |
 //! | [`statistics`] | minimum, mean and maximum of times |
@@ -14,7 +13,6 @@
 //! | [`ping`] | dat-ping |
 //! | [`perf`] | dat-perf |
 
-mod adapter;
 mod child;
 mod dat;
 pub mod info;

@@ -1,27 +1,20 @@
 //! What the tools write. Colours are left out where they do not belong.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write};
+use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use comfy_table::{Table, presets};
 
+/// What is said when standard output cannot be written, for example because a disk is full. A reader that has gone ends the
+/// process, as [`tool::main`](crate::tool::main) sets it up.
+pub const UNWRITTEN: &str = "standard output cannot be written";
+
 /// Writes a line on standard output.
 pub fn line(text: impl Display) -> anyhow::Result<()> {
     let mut output = anstream::stdout().lock();
-    written(writeln!(output, "{text}").and_then(|()| output.flush()))
-}
-
-/// Passes the result of writing on standard output on. That nobody reads it any more is no error.
-///
-/// # Errors
-/// Standard output cannot be written, for example because a disk is full.
-pub fn written(result: io::Result<()>) -> anyhow::Result<()> {
-    match result {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("standard output cannot be written"),
-    }
+    writeln!(output, "{text}").and_then(|()| output.flush()).context(UNWRITTEN)
 }
 
 /// A number and what it counts, which is in the plural unless there is one.

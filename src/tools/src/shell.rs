@@ -1,4 +1,4 @@
-//! Words for the shell, in commands that a user is told.
+//! Words for the shell, in commands that are shown to the user.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

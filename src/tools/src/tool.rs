@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Command, Parser};
 
 use crate::print;
@@ -97,7 +98,7 @@ fn explain(instead: &clap::Error) -> anyhow::Result<Outcome> {
     if instead.use_stderr() {
         return Ok(Outcome::Usage);
     }
-    print::written(shown).map(|()| Outcome::Fine)
+    shown.context(print::UNWRITTEN).map(|()| Outcome::Fine)
 }
 
 /// The arguments of a tool, with its sections behind the long help.
@@ -116,7 +117,7 @@ fn capitalised(heading: &str) -> String {
     first.to_owned() + &rest.to_lowercase()
 }
 
-/// Has the process end when nobody reads its output any more, as programs in C do. Rust's runtime ignores the signal, and
+/// Has the process end when the reader of its output has gone, as programs in C do. Rust's runtime ignores the signal, and
 /// `dat-info | head` would end with a panic.
 fn obey_closed_pipes() {
     // SAFETY: no other thread runs yet, and the default action needs no handler.

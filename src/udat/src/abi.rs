@@ -55,6 +55,41 @@ macro_rules! c_members {
     };
 }
 
+/// Does what [`c_enum!`](crate::c_enum) does, and makes a constant with the name of the type: the members with their names.
+#[macro_export]
+macro_rules! c_enum_with_names {
+    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
+        $($(#[$member_attr:meta])* $member:ident = $value:expr,)*
+    }) => {
+        $crate::c_enum! { $(#[$attr])* pub enum $tag as $name { $($(#[$member_attr])* $member = $value,)* } }
+        $crate::member_names! { $name { $($member)* } }
+    };
+}
+
+/// Does what [`c_members!`](crate::c_members) does, and makes such a constant of these members.
+#[macro_export]
+macro_rules! c_members_with_names {
+    ($name:ident { $($(#[$member_attr:meta])* $member:ident = $value:expr,)* }) => {
+        $crate::c_members! { $name { $($(#[$member_attr])* $member = $value,)* } }
+        $crate::member_names! { $name { $($member)* } }
+    };
+}
+
+/// The constant of members with their names, as the headers spell them: a value and its text cannot differ.
+#[macro_export]
+macro_rules! member_names {
+    ($name:ident { $($member:ident)* }) => {
+        /// The members, each with its name.
+        pub const $name: &[(u32, &core::ffi::CStr)] = &[$((
+            $member,
+            match core::ffi::CStr::from_bytes_with_nul(concat!(stringify!($member), "\0").as_bytes()) {
+                Ok(text) => text,
+                Err(_) => panic!("a name has no NUL in it"),
+            },
+        )),*];
+    };
+}
+
 /// Marks a place in a module that versions share, where each has items of its own: those between the mark of the same
 /// name in the version's module and the next one. Only the order in the C headers depends on it.
 #[macro_export]

@@ -2,7 +2,7 @@
 //!
 //! A return code has 32 bits: class (31 and 30), type (29 to 16), subtype (15 to 0).
 
-use crate::c_enum;
+use crate::c_enum_with_names as c_enum;
 use crate::dat_platform_specific::DAT_UINT32;
 
 /// Return code of every function: class, type and subtype or-ed; 0 is success.

@@ -1,6 +1,6 @@
 //! Return codes
 
-use dat_udat::c_members;
+use dat_udat::c_members_with_names as c_members;
 
 pub use dat_udat::dat_error::*;
 

@@ -12,7 +12,7 @@ fn version_numbers_are_read_and_other_names_are_not() {
 
 /// The version of a name that the linker takes.
 fn default(libc: &[u8], name: &str) -> Option<Number> {
-    let header = FileHeader64::<Endianness>::parse(libc).unwrap();
+    let header = FileHeader64::<LittleEndian>::parse(libc).unwrap();
     let endian = header.endian().unwrap();
     let sections = header.sections(endian, libc).unwrap();
     let symbols = sections.symbols(endian, libc, SHT_DYNSYM).unwrap();

@@ -12,7 +12,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Reads the words. If there are none, the entry's name `verbs-NETDEV` tells the interface.
+    /// Reads the words. If there are none, the interface is that of the entry's name `verbs-NETDEV`.
     ///
     /// # Errors
     /// One line that says what is wrong with them.
@@ -23,7 +23,7 @@ impl Instance {
         };
         let port = match words.next() {
             None => None,
-            // The parser of numbers would take a sign.
+            // The parser of numbers would accept a sign.
             Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let number =
                     digits.parse::<u8>().map_err(|_| format!("instance data {instance:?}: no port {digits}"))?;

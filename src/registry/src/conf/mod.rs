@@ -3,8 +3,7 @@
 //! One entry per line, eight fields in fixed order, separated by blanks and tabs. The parser takes any bytes: a line
 //! that it cannot read becomes a [`BadLine`], and the lines around it still count.
 //!
-//! The functions of this module hold no state and write nothing; their caller decides which bad lines deserve a
-//! message.
+//! Nothing here writes messages: the caller decides which bad lines deserve one.
 
 #![forbid(unsafe_code)]
 

@@ -37,7 +37,7 @@ pub(super) struct State<B: Backend> {
     pub(super) instances: Vec<Instance<B::Table>>,
     /// The threads that are inside a provider's open, once for each such call.
     pub(super) opening: Vec<Id>,
-    /// A provider could not register for want of memory.
+    /// A provider could not register for lack of memory.
     pub(super) lacked_memory: bool,
 }
 
@@ -262,13 +262,13 @@ impl<B: Backend> State<B> {
             None => {
                 // The init may find a device the next time.
                 entry.phase = Phase::Idle;
-                // An init answers nothing: whether it lacked memory itself shows only in memory still lacking.
+                // An init returns nothing. If it lacked memory itself, that shows only if memory is still lacking.
                 if std::mem::take(&mut self.lacked_memory) || memory::probe(LARGE).is_err() {
                     return Err(OpenError::NoMemory);
                 }
                 let silent = "the library did not register this adapter".to_owned();
                 let reason = told.err().map_or(silent, |error| error.to_string());
-                // A provider that has an init has decided: only a library that is none gives way.
+                // A provider with an init has decided not to serve; only a library that is no provider gives way.
                 if told == Err(InitError::Absent) { entry.give_way(reason) } else { Err(entry.unusable(Some(reason))) }
             }
         }

@@ -1,4 +1,4 @@
-//! Endpoints.
+//! Endpoints and shared receive queues.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use dat_udat12::*;
 
 use super::error::Result;
 use super::evd::timeout;
-use super::object::Object;
-use super::{Attributes, Evd, Pz, Remote, Segment, Srq, address};
+use super::object::{Object, object};
+use super::{Attributes, Cno, Evd, Ia, Pz, Remote, Segment, address};
 
 /// The dispatchers of an endpoint.
 #[derive(Clone, Debug)]
@@ -21,14 +21,25 @@ pub struct Evds {
     pub connect: Evd,
 }
 
-/// An endpoint: one end of a connection.
-#[derive(Debug)]
-pub struct Ep {
-    object: Object,
-    // What it uses stays until it is freed.
-    _evds: Evds,
-    _srq: Option<Srq>,
-    _pz: Pz,
+impl Evds {
+    /// Makes the dispatchers.
+    ///
+    /// # Parameters
+    /// * `lengths` - events that each of them can hold, in the order of the fields.
+    /// * `cno` - the notification object that events trigger.
+    pub fn new(ia: &Ia, lengths: [usize; 3], cno: Option<&Cno>) -> Result<Self> {
+        let [recv, request, connect] = lengths;
+        Ok(Self {
+            recv: Evd::new(ia, recv, DAT_EVD_DTO_FLAG, cno)?,
+            request: Evd::new(ia, request, DAT_EVD_DTO_FLAG, cno)?,
+            connect: Evd::new(ia, connect, DAT_EVD_CONNECTION_FLAG, cno)?,
+        })
+    }
+}
+
+object! {
+    /// An endpoint: one end of a connection.
+    Ep
 }
 
 /// The attributes of an endpoint whose transfers have one segment each.
@@ -66,7 +77,7 @@ pub fn attributes(adapter: &Attributes, largest: u64, receives: usize, requests:
 /// A post of one segment, whose completion is an ordinary one.
 macro_rules! post {
     ($ep:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:expr)?) => {{
-        let (library, mut iov) = ($ep.object.library(), $segment.0);
+        let (library, mut iov) = ($ep.library(), $segment.0);
         let cookie = DAT_DTO_COOKIE { as_64: $cookie };
         // SAFETY: there is one segment on either side, which the call reads.
         let code = unsafe {
@@ -85,13 +96,15 @@ impl Ep {
     pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &DAT_EP_ATTR) -> Result<Self> {
         let (ia, calls) = (pz.ia(), pz.ia().library().calls());
         let mut attr = *attr;
-        let [recv, request, connect] = [&evds.recv, &evds.request, &evds.connect].map(Evd::raw);
+        let of_events = [&evds.recv, &evds.request, &evds.connect];
+        let [recv, request, connect] = of_events.map(|evd| evd.raw());
+        let uses = of_events.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
         let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
-        let object = Object::new(ia, name, calls.dat_ep_free, |handle| {
+        Object::new(ia, name, calls.dat_ep_free, uses.cloned().collect(), |handle| {
             let (ia, pz) = (ia.raw(), pz.raw());
             // SAFETY: all objects are there, and the places are this function's and the object's own.
             unsafe {
-                match srq.map(Srq::raw) {
+                match srq.map(|srq| srq.raw()) {
                     None => (calls.dat_ep_create)(ia, pz, recv, request, connect, &mut attr, handle),
                     Some(srq) => {
                         // The number of buffers that one endpoint may take at a time; the queue itself is the limit.
@@ -100,17 +113,11 @@ impl Ep {
                     }
                 }
             }
-        })?;
-        Ok(Self { object, _evds: evds.clone(), _srq: srq.cloned(), _pz: pz.clone() })
+        })
+        .map(Self)
     }
 
-    /// Its handle.
-    #[inline(always)]
-    pub fn raw(&self) -> DAT_EP_HANDLE {
-        self.object.raw()
-    }
-
-    /// Begins to connect; an event tells the outcome.
+    /// Begins to connect; an event has the outcome.
     ///
     /// # Parameters
     /// * `host` - the address of the peer.
@@ -121,7 +128,7 @@ impl Ep {
         let host = address::native(host);
         // SAFETY: the address and the private data are read by the call alone, before it returns.
         let code = unsafe {
-            (self.object.library().calls().dat_ep_connect)(
+            (self.library().calls().dat_ep_connect)(
                 self.raw(),
                 address::pointer(&host),
                 qualifier,
@@ -132,15 +139,14 @@ impl Ep {
                 DAT_CONNECT_DEFAULT_FLAG,
             )
         };
-        self.object.library().check("dat_ep_connect", code)
+        self.library().check("dat_ep_connect", code)
     }
 
-    /// Begins to end the connection; an event tells when it has.
+    /// Begins to disconnect; an event follows.
     pub fn disconnect(&self, how: DAT_CLOSE_FLAGS) -> Result<()> {
         // SAFETY: the handle is that of an endpoint.
-        self.object
-            .library()
-            .check("dat_ep_disconnect", unsafe { (self.object.library().calls().dat_ep_disconnect)(self.raw(), how) })
+        let code = unsafe { (self.library().calls().dat_ep_disconnect)(self.raw(), how) };
+        self.library().check("dat_ep_disconnect", code)
     }
 
     /// Posts a receive.
@@ -175,5 +181,34 @@ fn triplet(remote: Remote) -> DAT_RMR_TRIPLET {
         pad: 0,
         target_address: remote.address,
         segment_length: remote.length,
+    }
+}
+
+object! {
+    /// A shared receive queue: receive buffers for several endpoints.
+    Srq
+}
+
+impl Srq {
+    /// Makes a queue for buffers of one segment each.
+    pub fn new(pz: &Pz, buffers: usize) -> Result<Self> {
+        let mut attr = DAT_SRQ_ATTR {
+            max_recv_dtos: DAT_COUNT::try_from(buffers).unwrap_or(DAT_COUNT::MAX),
+            max_recv_iov: 1,
+            low_watermark: DAT_SRQ_LW_DEFAULT,
+        };
+        let (ia, calls) = (pz.ia(), pz.ia().library().calls());
+        // SAFETY: adapter and zone are there, and both places are this function's and the object's own.
+        let make = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_srq_create)(ia.raw(), pz.raw(), &mut attr, handle) };
+        Object::new(ia, "dat_srq_create", calls.dat_srq_free, vec![pz.0.clone()], make).map(Self)
+    }
+
+    /// Posts a buffer.
+    #[inline]
+    pub fn post_recv(&self, segment: Segment, cookie: u64) -> Result<()> {
+        let (mut iov, cookie) = (segment.0, DAT_DTO_COOKIE { as_64: cookie });
+        // SAFETY: there is one segment, which the call reads.
+        let code = unsafe { (self.library().calls().dat_srq_post_recv)(self.raw(), 1, &mut iov, cookie) };
+        self.library().check("dat_srq_post_recv", code)
     }
 }

@@ -1,11 +1,12 @@
 //! Return codes as errors.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::fmt;
 
 use dat_udat12::*;
 
 use super::Library;
+use super::library::text_at;
 
 /// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -40,12 +41,7 @@ fn names(library: Library, code: DAT_RETURN) -> String {
     if !known || major.is_null() {
         return format!("0x{code:08x}");
     }
-    let [major, minor] = [major, minor].map(|name| {
-        if name.is_null() {
-            return String::new();
-        }
-        // SAFETY: what the call writes on success are strings that live as long as the library.
-        unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
-    });
+    // SAFETY: what the call writes on success are strings that live as long as the library.
+    let [major, minor] = [major, minor].map(|name| unsafe { text_at(name) });
     if minor.is_empty() { major } else { format!("{major}, {minor}") }
 }

@@ -17,6 +17,20 @@ pub struct Completion {
     pub length: u64,
 }
 
+impl Completion {
+    /// Whether the transfer succeeded. If not, it was flushed, and the event of its connection says why.
+    ///
+    /// # Errors
+    /// It failed by itself.
+    pub fn succeeded(&self) -> anyhow::Result<bool> {
+        match self.status {
+            DAT_DTO_SUCCESS => Ok(true),
+            DAT_DTO_ERR_FLUSHED => Ok(false),
+            status => anyhow::bail!("a transfer failed, {}", status_name(status)),
+        }
+    }
+}
+
 /// Something happened to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {

@@ -1,18 +1,20 @@
 //! Interface adapters.
 
-use std::ffi::{CStr, CString, c_char};
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::Context;
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
 use super::error::Result;
-use super::library::{file_of, text};
+use super::library::{file_of, text, text_at};
 use super::object::Handle;
 use super::{Library, address};
+use crate::shell::operand;
 
 /// Places in the dispatcher of asynchronous events.
 const ASYNC_EVENTS: DAT_COUNT = 64;
@@ -53,9 +55,14 @@ impl fmt::Display for Demand {
 impl Ia {
     /// Opens an adapter as most programs do, who ask for no thread safety. An adapter may be used by several threads if its
     /// [`Attributes`] say `is_thread_safe`; a caller looks there before it starts a second one.
-    pub fn open(library: Library, name: &str) -> Result<Self> {
+    ///
+    /// # Errors
+    /// The adapter does not open; the error names it, and the command that explains why.
+    pub fn open(library: Library, name: &str) -> anyhow::Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
-        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default())
+        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default()).with_context(|| {
+            format!("the adapter \"{name}\" does not open; `dat-info --explain {}` tells why", operand(name))
+        })
     }
 
     /// Opens an adapter as a program of some version and thread safety does.
@@ -165,17 +172,11 @@ pub struct Attributes {
 /// # Safety
 /// The list has that many elements, or the pointer is null; names and values are null or strings.
 unsafe fn named(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> Vec<(String, String)> {
-    let string = |text: *const c_char| {
-        if text.is_null() {
-            return String::new();
-        }
-        // SAFETY: it is a string, as the caller promises.
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-    };
     if list.is_null() {
         return Vec::new();
     }
     // SAFETY: the list has that many elements, as the caller promises.
     let list = unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) };
-    list.iter().map(|attr| (string(attr.name), string(attr.value))).collect()
+    // SAFETY: names and values are null or strings, as the caller promises.
+    list.iter().map(|attr| unsafe { (text_at(attr.name), text_at(attr.value)) }).collect()
 }

@@ -105,8 +105,8 @@ impl Library {
         Ok(Self { calls: Box::leak(Box::new(calls)), missed: missed.map(|missed| &*Box::leak(Box::new(missed))) })
     }
 
-    /// Why the loader found no library, if this one was taken because it is installed together with this tool: programs that
-    /// the loader tells nothing more do not start.
+    /// Why the loader found no library, if this one was used because it is installed together with this tool: programs
+    /// without a search path do not start.
     pub fn missed(self) -> Option<&'static str> {
         self.missed.map(|missed| missed.reason.as_str())
     }
@@ -146,7 +146,14 @@ impl Library {
             }
             self.check("dat_registry_list_providers", code)?;
             entries.truncate(count as usize);
-            return Ok(entries.iter().map(Adapter::from).collect());
+            let adapter = |info: &DAT_PROVIDER_INFO| Adapter {
+                name: string(&info.ia_name),
+                demand: Demand {
+                    version: (info.dapl_version_major, info.dapl_version_minor),
+                    thread_safe: info.is_thread_safe != DAT_FALSE,
+                },
+            };
+            return Ok(entries.iter().map(adapter).collect());
         }
     }
 
@@ -163,19 +170,21 @@ impl Library {
     }
 }
 
-impl From<&DAT_PROVIDER_INFO> for Adapter {
-    fn from(info: &DAT_PROVIDER_INFO) -> Self {
-        let version = (info.dapl_version_major, info.dapl_version_minor);
-        Adapter {
-            name: string(&info.ia_name),
-            demand: Demand { version, thread_safe: info.is_thread_safe != DAT_FALSE },
-        }
-    }
-}
-
 /// The string in an array that need not be full.
 pub fn text(array: &[c_char]) -> String {
     string(array).to_string_lossy().into_owned()
+}
+
+/// A C string as text; an empty one for NULL.
+///
+/// # Safety
+/// The pointer is NULL or leads to a string.
+pub unsafe fn text_at(string: *const c_char) -> String {
+    if string.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(string) }.to_string_lossy().into_owned()
 }
 
 fn string(array: &[c_char]) -> CString {

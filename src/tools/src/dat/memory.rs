@@ -2,15 +2,13 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use anyhow::Context;
 use dat_udat12::*;
 
 use super::Ia;
 use super::error::Result;
-use super::library::Calls;
-use super::object::{Handle, Object};
+use super::object::{Handle, Object, object};
 
 /// Alignment of registered memory: whole pages.
 const PAGE: usize = 4096;
@@ -22,9 +20,10 @@ pub fn most_for_peers() -> u64 {
     u64::from(system.totalram).saturating_mul(u64::from(system.mem_unit)) / 2
 }
 
-/// A protection zone: which memory goes with which endpoints.
-#[derive(Clone, Debug)]
-pub struct Pz(Arc<Object>);
+object! {
+    /// A protection zone: which memory goes with which endpoints.
+    Pz
+}
 
 impl Pz {
     /// Makes a zone.
@@ -32,22 +31,18 @@ impl Pz {
         let calls = ia.library().calls();
         // SAFETY: the adapter is open, and the place is the object's own.
         let make = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_pz_create)(ia.raw(), handle) };
-        Object::new(ia, "dat_pz_create", calls.dat_pz_free, make).map(Arc::new).map(Self)
-    }
-
-    /// Its handle.
-    pub fn raw(&self) -> DAT_PZ_HANDLE {
-        self.0.raw()
-    }
-
-    /// The adapter that it belongs to.
-    pub fn ia(&self) -> &Ia {
-        self.0.ia()
+        Object::new(ia, "dat_pz_create", calls.dat_pz_free, Vec::new(), make).map(Self)
     }
 }
 
-/// The type of the calls that make memory visible.
-type SyncCall = unsafe extern "C" fn(DAT_IA_HANDLE, *const DAT_LMR_TRIPLET, DAT_VLEN) -> DAT_RETURN;
+/// Makes a part of a region visible.
+macro_rules! sync {
+    ($region:ident, $call:ident, $offset:ident, $length:ident) => {{
+        let (ia, segment) = ($region.pz.ia(), $region.segment($offset, $length));
+        // SAFETY: there is one segment, which the call reads.
+        ia.library().check(stringify!($call), unsafe { (ia.library().calls().$call)(ia.raw(), &segment.0, 1) })
+    }};
+}
 
 /// Memory of this process, in whole pages, that is registered with an adapter as a local memory region.
 ///
@@ -72,14 +67,6 @@ unsafe impl Sync for Region {}
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Segment(pub(super) DAT_LMR_TRIPLET);
-
-impl Segment {
-    /// As the calls take it.
-    #[inline(always)]
-    pub fn triplet(self) -> DAT_LMR_TRIPLET {
-        self.0
-    }
-}
 
 /// Memory of the peer, for an RDMA operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -204,18 +191,12 @@ impl Region {
 
     /// Makes what peers wrote by RDMA visible to this processor, where that is needed.
     pub fn sync_rdma_write(&self, offset: usize, length: usize) -> Result<()> {
-        self.sync("dat_lmr_sync_rdma_write", |calls| calls.dat_lmr_sync_rdma_write, offset, length)
+        sync!(self, dat_lmr_sync_rdma_write, offset, length)
     }
 
     /// Makes what this processor wrote visible to peers that read by RDMA, where that is needed.
     pub fn sync_rdma_read(&self, offset: usize, length: usize) -> Result<()> {
-        self.sync("dat_lmr_sync_rdma_read", |calls| calls.dat_lmr_sync_rdma_read, offset, length)
-    }
-
-    fn sync(&self, name: &'static str, call: fn(&Calls) -> SyncCall, offset: usize, length: usize) -> Result<()> {
-        let (ia, segment) = (self.pz.ia(), self.segment(offset, length));
-        // SAFETY: there is one segment, which the call reads.
-        ia.library().check(name, unsafe { call(ia.library().calls())(ia.raw(), &segment.0, 1) })
+        sync!(self, dat_lmr_sync_rdma_read, offset, length)
     }
 
     /// The address of a part.
@@ -239,7 +220,7 @@ impl Drop for Region {
             self.handle == Handle::NULL || unsafe { (library.calls().dat_lmr_free)(self.handle.0) } == DAT_SUCCESS;
         // Memory that is still registered may still be written by others, so the process keeps it.
         if freed {
-            // SAFETY: the memory was taken with this layout, and nobody else uses it any more.
+            // SAFETY: the memory was taken with this layout, and nobody else uses it.
             unsafe { dealloc(self.base.as_ptr(), self.layout) };
         }
     }

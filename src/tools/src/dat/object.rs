@@ -1,5 +1,7 @@
 //! What all objects have in common: a handle, and that they are freed with their last owner.
 
+use std::sync::Arc;
+
 use dat_udat12::*;
 
 use super::error::Result;
@@ -24,12 +26,21 @@ impl Handle {
 /// The call that frees an object.
 type Free = unsafe extern "C" fn(DAT_HANDLE) -> DAT_RETURN;
 
-/// An object of an adapter, which stays open with it. What it uses has to be dropped after it.
-#[derive(Debug)]
-pub(super) struct Object {
+/// An object of an adapter. Clones are of the same object, which is freed with the last of them. The handle and the functions
+/// are in each clone: loops whose time is measured follow no pointer for them.
+#[derive(Clone, Debug)]
+pub struct Object {
     handle: Handle,
     library: Library,
+    owned: Arc<Owned>,
+}
+
+#[derive(Debug)]
+struct Owned {
+    handle: Handle,
     free: Free,
+    // These stay until the object is freed.
+    _uses: Vec<Object>,
     ia: Ia,
 }
 
@@ -39,17 +50,19 @@ impl Object {
     /// # Parameters
     /// * `call` - the name of the call.
     /// * `free` - the call for objects of this kind.
+    /// * `uses` - the objects that it refers to.
     /// * `make` - makes the call, which writes the handle.
-    pub fn new(
+    pub(super) fn new(
         ia: &Ia,
         call: &'static str,
         free: Free,
+        uses: Vec<Object>,
         make: impl FnOnce(&mut DAT_HANDLE) -> DAT_RETURN,
     ) -> Result<Self> {
         let mut handle = Handle::NULL;
         let library = ia.library();
         library.check(call, make(&mut handle.0))?;
-        Ok(Self { handle, library, free, ia: ia.clone() })
+        Ok(Self { handle, library, owned: Arc::new(Owned { handle, free, _uses: uses, ia: ia.clone() }) })
     }
 
     /// Its handle.
@@ -58,21 +71,40 @@ impl Object {
         self.handle.0
     }
 
-    /// The library, which is nearer than that of the adapter.
+    /// The library.
     #[inline(always)]
-    pub fn library(&self) -> Library {
+    pub(super) fn library(&self) -> Library {
         self.library
     }
 
     /// The adapter that it belongs to.
     pub fn ia(&self) -> &Ia {
-        &self.ia
+        &self.owned.ia
     }
 }
 
-impl Drop for Object {
+impl Drop for Owned {
     fn drop(&mut self) {
         // SAFETY: the handle is that of an object of this kind, which nobody else owns.
         unsafe { (self.free)(self.handle.0) };
     }
 }
+
+/// A kind of objects.
+macro_rules! object {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug)]
+        pub struct $name(pub(super) $crate::dat::object::Object);
+
+        impl std::ops::Deref for $name {
+            type Target = $crate::dat::object::Object;
+
+            #[inline(always)]
+            fn deref(&self) -> &Self::Target {
+                &self.0
+            }
+        }
+    };
+}
+pub(super) use object;

@@ -15,7 +15,8 @@ use super::{Ep, Evd, Ia, Library, address};
 pub struct Psp {
     _object: Object,
     qualifier: u64,
-    _evd: Evd,
+    /// Where requests arrive.
+    pub requests: Evd,
 }
 
 impl Psp {
@@ -24,7 +25,7 @@ impl Psp {
         let calls = ia.library().calls();
         let mut chosen = qualifier.unwrap_or(0);
         let name = if qualifier.is_some() { "dat_psp_create" } else { "dat_psp_create_any" };
-        let object = Object::new(ia, name, calls.dat_psp_free, |handle| {
+        let object = Object::new(ia, name, calls.dat_psp_free, vec![evd.0.clone()], |handle| {
             let (ia, evd) = (ia.raw(), evd.raw());
             // SAFETY: adapter and dispatcher are there, and the places are this function's and the object's own.
             unsafe {
@@ -34,7 +35,7 @@ impl Psp {
                 }
             }
         })?;
-        Ok(Self { _object: object, qualifier: chosen, _evd: evd.clone() })
+        Ok(Self { _object: object, qualifier: chosen, requests: evd.clone() })
     }
 
     /// The number on which it listens.
@@ -84,7 +85,7 @@ impl Cr {
         }
     }
 
-    /// Accepts the request for an endpoint; an event tells when the connection is there.
+    /// Accepts the request for an endpoint; an event comes when the connection is established.
     ///
     /// # Errors
     /// As dat_cr_accept; the request is rejected then.

@@ -78,9 +78,9 @@ fn of_adapter(all: &Attributes) -> Vec<Attribute> {
         max_eps "Endpoints" count;
         max_dto_per_ep "Transfers under way per endpoint, each direction" count;
         max_rdma_read_per_ep_in "RDMA reads under way at an endpoint as target" count;
-        max_rdma_read_per_ep_in_guaranteed "  each endpoint has so many of its own" yes;
+        max_rdma_read_per_ep_in_guaranteed "  guaranteed to each endpoint" yes;
         max_rdma_read_per_ep_out "RDMA reads under way at an endpoint as originator" count;
-        max_rdma_read_per_ep_out_guaranteed "  each endpoint has so many of its own" yes;
+        max_rdma_read_per_ep_out_guaranteed "  guaranteed to each endpoint" yes;
         max_rdma_read_in "RDMA reads under way at the adapter as target" count;
         max_rdma_read_out "RDMA reads under way at the adapter as originator" count;
         max_evds "Event dispatchers" count;

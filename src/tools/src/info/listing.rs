@@ -1,4 +1,4 @@
-//! The table of the adapters, with what each tells when it is opened.
+//! The table of the adapters, with what opening each of them shows.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};

@@ -9,10 +9,10 @@
 //! | [`listing`] | the table of the adapters |
 //! | [`explain`] | what dat_ia_open does, step by step |
 //!
-//! The rules of dat.conf stand in the registry alone, whose search tells each of its steps; `explain` shows them with
-//! what mends them, compares the result with what the loaded libdat.so.1 lists, and says so if that has other rules.
-//! What a provider needs beyond its library only the provider knows, so each adapter is opened in a process of its own,
-//! with the messages of the libraries switched on: a provider that crashes or hangs ends nothing else.
+//! The rules of dat.conf are those of the registry, whose search reports each of its steps. `explain` shows them, and
+//! compares the result with what the loaded libdat.so.1 lists. What a provider needs beyond its library, only the provider
+//! knows: so each adapter is opened in a process of its own, with the messages of the libraries switched on. A provider that
+//! crashes or hangs ends nothing else.
 
 mod arguments;
 mod attributes;
@@ -55,7 +55,7 @@ impl Tool for Arguments {
                 \"adapter\", \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain \
                 it is an object with \"chapters\", each a \"title\" and \"steps\" with \"state\" (ok, note, wrong), \
                 \"text\" and, where something can be done, \"see\", the page and its section that say what; and with \
-                \"works\", the adapters that open. What cannot be told is an object with \"error\", the reason; with \
+                \"works\", the adapters that open. On failure there is an object with \"error\", the reason; with \
                 --explain it has chapters as well.",
         },
         Section {

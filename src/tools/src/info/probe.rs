@@ -27,13 +27,13 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// What came of opening an adapter.
 #[derive(Debug)]
 pub struct Probe {
-    /// What the adapter told, or why it does not open.
+    /// What opening it showed, or why it does not open.
     pub answer: Result<Opened, String>,
     /// What the library and the provider wrote on standard error, line by line.
     pub messages: Vec<String>,
 }
 
-/// What an open adapter tells.
+/// What an open adapter shows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
     /// Its address, if that is one of IP.

@@ -1,6 +1,7 @@
 //! The arguments of dat-perf, and the plans that they stand for.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgGroup, Parser};
 
@@ -10,7 +11,7 @@ use crate::tool::Common;
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
 /// Without HOST it is the server, which prints nothing but errors; with HOST it is the client, which measures: each test
-/// with each size, on connections and event dispatchers of its own. The server does what the client tells it, one client
+/// with each size, on connections and event dispatchers of its own. The server carries out what the client asks for, one client
 /// after the other.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-perf", version, group = ArgGroup::new("client").args(["host", "own_peer"]))]
@@ -152,6 +153,11 @@ impl Arguments {
         }
         let more = self.active.filter(|&active| active > self.connections)?;
         Some(format!("--active {more} is more than --connections, which is {}", self.connections))
+    }
+
+    /// The longest time of one measurement.
+    pub fn longest(&self) -> Duration {
+        Duration::from_secs(self.limit)
     }
 
     /// The measurements, in their order.

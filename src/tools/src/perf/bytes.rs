@@ -1,4 +1,4 @@
-//! Bytes that tell of which message they are, for measurements that compare them.
+//! Bytes that differ from message to message, for measurements that compare them.
 
 /// Writes bytes of a message, by its number on a connection.
 ///

@@ -1,12 +1,11 @@
-//! The client: tells the server what to measure, and measures.
+//! The client: sends plans to the server, and measures.
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 
-use super::clock::Usage;
+use super::arguments::Arguments;
 use super::control::{Control, Message};
 use super::limit::Limit;
 use super::node::Node;
@@ -18,11 +17,9 @@ use crate::dat::{Ia, Library};
 /// A connection to a server, for one measurement after the other.
 pub struct Client<'a> {
     library: Library,
-    name: &'a str,
+    arguments: &'a Arguments,
     host: IpAddr,
     control: Control,
-    processors: &'a [usize],
-    longest: Duration,
     give_up: GiveUp,
 }
 
@@ -30,24 +27,28 @@ pub struct Client<'a> {
 pub type GiveUp = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl<'a> Client<'a> {
-    /// Connects to the server.
+    /// Connects to the first of the server's addresses that accepts.
     ///
     /// # Parameters
-    /// * `ia`, `name` - the adapter.
-    /// * `processors` - of this process.
-    /// * `longest` - of one measurement.
-    /// * `give_up` - is called when that is over, in another thread.
-    pub fn new(
+    /// * `give_up` - is called when the time of a measurement is over, in another thread.
+    ///
+    /// # Errors
+    /// The error of the last address.
+    pub fn connect(
         ia: &Ia,
-        name: &'a str,
-        host: IpAddr,
+        arguments: &'a Arguments,
+        hosts: &[IpAddr],
         qualifier: u64,
-        processors: &'a [usize],
-        longest: Duration,
         give_up: GiveUp,
     ) -> anyhow::Result<Self> {
-        let control = Control::connect(ia, host, qualifier, longest)?;
-        Ok(Self { library: ia.library(), name, host, control, processors, longest, give_up })
+        let mut last = anyhow!("no address to connect to");
+        for &host in hosts {
+            match Control::connect(ia, host, qualifier, arguments.longest()) {
+                Ok(control) => return Ok(Self { library: ia.library(), arguments, host, control, give_up }),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
     }
 
     /// Makes a measurement.
@@ -64,22 +65,20 @@ impl<'a> Client<'a> {
     }
 
     fn carry_out(&mut self, plan: &Plan) -> anyhow::Result<Row> {
-        let mut node = Node::new(self.library, self.name, plan, true)?;
+        let mut node = Node::new(self.library, &self.arguments.name, plan, true)?;
         self.control.say(&Message::Plan(*plan))?;
         let qualifier = match self.control.hear()? {
             Message::Ready(qualifier) => qualifier,
             other => return Err(unexpected(&other)),
         };
         node.exchange(&mut self.control)?;
-        node.connect(self.host, qualifier, self.longest)?;
-        let outcome = node.run(&mut self.control, self.processors)?;
+        node.connect(self.host, qualifier, self.arguments.longest())?;
+        let outcome = node.run(&mut self.control, &self.arguments.cpu)?;
         match self.control.hear()? {
-            Message::Report { elapsed, processor } => {
-                let server =
-                    Usage { elapsed: Duration::from_nanos(elapsed), processor: Duration::from_nanos(processor) };
+            Message::Report(server) => {
                 // The result is that of what was done.
                 let done = Plan { outstanding: outcome.window, ..*plan };
-                Ok(Row::new(self.name, &done, &outcome.threads, outcome.usage, server))
+                Ok(Row::new(&self.arguments.name, &done, &outcome.threads, outcome.usage, server))
             }
             other => Err(unexpected(&other)),
         }
@@ -93,22 +92,4 @@ impl<'a> Client<'a> {
 
 fn unexpected(message: &Message) -> anyhow::Error {
     anyhow!("the server says {message:?}, which is not its turn")
-}
-
-/// The server's host: its addresses are tried in turn until one is connected.
-///
-/// # Errors
-/// The error of the last one.
-pub fn first_that_connects<T>(hosts: &[IpAddr], connect: impl Fn(IpAddr) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let mut last = None;
-    for &host in hosts {
-        match connect(host) {
-            Ok(connected) => return Ok(connected),
-            Err(error) => last = Some(error),
-        }
-    }
-    match last {
-        Some(error) => Err(error),
-        None => bail!("no address to connect to"),
-    }
 }

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 /// The processor's counter where there is one, since reading it takes a few nanoseconds and no call.
 #[inline(always)]
@@ -56,7 +57,7 @@ pub fn rest(microseconds: u32) {
 }
 
 /// Time that passes, and processor time that this process uses, of all of its threads, in the kernel and outside.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// The time that passed.
     pub elapsed: Duration,

@@ -1,31 +1,34 @@
-//! What the two processes tell each other beside a measurement: messages on a connection of their own, of an adapter
+//! What the two processes exchange beside a measurement: messages on a connection of their own, of an adapter
 //! instance of its own, so that what is measured has nothing but the connections of its plan.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use dat_udat12::*;
+use serde::{Deserialize, Serialize};
 
-use super::plan::{MAX_THREADS, PLAN_LENGTH, Plan};
+use super::clock::Usage;
+use super::plan::{MAX_THREADS, Plan};
 use super::worker::Target;
 use crate::dat::{Completion, Cr, Ep, Evd, Evds, Event, Ia, Pz, Region, ep, event};
 
 /// Private data of a request for this connection, and of its acceptance.
-pub const GREETING: &[u8] = b"dat-perf 1";
+pub const GREETING: &[u8] = b"dat-perf 2";
 
 /// What is said when the peer has gone.
 pub const GONE: &str = "the peer has gone away";
 
-/// Bytes of a message.
-const LENGTH: usize = 64;
+/// The most bytes of a message, and of the reason in one.
+const LENGTH: usize = 384;
+const LONGEST_REASON: usize = 160;
 /// Receive buffers: more than messages that can be under way.
 const BUFFERS: usize = MAX_THREADS as usize + 16;
 /// How long a message may take to leave.
 const SENDING: Duration = Duration::from_secs(30);
 
-/// A message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message, which goes as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Message {
     /// To the server: measure this.
     Plan(Plan),
@@ -41,61 +44,22 @@ pub enum Message {
     Begin,
     /// To the target of RDMA: it has ended.
     Done,
-    /// To the client: the time and the processor time of the server, in nanoseconds.
-    Report {
-        /// The time that passed.
-        elapsed: u64,
-        /// Processor time of all threads.
-        processor: u64,
-    },
+    /// To the client: what the server has used.
+    Report(Usage),
 }
 
 impl Message {
-    fn encode(&self) -> [u8; LENGTH] {
-        let mut bytes = [0; LENGTH];
-        let (kind, words): (u8, [u64; 3]) = match self {
-            Message::Plan(plan) => {
-                bytes[8..8 + PLAN_LENGTH].copy_from_slice(&plan.encode());
-                bytes[0] = 1;
-                return bytes;
-            }
-            Message::Refused(reason) => {
-                let length = reason.floor_char_boundary(LENGTH - 2);
-                bytes[0] = 3;
-                bytes[1] = length as u8;
-                bytes[2..2 + length].copy_from_slice(&reason.as_bytes()[..length]);
-                return bytes;
-            }
-            Message::Ready(qualifier) => (2, [*qualifier, 0, 0]),
-            Message::Memory(Target { context, address, slot }) => (4, [u64::from(*context), *address, *slot]),
-            Message::Meet => (5, [0; 3]),
-            Message::Begin => (6, [0; 3]),
-            Message::Done => (7, [0; 3]),
-            Message::Report { elapsed, processor } => (8, [*elapsed, *processor, 0]),
-        };
-        bytes[0] = kind;
-        for (at, word) in words.into_iter().enumerate() {
-            bytes[8 + 8 * at..16 + 8 * at].copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
+    /// That something cannot be done. A long reason is cut, and has no characters of which JSON makes more than two.
+    pub fn refused(error: &anyhow::Error) -> Self {
+        let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
+        reason.truncate(reason.floor_char_boundary(LONGEST_REASON));
+        Message::Refused(reason)
     }
 
-    fn decode(bytes: &[u8; LENGTH]) -> Option<Self> {
-        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[8 + 8 * at + i]));
-        Some(match bytes[0] {
-            1 => Message::Plan(Plan::decode(&std::array::from_fn(|i| bytes[8 + i]))?),
-            2 => Message::Ready(word(0)),
-            3 => {
-                let reason = bytes.get(2..2 + usize::from(bytes[1]))?;
-                Message::Refused(String::from_utf8_lossy(reason).into_owned())
-            }
-            4 => Message::Memory(Target { context: word(0).try_into().ok()?, address: word(1), slot: word(2) }),
-            5 => Message::Meet,
-            6 => Message::Begin,
-            7 => Message::Done,
-            8 => Message::Report { elapsed: word(0), processor: word(1) },
-            _ => return None,
-        })
+    /// The message in these bytes; none if there is none that can be carried out.
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let possible = |message: &Self| !matches!(message, Message::Plan(plan) if !plan.is_possible());
+        serde_json::from_slice(bytes).ok().filter(possible)
     }
 }
 
@@ -135,11 +99,7 @@ impl Control {
 
     fn new(ia: &Ia, longest: Duration) -> anyhow::Result<Self> {
         let pz = Pz::new(ia)?;
-        let evds = Evds {
-            recv: Evd::new(ia, BUFFERS, DAT_EVD_DTO_FLAG, None)?,
-            request: Evd::new(ia, 8, DAT_EVD_DTO_FLAG, None)?,
-            connect: Evd::new(ia, 8, DAT_EVD_CONNECTION_FLAG, None)?,
-        };
+        let evds = Evds::new(ia, [BUFFERS, 8, 8], None)?;
         let local = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG;
         let region = Region::new(&pz, LENGTH * (BUFFERS + 1), local)?;
         let ep = Ep::new(&pz, &evds, None, &ep::attributes(&ia.attributes()?, LENGTH as u64, BUFFERS, 4))?;
@@ -167,8 +127,9 @@ impl Control {
     /// Sends a message, and returns when it has left.
     pub fn say(&mut self, message: &Message) -> anyhow::Result<()> {
         let offset = LENGTH * BUFFERS;
-        self.region.write(offset, &message.encode());
-        self.ep.post_send(self.region.segment(offset, LENGTH), 0)?;
+        let bytes = serde_json::to_vec(message)?;
+        self.region.write(offset, &bytes);
+        self.ep.post_send(self.region.segment(offset, bytes.len()), 0)?;
         wait(&self.evds.request, Instant::now() + SENDING.min(self.longest))?.context(GONE)?;
         Ok(())
     }
@@ -192,7 +153,7 @@ impl Control {
     pub fn poll(&mut self) -> anyhow::Result<Option<Message>> {
         match self.evds.recv.dequeue()? {
             Some(Event::Completion(completion)) => {
-                let completion = succeeded(completion)?.context(GONE)?;
+                ensure!(completion.succeeded()?, GONE);
                 self.take(&completion).map(Some)
             }
             _ if self.left().is_zero() => Err(self.too_late()),
@@ -251,13 +212,10 @@ impl Control {
     /// Reads a message, and posts its buffer again.
     fn take(&mut self, completion: &Completion) -> anyhow::Result<Message> {
         let offset = LENGTH * (completion.cookie as usize).min(BUFFERS - 1);
-        let mut bytes = [0; LENGTH];
+        let mut bytes = vec![0; (completion.length as usize).min(LENGTH)];
         self.region.read(offset, &mut bytes);
         self.ep.post_recv(self.region.segment(offset, LENGTH), completion.cookie)?;
-        match Message::decode(&bytes) {
-            Some(message) if completion.length == LENGTH as u64 => Ok(message),
-            _ => bail!("the peer says something that cannot be carried out"),
-        }
+        Message::decode(&bytes).context("the peer says something that cannot be carried out")
     }
 }
 
@@ -291,18 +249,10 @@ pub fn still_connected(connect: &Evd) -> anyhow::Result<()> {
 fn wait(evd: &Evd, until: Instant) -> anyhow::Result<Option<Completion>> {
     loop {
         match evd.wait(until.saturating_duration_since(Instant::now()))? {
-            Some(Event::Completion(completion)) => return succeeded(completion),
+            Some(Event::Completion(completion)) => return Ok(completion.succeeded()?.then_some(completion)),
             _ if Instant::now() >= until => bail!("the peer does not answer"),
             _ => {}
         }
-    }
-}
-
-fn succeeded(completion: Completion) -> anyhow::Result<Option<Completion>> {
-    match completion.status {
-        DAT_DTO_SUCCESS => Ok(Some(completion)),
-        DAT_DTO_ERR_FLUSHED => Ok(None),
-        status => bail!("a message ended with {}", event::status_name(status)),
     }
 }
 

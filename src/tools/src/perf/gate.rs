@@ -11,7 +11,7 @@ use super::clock::{Measured, Steps, Usage};
 use super::control::{Control, GONE, Message};
 use super::plan::Plan;
 
-/// The error of a thread that others have let go: what went wrong is their error.
+/// The error of a thread that was released because another one has failed, whose error says why.
 #[derive(Debug)]
 pub struct LetGo;
 
@@ -23,7 +23,7 @@ impl fmt::Display for LetGo {
 
 impl std::error::Error for LetGo {}
 
-/// A barrier for the threads of one process, which lets all go with an error when one of them has failed.
+/// A barrier for the threads of one process, which releases all with an error when one of them has failed.
 #[derive(Debug)]
 pub struct Gate {
     threads: usize,
@@ -61,14 +61,14 @@ impl Gate {
         if state.failed { Err(LetGo.into()) } else { Ok(()) }
     }
 
-    /// Lets all threads go with an error.
+    /// Releases all threads with an error.
     fn fail(&self) {
         self.state.lock().failed = true;
         self.over.store(true, Ordering::Relaxed);
         self.all.notify_all();
     }
 
-    /// Passes a result on; an error lets the other threads go.
+    /// Passes a result on; an error releases the other threads.
     pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
         if result.is_err() {
             self.fail();
@@ -77,8 +77,8 @@ impl Gate {
     }
 }
 
-/// What went wrong, of the results of all threads: the errors of those that were let go say less than the one that let them
-/// go.
+/// The values of all threads, or what went wrong: the errors of threads that were released say less than the one that
+/// released them.
 ///
 /// # Errors
 /// The first such error; or the first of all, if there is no other.
@@ -100,7 +100,8 @@ pub fn all<T>(results: impl IntoIterator<Item = anyhow::Result<T>>) -> anyhow::R
 /// away, the time is up, or another thread has failed.
 #[derive(Debug)]
 pub struct Pace<'a> {
-    gate: &'a Gate,
+    /// The gate of this process.
+    pub gate: &'a Gate,
     control: Option<&'a mut Control>,
     /// What the process had used when the measurement began, and when it ended.
     began: Usage,
@@ -125,7 +126,7 @@ impl<'a> Pace<'a> {
     /// Warms up, and measures.
     ///
     /// # Parameters
-    /// * `alone` - the peer makes no transfers itself, and is told when what is measured begins and ends.
+    /// * `alone` - the peer makes no transfers itself, and gets a message when what is measured begins and ends.
     /// * `transfers` - makes those with these numbers, which begin with 0.
     pub fn measure(
         &mut self,
@@ -196,11 +197,6 @@ impl<'a> Pace<'a> {
     /// What the process has used between begin and end.
     pub fn usage(&self) -> Usage {
         self.ended.since(self.began)
-    }
-
-    /// Passes a result on; an error lets the other threads go.
-    pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
-        self.gate.outcome(result)
     }
 }
 

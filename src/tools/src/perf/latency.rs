@@ -8,9 +8,10 @@ use std::sync::atomic::{Ordering, fence};
 use super::clock::{Measured, Steps, rest};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
-use super::worker::{Place, Worker};
+use super::worker::Worker;
+use crate::dat::Place;
 
-/// Looks of a target at its memory before it looks whether the peer is still there.
+/// Polls of a target before it checks that the peer is still there.
 const LOOKS: u32 = 1 << 20;
 
 /// Runs the measurement of one thread; there is a result in the process that measures.
@@ -43,14 +44,10 @@ fn each(
     steps: &mut Steps,
     round: impl Fn(&mut Worker, usize, u64) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let active = worker.plan.active as usize;
     let mut connection = 0;
     for number in numbers {
         round(worker, connection, number)?;
-        connection += 1;
-        if connection == active {
-            connection = 0;
-        }
+        connection = worker.next(connection);
         steps.step();
     }
     Ok(())

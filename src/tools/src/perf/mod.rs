@@ -8,7 +8,7 @@
 //! | [`client`], [`server`] | the two sides |
 //! | [`plan`], [`control`] | what is measured, and how the sides agree on it |
 //! | [`node`], [`gate`], [`limit`] | the objects and threads of a process, where they meet, and when they must end |
-//! | [`worker`], [`direct`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
+//! | [`worker`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
 //! | [`clock`], [`processors`] | times, processor time and processors |
 //! | [`result`], [`report`], [`picture`] | what comes out of it |
 //!
@@ -26,7 +26,6 @@ mod bytes;
 mod client;
 mod clock;
 mod control;
-mod direct;
 mod gate;
 mod latency;
 mod limit;
@@ -42,24 +41,22 @@ mod worker;
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use arguments::Arguments;
 
-use crate::adapter;
 use crate::child;
-use crate::dat::{Library, address};
+use crate::dat::{Ia, Library, address};
 use crate::interrupt::Interrupt;
 use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
-use client::{Client, GiveUp, first_that_connects};
+use client::{Client, GiveUp};
 use parking_lot::Mutex;
 use result::Row;
 
-/// The results until now; none any more once they are shown.
+/// The results so far; none once they are shown.
 type Rows = Arc<Mutex<Option<Vec<Row>>>>;
 
 impl Tool for Arguments {
@@ -85,7 +82,7 @@ impl Tool for Arguments {
                    The results are written at the end, also if an error, --limit or Ctrl-C is the end: then those until \
                    there, and the exit status is 1.\n\n\
                    --csv writes a line with names and then a line a measurement; --json writes a list with an object a \
-                   measurement, which has the same names. The list is empty if there is no result. Errors are told on standard \
+                   measurement, which has the same names. The list is empty if there is no result. Errors appear on standard \
                    error alone.\n\n  \
                    adapter                      the interface adapter\n  \
                    test, size                   the test, and the bytes of a transfer\n  \
@@ -154,7 +151,7 @@ fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: 
     let library = Library::load(arguments.common.library.as_deref())?;
     processors::pin(&arguments.cpu, 0)?;
     let server = if arguments.own_peer { Some(start_server(arguments, library)?) } else { None };
-    let ia = adapter::open(library, &arguments.name)?;
+    let ia = Ia::open(library, &arguments.name)?;
     let own = ia.attributes()?.address.map(|address| address.ip());
     let (hosts, qualifier) = match (&server, &arguments.host) {
         (Some(server), _) => (vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))], server.qualifier),
@@ -164,14 +161,11 @@ fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: 
             (hosts, arguments.qualifier)
         }
     };
-    let longest = Duration::from_secs(arguments.limit);
     let plans = arguments.plans();
     progress.set_length(plans.len() as u64);
     progress.set_style(ProgressStyle::with_template("{pos} of {len}  {msg}")?);
     progress.set_draw_target(ProgressDrawTarget::stderr());
-    let mut client = first_that_connects(&hosts, |host| {
-        Client::new(&ia, &arguments.name, host, qualifier, &arguments.cpu, longest, Arc::clone(&give_up))
-    })?;
+    let mut client = Client::connect(&ia, arguments, &hosts, qualifier, give_up)?;
     for plan in &plans {
         progress.set_message(report::under_way(plan.test, plan.size));
         let row = client.measure(plan)?;

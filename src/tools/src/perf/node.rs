@@ -17,10 +17,7 @@ use super::{latency, stream};
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Cr, Ep, Evd, Evds, Event, Ia, Library, Psp, Pz};
 
-/// Begins the private data of a request for a connection of a measurement; the thread and its connection follow.
-const GREETING: &[u8; 8] = b"dat-data";
-
-/// How long a server waits for a connection before it looks whether the client is still there.
+/// How long a server waits for a connection before it checks that the client is still there.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// One process of a measurement, with an adapter instance of its own.
@@ -47,7 +44,7 @@ pub struct Outcome {
 impl Node {
     /// Makes all objects.
     pub fn new(library: Library, name: &str, plan: &Plan, client: bool) -> anyhow::Result<Self> {
-        let ia = crate::adapter::open(library, name)?;
+        let ia = Ia::open(library, name)?;
         let adapter = ia.attributes()?;
         let most = match plan.test.transfer() {
             Transfer::Send => adapter.ia.max_message_size,
@@ -73,10 +70,8 @@ impl Node {
     }
 
     /// Listens for the connections of the client.
-    pub fn listen(&self) -> anyhow::Result<Listener> {
-        let requests = Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?;
-        let psp = Psp::new(&self.ia, None, &requests)?;
-        Ok(Listener { psp, requests })
+    pub fn listen(&self) -> anyhow::Result<Psp> {
+        Ok(Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)?)
     }
 
     /// Tells the peer the memory of each thread, and hears of his.
@@ -106,10 +101,10 @@ impl Node {
     }
 
     /// Accepts all connections of the client; requests of others are rejected.
-    pub fn accept(&self, listener: &Listener, control: &Control) -> anyhow::Result<()> {
+    pub fn accept(&self, psp: &Psp, control: &Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
-                listener.request(&greeting(thread, connection), control)?.accept(ep, &[])?;
+                request(psp, &greeting(thread, connection), control)?.accept(ep, &[])?;
                 established(&worker.evds.connect, control.left())?;
             }
         }
@@ -177,44 +172,27 @@ fn end(eps: &[Ep], evds: &Evds) {
 fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<Measured>, Usage)> {
     let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
     let result = run(worker, &mut pace);
-    let measured = pace.outcome(result)?;
+    let measured = pace.gate.outcome(result)?;
     // Nobody frees what the peer may still use.
     let met = pace.meet();
-    pace.outcome(met)?;
+    pace.gate.outcome(met)?;
     Ok((measured, pace.usage()))
 }
 
-/// Where a node listens.
-#[derive(Debug)]
-pub struct Listener {
-    psp: Psp,
-    requests: Evd,
-}
-
-impl Listener {
-    /// The connection qualifier.
-    pub fn qualifier(&self) -> u64 {
-        self.psp.qualifier()
-    }
-
-    /// The request that comes with these bytes; others are rejected. A client that has gone would make none.
-    fn request(&self, greeting: &[u8], control: &Control) -> anyhow::Result<Cr> {
-        while !control.left().is_zero() {
-            if let Some(Event::Request(request)) = self.requests.wait(control.left().min(LOOK))?
-                && request.query()?.private_data.starts_with(greeting)
-            {
-                return Ok(request);
-            }
-            control.still_connected()?;
+/// The request that comes with these bytes; others are rejected. A client that has gone would make none.
+fn request(psp: &Psp, greeting: &[u8], control: &Control) -> anyhow::Result<Cr> {
+    while !control.left().is_zero() {
+        if let Some(Event::Request(request)) = psp.requests.wait(control.left().min(LOOK))?
+            && request.query()?.private_data.starts_with(greeting)
+        {
+            return Ok(request);
         }
-        bail!("the client does not connect");
+        control.still_connected()?;
     }
+    bail!("the client does not connect");
 }
 
-fn greeting(thread: usize, connection: usize) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(GREETING);
-    bytes[8..12].copy_from_slice(&(thread as u32).to_le_bytes());
-    bytes[12..].copy_from_slice(&(connection as u32).to_le_bytes());
-    bytes
+/// The private data of a request for a connection of a measurement.
+fn greeting(thread: usize, connection: usize) -> Vec<u8> {
+    format!("dat-data {thread} {connection}.").into_bytes()
 }

@@ -1,11 +1,13 @@
 //! A picture of results: panels side by side, each with values by size; both axes are logarithmic.
 
 use std::fmt::{Display, Write as _};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind};
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use anyhow::Context;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 use serde::Deserialize;
 
 use super::plan::Test;
@@ -54,26 +56,15 @@ pub fn draw(rows: &[Row], title: &str, file: &Path) -> anyhow::Result<()> {
     fs::write(file, of(rows, title).svg()).with_context(|| cannot_write(file))
 }
 
-/// Checks before the measurements that a file can be written after them. One that is there stays as it is, and none comes.
+/// Checks before the measurements that a file can be written after them.
 pub fn check(file: &Path) -> anyhow::Result<()> {
-    let writable = match fs::metadata(file) {
-        Ok(there) if there.is_dir() => Err(ErrorKind::IsADirectory.into()),
-        Ok(there) if there.is_file() => File::options().append(true).open(file).map(drop),
-        // Who reads a pipe would see its end.
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => create_for_a_moment(file),
-        Err(error) => Err(error),
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let written = match file.metadata() {
+        Ok(there) if there.is_dir() => Err(Errno::ISDIR),
+        Ok(_) => access(file, Access::WRITE_OK),
+        Err(_) => access(folder, Access::WRITE_OK),
     };
-    writable.with_context(|| cannot_write(file))
-}
-
-fn create_for_a_moment(file: &Path) -> io::Result<()> {
-    match File::create_new(file) {
-        Ok(_) => fs::remove_file(file),
-        // A link to a file that is not there.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(error),
-    }
+    written.map_err(io::Error::from).with_context(|| cannot_write(file))
 }
 
 fn cannot_write(file: &Path) -> String {
@@ -94,7 +85,7 @@ fn of(rows: &[Row], title: &str) -> Picture {
             let of_test = rows.iter().filter(|row| row.test == test);
             let mut points: Vec<_> = of_test.map(|row| (row.size as f64, value(row))).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Line { label: test.name().to_owned(), colour: colour.to_owned(), dash: String::new(), points }
+            Line { label: test.to_string(), colour: colour.to_owned(), dash: String::new(), points }
         };
         Panel { heading: heading.to_owned(), unit, lines: tests.into_iter().zip(COLOURS).map(line).collect() }
     };

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 /// What a measurement moves, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
@@ -39,18 +40,6 @@ impl Test {
     pub const ALL: [Test; 6] =
         [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
 
-    /// Its name as an argument.
-    pub fn name(self) -> &'static str {
-        match self {
-            Test::SendLat => "send_lat",
-            Test::WriteLat => "write_lat",
-            Test::ReadLat => "read_lat",
-            Test::SendBw => "send_bw",
-            Test::WriteBw => "write_bw",
-            Test::ReadBw => "read_bw",
-        }
-    }
-
     /// What it transfers.
     pub fn transfer(self) -> Transfer {
         match self {
@@ -71,14 +60,15 @@ impl Test {
     }
 }
 
+/// Its name, as in arguments.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.to_possible_value().expect("no test is hidden").get_name())
     }
 }
 
 /// One measurement, the same in both processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// What is measured.
     pub test: Test,
@@ -119,9 +109,6 @@ pub const MAX_ITERATIONS: u64 = 1 << 40;
 /// The longest rest before a send, in microseconds: nothing ends it.
 pub const MAX_PAUSE: u32 = 1_000_000;
 
-/// Bytes of an encoded plan.
-pub const PLAN_LENGTH: usize = 48;
-
 impl Plan {
     /// The transfers of a thread, if nothing else is said: some tens of milliseconds of them.
     pub fn usual_iterations(size: u64) -> u64 {
@@ -130,42 +117,6 @@ impl Plan {
             4_097..=65_536 => 5_000,
             _ => 500,
         }
-    }
-
-    /// The plan as bytes, which do not depend on the processor.
-    pub fn encode(&self) -> [u8; PLAN_LENGTH] {
-        let mut bytes = [0; PLAN_LENGTH];
-        bytes[0] = self.test as u8;
-        bytes[1] = u8::from(self.srq) | u8::from(self.wait) << 1 | u8::from(self.verify) << 2;
-        let words = [self.outstanding, self.connections, self.active, self.threads, self.pause];
-        for (at, word) in words.into_iter().enumerate() {
-            bytes[4 + 4 * at..8 + 4 * at].copy_from_slice(&word.to_le_bytes());
-        }
-        for (at, word) in [self.size, self.iterations, self.warmup].into_iter().enumerate() {
-            bytes[24 + 8 * at..32 + 8 * at].copy_from_slice(&word.to_le_bytes());
-        }
-        bytes
-    }
-
-    /// The plan that a peer has sent; none if it is not one that can be carried out.
-    pub fn decode(bytes: &[u8; PLAN_LENGTH]) -> Option<Plan> {
-        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[4 + 4 * at + i]));
-        let long = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[24 + 8 * at + i]));
-        let plan = Plan {
-            test: *Test::ALL.get(usize::from(bytes[0]))?,
-            size: long(0),
-            iterations: long(1),
-            warmup: long(2),
-            outstanding: word(0),
-            connections: word(1),
-            active: word(2),
-            threads: word(3),
-            pause: word(4),
-            srq: bytes[1] & 1 != 0,
-            wait: bytes[1] & 2 != 0,
-            verify: bytes[1] & 4 != 0,
-        };
-        (bytes[1] < 8 && plan.is_possible()).then_some(plan)
     }
 
     /// Whether the numbers fit together.

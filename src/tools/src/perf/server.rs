@@ -1,5 +1,6 @@
-//! The server: does what clients tell it, one after the other.
+//! The server: carries out the plans of clients, one client after the other.
 
+use std::fmt;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
@@ -10,17 +11,8 @@ use super::control::{Control, GREETING, Message};
 use super::node::Node;
 use super::plan::Plan;
 use super::processors::pin;
-use crate::adapter;
-use crate::child;
 use crate::dat::{Cr, Evd, Event, Ia, Library, Psp};
 use crate::print;
-
-/// A client and its measurements, or something that is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Visit {
-    Client,
-    Stranger,
-}
 
 /// Serves until the end of the process, or of the first client.
 ///
@@ -28,21 +20,18 @@ enum Visit {
 /// What keeps it from listening; with `--once`, also what went wrong with the client.
 pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     pin(&arguments.cpu, 0)?;
-    let ia = adapter::open(library, &arguments.name)?;
-    let requests = Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?;
-    let wanted = if arguments.announce { None } else { Some(arguments.qualifier) };
-    let psp = Psp::new(&ia, wanted, &requests)
+    let ia = Ia::open(library, &arguments.name)?;
+    let wanted = (!arguments.announce).then_some(arguments.qualifier);
+    let psp = Psp::new(&ia, wanted, &Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?)
         .with_context(|| format!("cannot listen at qualifier {}", arguments.qualifier))?;
     if arguments.announce {
-        child::announce(psp.qualifier())?;
+        print::line(psp.qualifier())?;
     }
-    if arguments.verbose {
-        print::line(format_args!("{} listens at qualifier {}", arguments.name, psp.qualifier()))?;
-    }
+    note(arguments, format_args!("{} listens at qualifier {}", arguments.name, psp.qualifier()))?;
     loop {
-        let Some(Event::Request(request)) = requests.wait(Duration::from_secs(600))? else { continue };
+        let Some(Event::Request(request)) = psp.requests.wait(Duration::from_secs(600))? else { continue };
         match visit(arguments, library, &ia, request) {
-            Ok(Visit::Client) if arguments.once => return Ok(()),
+            Ok(is_client) if is_client && arguments.once => return Ok(()),
             Err(error) if arguments.once => return Err(error),
             Ok(_) => {}
             Err(error) => print::complain(format_args!("dat-perf: {error:#}")),
@@ -50,21 +39,22 @@ pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     }
 }
 
-/// One request: a client from its first plan to its last, or a program that only connects, which is rejected.
-fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyhow::Result<Visit> {
+/// Writes a line if `--verbose` asks for it.
+fn note(arguments: &Arguments, text: fmt::Arguments<'_>) -> anyhow::Result<()> {
+    if arguments.verbose { print::line(text) } else { Ok(()) }
+}
+
+/// One request: a client from its first plan to its last, or a program that only connects, which is rejected; returns which.
+fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyhow::Result<bool> {
     let peer = request.query()?;
     let who = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
     if !peer.private_data.starts_with(GREETING) {
         // The request is rejected when it is dropped.
-        if arguments.verbose {
-            print::line(format_args!("{who} is no dat-perf of this version, and is rejected"))?;
-        }
-        return Ok(Visit::Stranger);
+        note(arguments, format_args!("{who} is no dat-perf of this version, and is rejected"))?;
+        return Ok(false);
     }
-    if arguments.verbose {
-        print::line(format_args!("{who} is connected"))?;
-    }
-    let mut control = Control::accept(ia, request, Duration::from_secs(arguments.limit))?;
+    note(arguments, format_args!("{who} is connected"))?;
+    let mut control = Control::accept(ia, request, arguments.longest())?;
     while let Some(message) =
         control.hear_or_end().with_context(|| format!("{who}, which is to say what to measure"))?
     {
@@ -72,39 +62,30 @@ fn visit(arguments: &Arguments, library: Library, ia: &Ia, request: Cr) -> anyho
             return Err(anyhow!("{who} says {message:?} and not what to measure"));
         };
         control.begin();
-        if arguments.verbose {
-            print::line(format_args!("{who} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
-        }
+        note(arguments, format_args!("{who} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
         serve(arguments, library, &mut control, &plan).with_context(|| format!("{who}, {}", plan.test))?;
         control.begin();
     }
-    if arguments.verbose {
-        print::line(format_args!("{who} has gone"))?;
-    }
-    Ok(Visit::Client)
+    note(arguments, format_args!("{who} has gone"))?;
+    Ok(true)
 }
 
 /// One measurement. The client hears why one cannot be made, and may go on with another one.
 fn serve(arguments: &Arguments, library: Library, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
-    let made = Node::new(library, &arguments.name, plan, false)
-        .and_then(|node| node.listen().map(|listener| (node, listener)));
-    let (mut node, listener) = match made {
+    let made = Node::new(library, &arguments.name, plan, false).and_then(|node| node.listen().map(|psp| (node, psp)));
+    let (mut node, psp) = match made {
         Ok(made) => made,
-        Err(error) => return control.say(&Message::Refused(format!("{error:#}"))),
+        Err(error) => return control.say(&Message::refused(&error)),
     };
-    control.say(&Message::Ready(listener.qualifier()))?;
+    control.say(&Message::Ready(psp.qualifier()))?;
     node.exchange(control)?;
-    node.accept(&listener, control)?;
-    drop(listener);
+    node.accept(&psp, control)?;
+    drop(psp);
     match node.run(control, &arguments.cpu) {
-        Ok(outcome) => {
-            let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-            let (elapsed, processor) = (nanoseconds(outcome.usage.elapsed), nanoseconds(outcome.usage.processor));
-            control.say(&Message::Report { elapsed, processor })
-        }
+        Ok(outcome) => control.say(&Message::Report(outcome.usage)),
         Err(error) => {
             // The client may be the reason and gone, so that it does not hear it.
-            let _ = control.say(&Message::Refused(format!("{error:#}")));
+            let _ = control.say(&Message::refused(&error));
             Err(error)
         }
     }

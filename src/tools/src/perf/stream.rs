@@ -10,11 +10,12 @@ use anyhow::bail;
 use super::clock::{Measured, Steps};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
-use super::worker::{Done, Place, Worker};
+use super::worker::{Done, Worker};
+use crate::dat::Place;
 
 /// Bytes of a message from the receiver: credits, and whether it has received all.
 const CREDITS: usize = 16;
-/// Looks of the target of RDMA at its memory before it looks whether the peer has ended.
+/// Polls of the target of RDMA before it checks whether the peer has ended.
 const LOOKS: usize = 10_000;
 
 /// What one side knows of each connection.
@@ -56,7 +57,7 @@ fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps
         }
         // Those that are there, before they are needed.
         if lanes[purse].credits < worker.depth / 2 {
-            while let Some(message) = worker.try_fetch(worker.recv, &mut place)? {
+            while let Some(message) = worker.try_fetch(&worker.evds.recv, &mut place)? {
                 done |= take_credits(worker, lanes, message)?;
             }
         }
@@ -71,10 +72,7 @@ fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps
         worker.post_send(connection, size, slot)?;
         lanes[purse].credits -= 1;
         lanes[connection].number += 1;
-        connection += 1;
-        if connection == lanes.len() {
-            connection = 0;
-        }
+        connection = worker.next(connection);
         steps.step();
     }
     worker.reap_all()?;
@@ -164,10 +162,7 @@ fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, step
             worker.post_write(connection, size, slot)?;
         }
         lanes[connection].number += 1;
-        connection += 1;
-        if connection == lanes.len() {
-            connection = 0;
-        }
+        connection = worker.next(connection);
         steps.step();
     }
     while worker.under_way > 0 {
@@ -176,7 +171,7 @@ fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, step
     Ok(())
 }
 
-/// Reaps one completion; that of a read whose bytes are compared tells that they are there.
+/// Reaps one completion; that of a read means that the bytes to compare are there.
 #[inline(always)]
 fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
     let slot = worker.reap_slot()?;

@@ -1,24 +1,23 @@
 //! What one thread has for a measurement, and the calls whose time is taken.
 
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use dat_udat12::*;
+use serde::{Deserialize, Serialize};
 
 use super::bytes;
 use super::control::{GONE, still_connected};
-use super::direct::Direct;
 use super::plan::{Plan, Transfer};
-use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Pz, Region, Remote, Segment, Srq, ep, event};
+use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Place, Pz, Region, Remote, Segment, Srq, ep, event};
 
 /// Bytes that are compared at a time.
 const PIECE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
-/// Looks of a thread that polls before it looks whether its connections are still there.
+/// Polls of a thread before it checks that its connections are still there.
 const LOOKS: u32 = 1 << 20;
-/// Microseconds that a thread with a shared receive queue waits before it looks for the same.
+/// Microseconds that a thread with a shared receive queue waits before it checks the same.
 const SLEEP: DAT_TIMEOUT = 1_000_000;
 
 /// How memory is divided into buffers.
@@ -165,7 +164,7 @@ impl Buffers {
 }
 
 /// The memory of the peer's thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Its name in RDMA operations.
     pub context: DAT_RMR_CONTEXT,
@@ -174,9 +173,6 @@ pub struct Target {
     /// Bytes from one buffer to the next.
     pub slot: u64,
 }
-
-/// A place for an event.
-pub type Place = MaybeUninit<DAT_EVENT>;
 
 /// A transfer that has ended well, in the place of its event: copies of it would be measured too.
 #[derive(Clone, Copy)]
@@ -221,13 +217,9 @@ pub struct Worker {
     pub client: bool,
     /// An endpoint for each connection.
     pub eps: Arc<[Ep]>,
-    /// Where the ends of receives arrive.
-    pub recv: Direct,
-    /// Where the ends of requests arrive.
-    pub request: Direct,
-    /// The shared receive queue, which the endpoints hold.
-    pub shared: Option<Direct>,
-    /// The objects behind these.
+    /// The shared receive queue.
+    pub shared: Option<Srq>,
+    /// Where receives, requests and connections end.
     pub evds: Evds,
     /// What is sent, written, and where reads land.
     pub out: Buffers,
@@ -243,22 +235,14 @@ pub struct Worker {
     pub under_way: usize,
 }
 
-// SAFETY: handles inside are names for calls that any thread may make; a worker is used by one thread at a time.
-unsafe impl Send for Worker {}
-
 impl Worker {
     /// Makes the objects, and posts the receives.
     pub fn new(ia: &Ia, pz: &Pz, adapter: &Attributes, plan: &Plan, client: bool) -> anyhow::Result<Self> {
-        let library = ia.library();
         let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
         let connections = plan.connections as usize;
         let depth = depth(plan, &adapter.ia);
         let receives = receives(plan, depth);
-        let evds = Evds {
-            recv: Evd::new(ia, receives + 1, DAT_EVD_DTO_FLAG, None)?,
-            request: Evd::new(ia, outstanding + 8 * active + 8, DAT_EVD_DTO_FLAG, None)?,
-            connect: Evd::new(ia, 2 * connections, DAT_EVD_CONNECTION_FLAG, None)?,
-        };
+        let evds = Evds::new(ia, [receives + 1, outstanding + 8 * active + 8, 2 * connections], None)?;
         let (out, into) = Layout::of(plan, depth, client);
         let (out, into) = (Buffers::new(pz, out)?, Buffers::new(pz, into)?);
         let srq = if plan.srq { Some(Srq::new(pz, depth)?) } else { None };
@@ -277,9 +261,7 @@ impl Worker {
             plan: *plan,
             client,
             eps: eps.into(),
-            recv: Direct::new(library, evds.recv.raw()),
-            request: Direct::new(library, evds.request.raw()),
-            shared: srq.as_ref().map(|srq| Direct::new(library, srq.raw())),
+            shared: srq,
             evds,
             out,
             into,
@@ -302,6 +284,12 @@ impl Worker {
             }
         }
         Ok(())
+    }
+
+    /// The connection behind this one, or the first again.
+    #[inline(always)]
+    pub fn next(&self, connection: usize) -> usize {
+        if connection + 1 == self.plan.active as usize { 0 } else { connection + 1 }
     }
 
     /// The memory that the peer needs to know.
@@ -335,13 +323,11 @@ impl Worker {
     pub fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
         let segment = self.into.segment(slot, self.into.layout.bytes);
         let cookie = (connection as u64) << 32 | slot as u64;
-        match self.shared {
-            None => Ok(self.eps[connection].post_recv(segment, cookie)?),
-            Some(queue) => match queue.post_recv(segment, cookie) {
-                DAT_SUCCESS => Ok(()),
-                code => Err(self.failed("dat_srq_post_recv", code)),
-            },
+        match &self.shared {
+            None => self.eps[connection].post_recv(segment, cookie)?,
+            Some(queue) => queue.post_recv(segment, cookie)?,
         }
+        Ok(())
     }
 
     #[inline(always)]
@@ -373,32 +359,32 @@ impl Worker {
 
     /// Fetches the end of a transfer if one is there.
     #[inline(always)]
-    pub fn try_fetch<'a>(&self, from: Direct, place: &'a mut Place) -> anyhow::Result<Option<Done<'a>>> {
-        match from.dequeue(place) {
+    pub fn try_fetch<'a>(&self, from: &Evd, place: &'a mut Place) -> anyhow::Result<Option<Done<'a>>> {
+        match from.dequeue_into(place) {
             // SAFETY: the call wrote the event.
             DAT_SUCCESS => self.done(unsafe { place.assume_init_ref() }).map(Some),
             code if DAT_GET_TYPE(code) == DAT_QUEUE_EMPTY => Ok(None),
-            code => Err(self.failed("dat_evd_dequeue", code)),
+            code => Err(from.failed("dat_evd_dequeue", code).into()),
         }
     }
 
     /// Fetches the end of a transfer; polls or waits, as the plan says.
     #[inline(always)]
-    pub fn fetch<'a>(&self, from: Direct, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
+    pub fn fetch<'a>(&self, from: &Evd, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
         if self.plan.wait {
             // Receives of a shared receive queue do not end with a connection, so nothing would end the wait for them.
             let longest = if self.shared.is_some() { SLEEP } else { DAT_TIMEOUT_INFINITE };
             loop {
-                match from.wait(longest, place) {
+                match from.wait_into(longest, place) {
                     DAT_SUCCESS => break,
                     code if DAT_GET_TYPE(code) == DAT_TIMEOUT_EXPIRED => self.still_connected()?,
-                    code => return Err(self.failed("dat_evd_wait", code)),
+                    code => return Err(from.failed("dat_evd_wait", code).into()),
                 }
             }
         } else {
             let mut looks = 0;
             loop {
-                match from.dequeue(place) {
+                match from.dequeue_into(place) {
                     DAT_SUCCESS => break,
                     code if DAT_GET_TYPE(code) == DAT_QUEUE_EMPTY => {
                         looks += 1;
@@ -407,7 +393,7 @@ impl Worker {
                             self.still_connected()?;
                         }
                     }
-                    code => return Err(self.failed("dat_evd_dequeue", code)),
+                    code => return Err(from.failed("dat_evd_dequeue", code).into()),
                 }
             }
         }
@@ -415,7 +401,7 @@ impl Worker {
         self.done(unsafe { place.assume_init_ref() })
     }
 
-    /// Looks whether a connection has ended. Receives of a shared receive queue stay there, and do not tell.
+    /// Checks that no connection has ended. Receives of a shared receive queue are not flushed then, so they do not show it.
     #[cold]
     pub fn still_connected(&self) -> anyhow::Result<()> {
         still_connected(&self.evds.connect)
@@ -424,7 +410,7 @@ impl Worker {
     /// Fetches a message.
     #[inline(always)]
     pub fn receive<'a>(&self, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
-        self.fetch(self.recv, place)
+        self.fetch(&self.evds.recv, place)
     }
 
     /// Reaps the completion of one request.
@@ -437,7 +423,7 @@ impl Worker {
     #[inline(always)]
     pub fn reap_slot(&mut self) -> anyhow::Result<usize> {
         let mut place = Place::uninit();
-        let slot = self.fetch(self.request, &mut place)?.slot();
+        let slot = self.fetch(&self.evds.request, &mut place)?.slot();
         self.under_way -= 1;
         Ok(slot)
     }
@@ -459,11 +445,6 @@ impl Worker {
         // SAFETY: the number says that the event is of this kind.
         let data = unsafe { &event.event_data.dto_completion_event_data };
         if data.status == DAT_DTO_SUCCESS { Ok(Done(data)) } else { Err(self.ended(data.ep_handle, data.status)) }
-    }
-
-    #[cold]
-    fn failed(&self, call: &'static str, code: DAT_RETURN) -> anyhow::Error {
-        self.evds.recv.failed(call, code).into()
     }
 
     #[cold]

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long = "self")]
     pub self_peer: bool,
 
-    /// End after so many rounds, or as a server after so many clients; without it, Ctrl-C ends it
+    /// End after this many rounds, or as a server after this many clients; by default Ctrl-C ends it
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
 
@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(short, long, conflicts_with = "interval", requires = "client")]
     pub flood: bool,
 
-    /// Listen on any qualifier, tell it on standard output, and say nothing else: the server that --self starts
+    /// Listen on any qualifier, print it on standard output, and nothing else: the server that --self starts
     #[arg(long, hide = true, conflicts_with_all = ["host", "self_peer"])]
     pub announce: bool,
 

@@ -9,8 +9,8 @@ use super::node::Node;
 use super::wire::Head;
 use crate::dat::{Completion, Ep, Region, Result, Srq, ep};
 
-/// Buffers for receives, and as many for sends: client and server answer each other in turn, and the end of a send may be told
-/// after the answer to it.
+/// Buffers for receives, and as many for sends: client and server answer each other in turn, and a send may complete after the
+/// answer to it has arrived.
 pub const BUFFERS: usize = 4;
 /// Operations in flight: the sends, and one RDMA operation before each.
 const REQUESTS: usize = 2 * BUFFERS;
@@ -98,7 +98,7 @@ impl Channel {
         self.cookie(RDMA, number)
     }
 
-    /// Says what a completion is about, and takes note of it.
+    /// Says what a completion is about; the buffer of a send is free then.
     pub fn done(&mut self, completion: &Completion) -> Done {
         let number = (completion.cookie & 0xff) as usize;
         if completion.cookie >> 32 != u64::from(self.serial) || completion.ep != self.raw() || number >= BUFFERS {

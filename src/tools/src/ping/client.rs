@@ -48,12 +48,12 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
                     report.note(GOOD, format!("{} is back", back.address))?;
                     one_round(plan, session.insert(back), round)
                 }
-                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no dat-ping any more"))),
+                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no longer a dat-ping"))),
                 Err(stop) => Err(stop),
             },
         };
         match tried {
-            Ok(Round { times, wrong }) => report.round(round, &times, wrong)?,
+            Ok((times, wrong)) => report.round(round, &times, wrong)?,
             Err(Stop::Interrupted) => break,
             Err(Stop::Gone(reason)) => {
                 report.lost(round, reason)?;
@@ -91,13 +91,8 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A round that is complete.
-struct Round {
-    /// The time of each operation.
-    times: Vec<(Operation, Duration)>,
-    /// What was wrong with its bytes.
-    wrong: Vec<String>,
-}
+/// The time of each operation of a round, and what was wrong with its bytes.
+type Round = (Vec<(Operation, Duration)>, Vec<String>);
 
 /// All operations of a round.
 fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, Stop> {
@@ -111,7 +106,7 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
         times.push((operation, time));
         wrong.extend(text);
     }
-    Ok(Round { times, wrong })
+    Ok((times, wrong))
 }
 
 /// Waits until the next round is due.

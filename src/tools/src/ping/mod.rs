@@ -8,7 +8,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`arguments`] | the arguments |
-//! | [`wire`] | what both sides tell each other |
+//! | [`wire`] | what both sides exchange |
 //! | [`node`], [`channel`] | an adapter and a connection, on either side |
 //! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, what it says |
 //! | [`server`] | the server |
@@ -36,7 +36,7 @@ use anyhow::{Context, ensure};
 pub use arguments::Arguments;
 use client::Pace;
 use node::Node;
-use report::{Report, Style};
+use report::Report;
 use wire::Pattern;
 
 use crate::child;
@@ -58,10 +58,10 @@ impl Tool for Arguments {
                    messages that both sides receive from shared receive queues (srq). Each byte is compared. The times are \
                    those of the whole way there and back, with the comparison at the server.\n\nConnections are reliable, so \
                    a round is lost only with its connection, or if the answer takes longer than --timeout. Then the client \
-                   says so and tries to connect again with each further round; with --flood the summary tells of the last \
+                   says so and tries to connect again with each further round; with --flood the summary has the last \
                    round that was lost or wrong. The exit status is 1 if a round was lost or \
                    wrong, and also if none was complete.\n\nA server, or a client, that is another \
-                   program is told as such: connecting is all that is tried with it.",
+                   program is reported as such: only connecting is tried with it.",
         },
         Section {
             heading: "JSON",
@@ -91,10 +91,10 @@ impl Tool for Arguments {
 
     fn run(self) -> anyhow::Result<Outcome> {
         if self.host.is_none() && !self.self_peer {
-            return self.serve();
+            let interrupt = Interrupt::catch().context("signals cannot be caught")?;
+            return server::run(&self, Library::load(self.common.library.as_deref())?, &interrupt);
         }
-        let style = Style { json: self.common.json, flood: self.flood };
-        let mut report = Report::new(style, self.host.clone().unwrap_or("itself".to_owned()), self.size);
+        let mut report = Report::new(&self);
         match self.ping(&mut report) {
             Ok(()) => report.finish(),
             Err(error) => {
@@ -108,8 +108,6 @@ impl Tool for Arguments {
 impl Arguments {
     /// Is the client.
     fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
-        report.adapter.clone_from(&self.name);
-        report.qualifier = (!self.self_peer).then_some(self.qualifier);
         let library = Library::load(self.common.library.as_deref())?;
         let interrupt = Interrupt::catch().context("signals cannot be caught")?;
         let adapter = match &self.name {
@@ -135,18 +133,6 @@ impl Arguments {
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
         client::run(&plan, Pace { count: self.count, interval }, report)
     }
-
-    /// Is the server, whose adapter has a name.
-    fn serve(&self) -> anyhow::Result<Outcome> {
-        server::run(&server::Plan {
-            library: Library::load(self.common.library.as_deref())?,
-            adapter: self.name.as_deref().unwrap_or_default(),
-            qualifier: (!self.announce).then_some(self.qualifier),
-            count: self.count,
-            json: self.common.json,
-            interrupt: &Interrupt::catch().context("signals cannot be caught")?,
-        })
-    }
 }
 
 /// The adapter that a program finds first.
@@ -157,7 +143,7 @@ fn first_adapter(library: Library) -> anyhow::Result<String> {
     Ok(first.name.to_string_lossy().into_owned())
 }
 
-/// Checks that an adapter can move so many bytes in one transfer.
+/// Checks that an adapter can move this many bytes in one transfer.
 fn check_size(node: &Node, size: u32) -> anyhow::Result<()> {
     let ia = &node.attributes.ia;
     let largest = ia

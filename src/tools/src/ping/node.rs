@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use dat_udat12::{DAT_EVD_CONNECTION_FLAG, DAT_EVD_CR_FLAG, DAT_EVD_DTO_FLAG, DAT_FALSE};
+use dat_udat12::{DAT_EVD_CR_FLAG, DAT_FALSE};
 
-use crate::adapter;
 use crate::dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Pz, Result};
 use crate::interrupt::Interrupt;
 
@@ -44,17 +43,12 @@ impl Node {
     /// # Parameters
     /// * `events` - events of each kind that can be under way at a time.
     pub fn open(library: Library, name: &str, events: usize) -> anyhow::Result<Self> {
-        let ia = adapter::open(library, name)?;
+        let ia = Ia::open(library, name)?;
         let attributes = ia.attributes()?;
         let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));
         let cno = Cno::new(&ia)?;
-        let evd = |kind| Evd::new(&ia, events, kind, Some(&cno));
-        let evds = Evds {
-            recv: evd(DAT_EVD_DTO_FLAG)?,
-            request: evd(DAT_EVD_DTO_FLAG)?,
-            connect: evd(DAT_EVD_CONNECTION_FLAG)?,
-        };
-        let requests = evd(DAT_EVD_CR_FLAG)?;
+        let evds = Evds::new(&ia, [events; 3], Some(&cno))?;
+        let requests = Evd::new(&ia, events, DAT_EVD_CR_FLAG, Some(&cno))?;
         Ok(Self { attributes, pz: Pz::new(&ia)?, evds, requests, cno, ia })
     }
 

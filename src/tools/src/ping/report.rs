@@ -6,24 +6,19 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
+use super::Arguments;
 use super::wire::Operation;
 use crate::print;
 use crate::statistics::{Spread, Times, microseconds};
 use crate::tool::Outcome;
 
-/// How the client reports.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    /// One JSON document at the end instead of lines.
-    pub json: bool,
-    /// No rounds, the summary alone.
-    pub flood: bool,
-}
-
 /// The report of a client. What writes a line may fail as [`print::line`].
 #[derive(Debug)]
 pub struct Report {
-    style: Style,
+    /// One JSON document at the end instead of lines.
+    json: bool,
+    /// No rounds, the summary alone.
+    flood: bool,
     /// The adapter, if it is known by now.
     pub adapter: Option<String>,
     /// The name of the server's host.
@@ -39,23 +34,24 @@ pub struct Report {
     lost: u64,
     wrong: u64,
     rounds: Vec<Value>,
-    /// With a flood, what is told of the last round that was lost or wrong.
+    /// With a flood, the line about the last round that was lost or wrong.
     last: Option<String>,
     bar: ProgressBar,
 }
 
 impl Report {
-    /// A report about a host, and transfers of so many bytes.
-    pub fn new(style: Style, host: String, size: u32) -> Self {
-        let bar = if style.flood { ProgressBar::no_length() } else { ProgressBar::hidden() };
+    /// A report of what the arguments ask for.
+    pub fn new(arguments: &Arguments) -> Self {
+        let bar = if arguments.flood { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let template = "{spinner} {pos} rounds, {per_sec}";
         bar.set_style(ProgressStyle::with_template(template).expect("the template is a valid one"));
         Self {
-            style,
-            adapter: None,
-            host,
-            qualifier: None,
-            size,
+            json: arguments.common.json,
+            flood: arguments.flood,
+            adapter: arguments.name.clone(),
+            host: arguments.host.clone().unwrap_or("itself".to_owned()),
+            qualifier: (!arguments.self_peer).then_some(arguments.qualifier),
+            size: arguments.size,
             address: None,
             other: None,
             start: Instant::now(),
@@ -99,9 +95,9 @@ impl Report {
         ))
     }
 
-    /// Something about the server beside the rounds, which a flood does not tell.
+    /// Something about the server beside the rounds; a flood does not show it.
     pub fn note(&self, style: anstyle::Style, text: String) -> anyhow::Result<()> {
-        if self.style.flood { Ok(()) } else { self.say(print::styled(style, text)) }
+        if self.flood { Ok(()) } else { self.say(print::styled(style, text)) }
     }
 
     /// A round is complete.
@@ -114,9 +110,9 @@ impl Report {
         for &(operation, time) in times {
             self.times[operation as usize].add(time);
         }
-        if self.style.flood {
+        if self.flood {
             self.bar.inc(1);
-        } else if self.style.json {
+        } else if self.json {
             let mut value = json!({ "round": round, "wrong": wrong });
             for &(operation, time) in times {
                 value[format!("{}_us", operation.name())] = json!(microseconds(time));
@@ -137,7 +133,7 @@ impl Report {
     /// A round was lost.
     pub fn lost(&mut self, round: u64, reason: String) -> anyhow::Result<()> {
         self.lost += 1;
-        if self.style.json && !self.style.flood {
+        if self.json && !self.flood {
             self.rounds.push(json!({ "round": round, "lost": reason }));
         }
         self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
@@ -146,7 +142,7 @@ impl Report {
     /// Writes the summary; the outcome is fine if a round was complete, and nothing was lost or wrong.
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
-        if self.style.json {
+        if self.json {
             print::line(self.document(None))?;
         } else if self.other.is_none() {
             self.summary()?;
@@ -159,7 +155,7 @@ impl Report {
     pub fn fail(&mut self, error: &anyhow::Error) {
         self.bar.finish_and_clear();
         // It is the second error, of which the first may be the cause.
-        let _ = if self.style.json {
+        let _ = if self.json {
             print::line(self.document(Some(error)))
         } else if self.complete + self.lost > 0 {
             self.summary()
@@ -186,7 +182,7 @@ impl Report {
         if let Some(error) = error {
             document["error"] = json!(format!("{error:#}"));
         }
-        if !self.style.flood {
+        if !self.flood {
             document["rounds"] = Value::Array(std::mem::take(&mut self.rounds));
         }
         document
@@ -247,9 +243,9 @@ impl Report {
         }
     }
 
-    /// Tells of a round that was lost or wrong; with a flood the summary tells of the last one.
+    /// Reports a round that was lost or wrong; with a flood the summary has the last one.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
-        if self.style.flood {
+        if self.flood {
             self.last = Some(line);
             return Ok(());
         }
@@ -258,7 +254,7 @@ impl Report {
 
     /// Writes a line for people, above the progress if that is shown.
     fn say(&self, line: String) -> anyhow::Result<()> {
-        if self.style.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
+        if self.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
     }
 }
 

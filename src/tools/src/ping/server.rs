@@ -7,9 +7,8 @@ use serde_json::json;
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
-use super::{EVENTS, check_size};
-use crate::child;
-use crate::dat::event::{event_name, status_name};
+use super::{Arguments, EVENTS, check_size};
+use crate::dat::event::event_name;
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Completion, Connection, Cr, Event, Library, Psp, Region};
 use crate::interrupt::Interrupt;
@@ -20,23 +19,6 @@ use crate::tool::Outcome;
 const CLIENTS: usize = 64;
 /// Bytes of a message that a program which is no dat-ping may send.
 const STRANGE: usize = 16 * 1024;
-
-/// What a server needs to know.
-#[derive(Debug)]
-pub struct Plan<'a> {
-    /// libdat.so.1.
-    pub library: Library,
-    /// The adapter.
-    pub adapter: &'a str,
-    /// Where to listen; without it, on any qualifier, which is told on standard output.
-    pub qualifier: Option<u64>,
-    /// Clients; without it, there is no end.
-    pub count: Option<u64>,
-    /// Lines of JSON.
-    pub json: bool,
-    /// Whether the tool is to end.
-    pub interrupt: &'a Interrupt,
-}
 
 /// A client with its connections.
 #[derive(Debug)]
@@ -86,7 +68,7 @@ struct Ping {
 /// The server.
 #[derive(Debug)]
 struct Server<'a> {
-    plan: &'a Plan<'a>,
+    arguments: &'a Arguments,
     clients: Vec<Client>,
     /// Of the clients that have gone.
     past: Totals,
@@ -94,25 +76,27 @@ struct Server<'a> {
     node: Node,
 }
 
-/// Listens, and answers clients.
-pub fn run(plan: &Plan) -> anyhow::Result<Outcome> {
-    let node = Node::open(plan.library, plan.adapter, EVENTS * CLIENTS)?;
-    let psp = Psp::new(&node.ia, plan.qualifier, &node.requests).with_context(|| match plan.qualifier {
+/// Listens, and answers clients; with `--announce` on any qualifier, which is printed.
+pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
+    let adapter = arguments.name.as_deref().unwrap_or_default();
+    let node = Node::open(library, adapter, EVENTS * CLIENTS)?;
+    let qualifier = (!arguments.announce).then_some(arguments.qualifier);
+    let psp = Psp::new(&node.ia, qualifier, &node.requests).with_context(|| match qualifier {
         Some(qualifier) => format!("qualifier {qualifier} cannot be listened on; --qualifier chooses another one"),
         None => "no qualifier can be listened on".to_owned(),
     })?;
-    let mut server = Server { plan, clients: Vec::new(), past: Totals::default(), node };
-    if plan.qualifier.is_none() {
-        child::announce(psp.qualifier())?;
+    let mut server = Server { arguments, clients: Vec::new(), past: Totals::default(), node };
+    if arguments.announce {
+        print::line(psp.qualifier())?;
     }
     let address = server.node.attributes.address.map(|address| address.ip());
     let at = address.map(|address| format!(" ({address})")).unwrap_or_default();
     server.say(
-        json!({ "event": "listening", "adapter": plan.adapter, "address": address, "qualifier": psp.qualifier() }),
-        format!("dat-ping {}{at}: waiting for clients on qualifier {}", plan.adapter, psp.qualifier()),
+        json!({ "event": "listening", "adapter": adapter, "address": address, "qualifier": psp.qualifier() }),
+        format!("dat-ping {adapter}{at}: waiting for clients on qualifier {}", psp.qualifier()),
     )?;
-    while plan.count.is_none_or(|count| server.past.clients < count) {
-        match server.node.next(None, plan.interrupt)? {
+    while arguments.count.is_none_or(|count| server.past.clients < count) {
+        match server.node.next(None, interrupt)? {
             Happening::Interrupted => break,
             Happening::TimeUp => {}
             Happening::Event(Event::Request(request)) => server.request(request),
@@ -139,7 +123,7 @@ impl Server<'_> {
     /// Answers a request to connect.
     fn request(&mut self, request: Cr) {
         if let Err(error) = self.admit(request) {
-            self.complain(format!("a client could not be admitted: {error:#}"));
+            print::complain(format_args!("dat-ping: a client could not be admitted: {error:#}"));
         }
     }
 
@@ -177,7 +161,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Whether there is room for one more client, with transfers of so many bytes.
+    /// Whether there is room for one more client, with transfers of this size.
     fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
         anyhow::ensure!(self.clients.len() < CLIENTS, "{name}: {CLIENTS} clients are connected");
         let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
@@ -196,14 +180,10 @@ impl Server<'_> {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
             for place in 0..client.channels.len() {
-                let done = client.channels[place].done(completion);
-                if done == Done::Stranger || completion.status == DAT_DTO_ERR_FLUSHED {
-                    continue;
-                }
-                let result = match (completion.status, done) {
-                    (DAT_DTO_SUCCESS, Done::Message(message)) => client.answer(place, message),
-                    (DAT_DTO_SUCCESS, _) => Ok(()),
-                    (status, _) => Err(anyhow::anyhow!("a transfer failed, {}", status_name(status))),
+                let result = match (client.channels[place].done(completion), completion.succeeded()) {
+                    (Done::Stranger, _) | (_, Ok(false)) => continue,
+                    (Done::Message(message), Ok(true)) => client.answer(place, message),
+                    (_, outcome) => outcome.map(drop),
                 };
                 return result.or_else(|error| self.gone(index, &error.to_string()));
             }
@@ -261,15 +241,11 @@ impl Server<'_> {
 
     /// Writes a line, unless a client has started this server for itself.
     fn say(&self, value: serde_json::Value, text: String) -> anyhow::Result<()> {
-        match (self.plan.qualifier, self.plan.json) {
-            (None, _) => Ok(()),
+        match (self.arguments.announce, self.arguments.common.json) {
+            (true, _) => Ok(()),
             (_, true) => print::line(value),
             (_, false) => print::line(text),
         }
-    }
-
-    fn complain(&self, text: String) {
-        print::complain(format_args!("dat-ping: {text}"));
     }
 }
 
@@ -315,7 +291,7 @@ impl Client {
                 channel.send(Head { wrong, ..head }, &[])?;
                 wrong
             }
-            Operation::Read => anyhow::bail!("it tells of an RDMA read"),
+            Operation::Read => anyhow::bail!("it reports an RDMA read"),
         };
         self.transfers += 1;
         self.wrong += u64::from(wrong.is_some());

@@ -11,8 +11,8 @@ use super::EVENTS;
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
 use super::wire::{Area, From, Head, Hello, Operation, Pattern};
-use crate::dat::event::{event_name, status_name};
-use crate::dat::{Completion, Event, Library, Region, address};
+use crate::dat::event::event_name;
+use crate::dat::{Event, Library, Region, address};
 use crate::interrupt::Interrupt;
 
 /// The numbers of RDMA operations in their cookies.
@@ -177,10 +177,8 @@ impl Session {
                 let (remote, cookie) = (self.server.area(Area::Readable), channel.rdma_cookie(READ));
                 let start = Instant::now();
                 channel.ep.post_rdma_read(segment, remote, cookie).map_err(failed)?;
-                self.until(plan, Some(deadline), |index, done, _| {
-                    (index == 0 && done == Done::Rdma(READ)).then_some(())
-                })?
-                .ok_or_else(|| late(plan))?;
+                self.until(plan, deadline, |index, done, _| (index == 0 && done == Done::Rdma(READ)).then_some(()))?
+                    .ok_or_else(|| late(plan))?;
                 let time = start.elapsed();
                 Ok((time, wrong_text(operation, None, self.landed(size, bytes(From::Server))?)))
             }
@@ -192,10 +190,10 @@ impl Session {
     /// # Errors
     /// [`Stop::Interrupted`] and [`Stop::Gone`].
     pub fn rest(&mut self, plan: &Plan, until: Instant) -> Result<(), Stop> {
-        self.until(plan, Some(until), |_, _, _| None::<()>).map(|_| ())
+        self.until(plan, until, |_, _, _| None::<()>).map(|_| ())
     }
 
-    /// Ends the connections; the peer is told.
+    /// Ends the connections in good order.
     pub fn end(mut self, interrupt: &Interrupt) {
         disconnect(&self.node, &mut self.channels, interrupt);
     }
@@ -209,10 +207,10 @@ impl Session {
 
     /// Waits for the answer to a message.
     fn answer(&mut self, plan: &Plan, deadline: Instant, on: usize, to: Head) -> Result<(Head, Message), Stop> {
-        let found = self.until(plan, Some(deadline), |index, done, channel| {
+        let found = self.until(plan, deadline, |index, done, channel| {
             let Done::Message(message) = done else { return None };
             let head = channel.head(message);
-            // The answer to a round that was given up is of no use any more.
+            // It may be the late answer to an earlier round.
             if index != on || head.is_none_or(|head| (head.operation, head.round) != (to.operation, to.round)) {
                 let _ = channel.give_back(message);
                 return None;
@@ -226,18 +224,18 @@ impl Session {
     fn until<T>(
         &mut self,
         plan: &Plan,
-        deadline: Option<Instant>,
+        deadline: Instant,
         mut wanted: impl FnMut(usize, Done, &Channel) -> Option<T>,
     ) -> Result<Option<T>, Stop> {
         loop {
-            match self.node.next(deadline, plan.interrupt).map_err(failed)? {
+            match self.node.next(Some(deadline), plan.interrupt).map_err(failed)? {
                 Happening::Interrupted => return Err(Stop::Interrupted),
                 Happening::TimeUp => return Ok(None),
                 Happening::Event(Event::Completion(completion)) => {
                     for (index, channel) in self.channels.iter_mut().enumerate() {
                         let done = channel.done(&completion);
                         if done != Done::Stranger
-                            && succeeded(&completion)?
+                            && completion.succeeded().map_err(failed)?
                             && let Some(found) = wanted(index, done, channel)
                         {
                             return Ok(Some(found));
@@ -256,20 +254,11 @@ impl Session {
     }
 }
 
-/// Whether a transfer succeeded. One that was flushed says nothing: the event of its connection tells why.
-fn succeeded(completion: &Completion) -> Result<bool, Stop> {
-    match completion.status {
-        DAT_DTO_SUCCESS => Ok(true),
-        DAT_DTO_ERR_FLUSHED => Ok(false),
-        status => Err(Stop::Gone(format!("a transfer failed, {}", status_name(status)))),
-    }
-}
-
 /// Connects one endpoint; private data of the answer.
 fn establish(plan: &Plan, node: &Node, channel: &Channel, host: IpAddr, hello: Hello) -> Result<Vec<u8>, Stop> {
     let deadline = Instant::now() + plan.timeout;
     channel.ep.connect(host, plan.qualifier, plan.timeout, &hello.to_bytes()).map_err(failed)?;
-    // A provider that forgets the time of the attempt is not waited for for ever.
+    // A provider may not keep to the time of the attempt.
     let deadline = deadline + Duration::from_secs(1);
     loop {
         match node.next(Some(deadline), plan.interrupt).map_err(failed)? {

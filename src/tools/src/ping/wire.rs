@@ -1,4 +1,4 @@
-//! What client and server tell each other: private data, the heads of messages, and the bytes of transfers. Numbers are in
+//! What client and server exchange: private data, the heads of messages, and the bytes of transfers. Numbers are in
 //! network byte order.
 
 use crate::dat::Remote;

@@ -1,13 +1,6 @@
 use super::*;
 
 #[test]
-fn what_cannot_be_written_is_an_error_unless_nobody_reads_it() {
-    assert!(written(Ok(())).is_ok() && written(Err(ErrorKind::BrokenPipe.into())).is_ok());
-    let error = written(Err(ErrorKind::StorageFull.into())).expect_err("the disk is full");
-    assert_eq!(format!("{error:#}"), "standard output cannot be written: no storage space");
-}
-
-#[test]
 fn one_is_no_plural() {
     assert_eq!([0, 1, 2].map(|number| counted(number, "round")), ["0 rounds", "1 round", "2 rounds"]);
 }

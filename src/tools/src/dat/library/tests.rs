@@ -1,14 +1,6 @@
 use super::*;
 
 #[test]
-fn a_library_that_is_not_there_is_named_with_the_reason_of_the_loader() {
-    let error = Library::load(Some(Path::new("/nowhere/libdat.so.1"))).unwrap_err().to_string();
-    assert!(error.starts_with("/nowhere/libdat.so.1 cannot be used: "), "{error}");
-    assert!(error.contains("No such file"), "{error}");
-    assert!(!error.contains("LD_LIBRARY_PATH"), "the user has chosen the file: {error}");
-}
-
-#[test]
 fn only_a_file_that_is_not_there_is_absent() {
     let error = |reason: &str| LoadError { file: NAME.into(), chosen: false, reason: reason.to_owned() };
     assert!(error("libdat.so.1: cannot open shared object file: No such file or directory").is_absence());

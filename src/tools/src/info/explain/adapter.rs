@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
+use dat_registry::conf::Instance;
 use dat_registry::loader::beside;
 use dat_registry::search::Found;
 use dat_registry::select::select;
@@ -11,7 +12,7 @@ use dat_registry::{Entry, Identity, Missing, Origin, Request, Source};
 use super::rdma::Host;
 use super::step::{Chapter, State, Step};
 use super::topic::Topic;
-use super::{instance, rdma, shm};
+use super::{rdma, shm};
 use crate::dat::{Demand, Library};
 use crate::info::probe::Probe;
 use crate::info::{VERSION, words};
@@ -87,7 +88,7 @@ impl Subject<'_> {
             (Kind::Verbs, _, Ok(opened)) => {
                 steps.extend(opened.address.and_then(|address| rdma::own_port(self.host, address)));
             }
-            (Kind::Verbs, Some(entry), Err(_)) => steps.extend(instance::explain(self.host, &entry.1)),
+            (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(&entry.1)),
             _ => {}
         }
         let alone = steps.iter().all(|step| step.state != State::Wrong);
@@ -153,6 +154,15 @@ impl Subject<'_> {
         std::iter::once(step).chain(device.into_iter().flatten()).collect()
     }
 
+    /// What an adapter over RDMA needs. What else its line may name wrongly, the provider says.
+    fn devices(&self, entry: &Entry) -> Vec<Step> {
+        let wanted = Instance::parse(&words(&entry.name), &words(&entry.instance_data)).ok();
+        let netdev = wanted.as_ref().and_then(|wanted| wanted.word.split(':').next());
+        let is_here =
+            |netdev: &&str| self.host.interfaces.iter().any(|(own, _)| own.split(':').next() == Some(*netdev));
+        rdma::explain(self.host, netdev.filter(is_here), true)
+    }
+
     /// The file of the library of an entry: beside libdat.so.1, at a path, or the one that the loader found.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
         if let Ok(opened) = &self.probe.answer
@@ -197,7 +207,11 @@ impl Subject<'_> {
             }
             Err(why) => {
                 let said: String = self.probe.messages.iter().map(|line| format!("\n{line}")).collect();
-                let topic = if by_directory { Topic::RendezvousDirectory } else { Topic::DoesNotOpen };
+                let topic = match by_directory {
+                    true => Topic::RendezvousDirectory,
+                    false if said.contains("instance data ") || said.contains("looked for ") => Topic::InstanceData,
+                    false => Topic::DoesNotOpen,
+                };
                 Step::wrong(format!("it does not open: {why}{said}")).see(topic)
             }
         }

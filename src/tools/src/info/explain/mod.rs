@@ -1,11 +1,10 @@
-//! `--explain`: what dat_ia_open does, step by step, and where the page on troubles tells of each failure.
+//! `--explain`: what dat_ia_open does, step by step, with the section of docs/troubleshooting.md for each failure.
 //!
 //! The steps up to the provider's library are those of the registry's own code. What comes then, only the provider knows:
 //! the adapter is opened, and what it needs is looked at.
 
 mod adapter;
 mod configuration;
-mod instance;
 mod rdma;
 mod shm;
 mod step;
@@ -180,6 +179,3 @@ fn trial(name: &CStr) -> String {
         format!("dat-ping {operand} --self --count 3")
     }
 }
-
-#[cfg(test)]
-mod tests;

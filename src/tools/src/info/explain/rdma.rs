@@ -139,4 +139,4 @@ fn locked(limit: Option<u64>) -> Step {
 }
 
 #[cfg(test)]
-pub mod tests;
+mod tests;

@@ -1,4 +1,4 @@
-//! What the provider shm needs of the host beside its rendezvous directory, of which the provider itself tells what is wrong.
+//! What the provider shm needs of the host besides its rendezvous directory, about which the provider's own message says more.
 
 use std::fs;
 use std::path::Path;

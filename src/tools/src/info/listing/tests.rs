@@ -21,11 +21,3 @@ fn an_open_adapter_shows_its_port() {
     assert_eq!((row.device.as_deref(), row.port, row.state.as_str()), (Some("rxe0"), Some(1), "active"));
     assert!(row.opens && row.why.is_none());
 }
-
-#[test]
-fn what_does_not_open_says_why_in_the_provider_s_words() {
-    let probe = Probe { answer: Err("dat_ia_open: X".to_owned()), messages: vec!["a".to_owned(), "b".to_owned()] };
-    let row = row(&adapter(), probe, None, &[], &[]);
-    assert!(!row.opens);
-    assert_eq!(row.why.as_deref(), Some("b"));
-}

@@ -1,16 +1,6 @@
-use std::collections::HashMap;
 use std::io::{Write, pipe};
 
 use super::*;
-
-#[test]
-fn the_environment_of_the_user_silences_and_diverts_nothing() {
-    let command = command(Path::new("dat-info"), c"shm", Demand::default(), None);
-    let set: HashMap<&OsStr, Option<&OsStr>> = command.get_envs().collect();
-    assert_eq!(set[OsStr::new("DAT_DBG_TYPE")], Some(OsStr::new("1")));
-    assert_eq!(set[OsStr::new("DAT_DBG_DEST")], None);
-    assert_eq!(set[OsStr::new("DAPL_DBG_DEST")], None);
-}
 
 #[test]
 fn an_answer_is_found_among_what_a_provider_prints() {

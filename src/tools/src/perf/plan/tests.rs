@@ -17,15 +17,7 @@ pub const PLAN: Plan = Plan {
 };
 
 #[test]
-fn a_plan_arrives_as_it_was_sent() {
-    for test in Test::ALL {
-        let plan = Plan { test, ..PLAN };
-        assert_eq!(Plan::decode(&plan.encode()), Some(plan));
-    }
-}
-
-#[test]
-fn what_cannot_be_carried_out_is_no_plan() {
+fn what_cannot_be_carried_out_is_not_possible() {
     let wrong = [
         Plan { size: 0, ..PLAN },
         Plan { size: MAX_SIZE + 1, ..PLAN },
@@ -40,21 +32,7 @@ fn what_cannot_be_carried_out_is_no_plan() {
         Plan { threads: 0, ..PLAN },
     ];
     for plan in wrong {
-        assert_eq!(Plan::decode(&plan.encode()), None, "{plan:?}");
+        assert!(!plan.is_possible(), "{plan:?}");
     }
-    let mut bytes = PLAN.encode();
-    bytes[0] = 6;
-    assert_eq!(Plan::decode(&bytes), None);
-    bytes = PLAN.encode();
-    bytes[1] = 8;
-    assert_eq!(Plan::decode(&bytes), None);
-}
-
-#[test]
-fn names_are_those_of_the_arguments() {
-    use clap::ValueEnum;
-    for test in Test::value_variants() {
-        assert_eq!(test.to_possible_value().expect("none is hidden").get_name(), test.name());
-    }
-    assert_eq!(Test::value_variants(), Test::ALL);
+    assert!(PLAN.is_possible());
 }

@@ -1,8 +1,13 @@
+use clap::Parser;
+
 use super::*;
 
+fn of(arguments: &str) -> Report {
+    Report::new(&Arguments::parse_from(["dat-ping"].into_iter().chain(arguments.split(' '))))
+}
+
 fn report() -> Report {
-    let style = Style { json: true, flood: false };
-    Report::new(style, "localhost".to_owned(), 64)
+    of("--self --json")
 }
 
 #[test]
@@ -41,8 +46,7 @@ fn an_error_comes_with_the_rounds_before_it() {
 
 #[test]
 fn a_flood_keeps_the_last_trouble_for_its_summary() {
-    let style = Style { json: false, flood: true };
-    let mut report = Report::new(style, "localhost".to_owned(), 1);
+    let mut report = of("shm localhost --flood --size 1");
     for round in 1..=2 {
         report.lost(round, "gone".to_owned()).unwrap();
     }

@@ -2,7 +2,7 @@ use super::super::step::State;
 use super::*;
 
 /// A host with Soft-RoCE on eth0 below a directory, or without.
-pub fn host(root: &Path, device: bool) -> Host {
+fn host(root: &Path, device: bool) -> Host {
     let write = |path: &str, text: &str| {
         let path = root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -8,13 +8,6 @@ fn the_directory_is_that_of_the_line_or_of_the_user() {
 }
 
 #[test]
-fn a_host_without_processes_is_wrong() {
-    let root = tempfile::tempdir().unwrap();
-    assert_eq!(processes(root.path()).unwrap().state, State::Wrong);
-    assert_eq!(processes(Path::new("/proc")), None);
-}
-
-#[test]
 fn a_kernel_that_forbids_copies_is_noted() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), "1\n").unwrap();
