@@ -38,7 +38,7 @@ use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
 use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
-use crate::sleep::{AWAKE, News, Sleepers, THREAD, Word, is_late, tell, watcher};
+use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, tell, watcher};
 use crate::wire::{Probe, RING};
 
 /// Bytes of published memory apart from the table of regions.
@@ -202,7 +202,7 @@ impl Home {
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
-        tell::<AtomicU32>(news, || Word::load(self.word()), alarm, || self.bell.ring())
+        tell::<AtomicU32>(news, || self.word().load(Ordering::Acquire), alarm, || self.bell.ring())
     }
 
     /// Takes note of a caller that polls.

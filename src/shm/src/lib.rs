@@ -19,7 +19,7 @@
 //! | `pair`, `transfers` | the memory of two processes: ready bits, rings, one end of a connection there; the table of transfers under way |
 //! | `home`, `alarm`, `door` | what a process publishes: the word that says which thread to wake, the table of regions; the word on which a wait sleeps that sleeps alone; the thread through which peers copy |
 //! | `sleep`, `ready` | what these words say, and whom they wake; the ready bits |
-//! | `ring`, `offer`, `regions`, `wire`, `os` | a ring; a part of a message that both sides copy; registered memory; messages; the operating system |
+//! | `ring`, `offer`, `regions`, `wire`, `word`, `os` | a ring; a part of a message that both sides copy; registered memory; messages; atomic words, of memory or of a model; the operating system |
 //!
 //! docs/architecture.md describes how the parts work together.
 
@@ -60,5 +60,6 @@ mod transfers;
 mod tx;
 mod watch;
 mod wire;
+mod word;
 
 pub use adapter::Shm;

@@ -21,55 +21,15 @@
 //! processors twice.
 
 use std::hint;
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::RemoteSegment;
 
+use crate::word::Word;
+
 /// The longest that a receiver looks at an offer that was taken, before it has the sender tell it.
 const MOMENT: Duration = Duration::from_micros(5);
-
-/// A word that both sides write. A trait, so that the interleavings of the very same code can be explored with a model of
-/// the memory.
-pub trait Word: Default {
-    /// As of the standard atomics.
-    fn load(&self, order: Ordering) -> u64;
-    /// As of the standard atomics.
-    fn store(&self, value: u64, order: Ordering);
-    /// As of the standard atomics.
-    fn swap(&self, value: u64, order: Ordering) -> u64;
-    /// As `compare_exchange` of the standard atomics, with `Relaxed` where it fails; true if the word was changed.
-    fn change(&self, from: u64, to: u64, order: Ordering) -> bool;
-    /// As the standard function.
-    fn fence(order: Ordering);
-}
-
-impl Word for AtomicU64 {
-    #[inline]
-    fn load(&self, order: Ordering) -> u64 {
-        AtomicU64::load(self, order)
-    }
-
-    #[inline]
-    fn store(&self, value: u64, order: Ordering) {
-        AtomicU64::store(self, value, order);
-    }
-
-    #[inline]
-    fn swap(&self, value: u64, order: Ordering) -> u64 {
-        AtomicU64::swap(self, value, order)
-    }
-
-    #[inline]
-    fn change(&self, from: u64, to: u64, order: Ordering) -> bool {
-        self.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
-    }
-
-    #[inline]
-    fn fence(order: Ordering) {
-        fence(order);
-    }
-}
 
 /// Bits of the word below the number.
 const STATE_BITS: u32 = 3;
@@ -136,7 +96,7 @@ pub struct Offer<W = AtomicU64> {
     key: W,
 }
 
-impl<W: Word> Offer<W> {
+impl<W: Word<Value = u64>> Offer<W> {
     /// Makes the place new, for another connection.
     pub fn reset(&self) {
         self.word.store(0, Ordering::Relaxed);

@@ -31,7 +31,9 @@
 //! then takes the watch over. What remains: a leader that was woken and gets no processor delays data for which nobody
 //! sleeps, until it runs or another thread polls.
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::Ordering;
+
+use crate::word::Word;
 
 /// Flag of the published word: a completion of requests wakes nobody.
 const QUIET: u32 = 1;
@@ -70,40 +72,6 @@ pub enum Wake {
     Leader(u32),
 }
 
-/// A word of memory; a model of the memory has its own.
-pub trait Word {
-    /// Loads it, and sees what was stored before.
-    fn load(&self) -> u32;
-    /// Stores it behind all earlier stores.
-    fn store(&self, value: u32);
-    /// Does what [`Word::store`] does, and returns what was there.
-    fn swap(&self, value: u32) -> u32;
-    /// A full fence.
-    fn fence();
-}
-
-impl Word for AtomicU32 {
-    #[inline]
-    fn load(&self) -> u32 {
-        AtomicU32::load(self, Ordering::Acquire)
-    }
-
-    #[inline]
-    fn store(&self, value: u32) {
-        AtomicU32::store(self, value, Ordering::Release);
-    }
-
-    #[inline]
-    fn swap(&self, value: u32) -> u32 {
-        AtomicU32::swap(self, value, Ordering::Release)
-    }
-
-    #[inline]
-    fn fence() {
-        fence(Ordering::SeqCst);
-    }
-}
-
 /// The value of a published word without its flag.
 #[inline]
 pub const fn watcher(word: u32) -> u32 {
@@ -112,10 +80,10 @@ pub const fn watcher(word: u32) -> u32 {
 
 /// Whom to tell `news` of that were published before. `load` loads the published word.
 #[inline]
-pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
+pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
     // SYNC sleep: the news was published before this look. With the fence of the sleeper: it finds the news, or is
     // woken.
-    W::fence();
+    W::fence(Ordering::SeqCst);
     let word = load();
     match watcher(word) {
         AWAKE | BUSY => Wake::Nobody,
@@ -127,10 +95,10 @@ pub fn whom<W: Word>(news: News, load: impl FnOnce() -> u32) -> Wake {
 
 /// True if there is news for somebody who has just been published as asleep.
 #[inline]
-pub fn is_late<W: Word>(any_news: impl FnOnce() -> bool) -> bool {
+pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
     // SYNC sleep: the word says that this thread sleeps. News that came before is found here, and news that comes later
     // wakes it.
-    W::fence();
+    W::fence(Ordering::SeqCst);
     any_news()
 }
 
@@ -148,22 +116,27 @@ pub enum Rung {
 /// Ends the sleep with this number. `ended` is the last sleep that this process has ended; `wake` wakes those who sleep on
 /// the alarm's word, and tells whether there are any.
 #[inline]
-pub fn ring_for<W: Word>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
-    if ended.load() == sleep {
+pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
+    if ended.load(Ordering::Acquire) == sleep {
         return Rung::Before;
     }
     // Of several who ring, the first alone can tell whether the sleeper slept.
-    let first = alarm.swap(RUNG) == sleep;
+    let first = alarm.swap(RUNG, Ordering::Release) == sleep;
     let woken = wake();
     // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
-    ended.store(sleep);
+    ended.store(sleep, Ordering::Release);
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
 /// Wakes whoever is to be told of `news` that were published before; true if there is somebody. `load` loads the published
 /// word, `alarm` rings for the leader in the sleep with this number, `bell` for the node's thread.
 #[inline]
-pub fn tell<W: Word>(news: News, load: impl Fn() -> u32, alarm: impl FnOnce(u32) -> Rung, bell: impl FnOnce()) -> bool {
+pub fn tell<W: Word<Value = u32>>(
+    news: News,
+    load: impl Fn() -> u32,
+    alarm: impl FnOnce(u32) -> Rung,
+    bell: impl FnOnce(),
+) -> bool {
     match whom::<W>(news, &load) {
         Wake::Nobody => false,
         Wake::Thread => {
@@ -207,12 +180,12 @@ impl Sleepers {
         self.waits > 0
     }
 
-    fn publish<W: Word>(&self, published: &W, watcher: u32) {
-        published.store(watcher | if self.requests == 0 { QUIET } else { 0 });
+    fn publish<W: Word<Value = u32>>(&self, published: &W, watcher: u32) {
+        published.store(watcher | if self.requests == 0 { QUIET } else { 0 }, Ordering::Release);
     }
 
     /// Has peers ring for the node's thread.
-    fn publish_thread<W: Word>(&mut self, published: &W) {
+    fn publish_thread<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
@@ -221,7 +194,7 @@ impl Sleepers {
     /// be told of news it becomes the leader, and sleeps as long as the alarm's word has the value that is returned.
     ///
     /// Then, without the lock, [`is_late`] tells whether there is news that nobody has been told of.
-    pub fn add<W: Word>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
+    pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
         self.requests += usize::from(requests);
@@ -231,18 +204,18 @@ impl Sleepers {
         }
         self.led = true;
         self.sleep = self.sleep.wrapping_add(STEP).max(FIRST);
-        alarm.store(self.sleep);
+        alarm.store(self.sleep, Ordering::Release);
         self.publish(published, self.sleep);
         Some(self.sleep)
     }
 
     /// Takes a wait off that was added with `requests`; `sleep` is what was returned. True if it was the leader. Then the
     /// node's thread watches, which is to be woken if [`is_late`] is true.
-    pub fn remove<W: Word>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
+    pub fn remove<W: Word<Value = u32>>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
         self.waits = self.waits.saturating_sub(1);
         self.requests = self.requests.saturating_sub(usize::from(requests));
         let led = self.led && sleep == Some(self.sleep);
-        match watcher(published.load()) {
+        match watcher(published.load(Ordering::Acquire)) {
             _ if led => self.publish_thread(published),
             SHARED if !self.has_waits() => self.publish_thread(published),
             BUSY if !self.has_waits() => self.publish(published, AWAKE),
@@ -253,10 +226,10 @@ impl Sleepers {
 
     /// There is an agent, or a descriptor, that is to be told from now on. [`is_late`] tells whether the node's thread is to
     /// be woken.
-    pub fn add_agent<W: Word>(&mut self, published: &W) {
+    pub fn add_agent<W: Word<Value = u32>>(&mut self, published: &W) {
         self.agents += 1;
         self.requests += 1;
-        if !matches!(watcher(published.load()), AWAKE | BUSY) {
+        if !matches!(watcher(published.load(Ordering::Acquire)), AWAKE | BUSY) {
             self.publish_thread(published);
         }
     }
@@ -269,25 +242,25 @@ impl Sleepers {
 
     /// The number of the sleep of a leader that was rung and has not been taken off since: it may not have slept, and not be
     /// about to look.
-    pub fn rung<W: Word>(&self, alarm: &W) -> Option<u32> {
-        (self.led && alarm.load() != self.sleep).then_some(self.sleep)
+    pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
+        (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }
 
     /// The node's thread is awake and looks, so that nobody needs to wake it, unless a leader watches.
-    pub fn thread_awake<W: Word>(&self, published: &W) {
+    pub fn thread_awake<W: Word<Value = u32>>(&self, published: &W) {
         if !self.led {
             self.publish(published, if self.has_waits() { BUSY } else { AWAKE });
         }
     }
 
     /// The node's thread is awake and looks, in the place of the leader.
-    pub fn thread_takes_over<W: Word>(&mut self, published: &W) {
+    pub fn thread_takes_over<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.thread_awake(published);
     }
 
     /// The node's thread is going to sleep; false if a leader watches. Otherwise it must not sleep if [`is_late`] is true.
-    pub fn thread_asleep<W: Word>(&mut self, published: &W) -> bool {
+    pub fn thread_asleep<W: Word<Value = u32>>(&mut self, published: &W) -> bool {
         if !self.led {
             self.publish_thread(published);
         }

@@ -8,28 +8,6 @@ use loom::thread;
 
 use super::*;
 
-impl Word for ModelU64 {
-    fn load(&self, order: Ordering) -> u64 {
-        ModelU64::load(self, order)
-    }
-
-    fn store(&self, value: u64, order: Ordering) {
-        ModelU64::store(self, value, order);
-    }
-
-    fn swap(&self, value: u64, order: Ordering) -> u64 {
-        ModelU64::swap(self, value, order)
-    }
-
-    fn change(&self, from: u64, to: u64, order: Ordering) -> bool {
-        self.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
-    }
-
-    fn fence(order: Ordering) {
-        loom::sync::atomic::fence(order);
-    }
-}
-
 /// An offer, and the bytes of the part, which report every access that is not ordered against another.
 struct Model {
     offer: Offer<ModelU64>,

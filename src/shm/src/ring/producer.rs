@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::spot::lap_at;
-use super::{Area, Corrupt, First, HEADER, Mapped, PAD, POSITION, SLOT, SMALL, Second, WORDS, Word, slots_for};
+use super::{Area, Corrupt, First, HEADER, Mapped, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
 use crate::os::user::Source;
+use crate::word::Word;
 
 /// The side that writes records.
 #[derive(Debug)]

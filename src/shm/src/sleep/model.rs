@@ -9,40 +9,7 @@ use loom::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::*;
-use crate::ready::{self, Bits};
-
-impl Word for ModelU32 {
-    fn load(&self) -> u32 {
-        ModelU32::load(self, Ordering::Acquire)
-    }
-
-    fn store(&self, value: u32) {
-        ModelU32::store(self, value, Ordering::Release);
-    }
-
-    fn swap(&self, value: u32) -> u32 {
-        ModelU32::swap(self, value, Ordering::Release)
-    }
-
-    fn fence() {
-        loom::sync::atomic::fence(Ordering::SeqCst);
-    }
-}
-
-impl Bits for ModelU64 {
-    // The model takes a plain load for one that may be late, which no load of one order with all others is.
-    fn load(&self) -> u64 {
-        self.fetch_or(0, Ordering::SeqCst)
-    }
-
-    fn add(&self, bits: u64) -> u64 {
-        self.fetch_or(bits, Ordering::SeqCst)
-    }
-
-    fn take(&self) -> u64 {
-        self.swap(0, Ordering::SeqCst)
-    }
-}
+use crate::ready;
 
 /// A process with two connections, and what it shares with its peer.
 struct Model {
@@ -78,7 +45,7 @@ impl Model {
 
     fn wake(&self, news: News, process: usize) {
         let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
-        tell::<ModelU32>(news, || Word::load(&self.published), ring, || self.ring());
+        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
     }
 
     /// Rings the bell of the node's thread.
@@ -94,7 +61,7 @@ impl Model {
     }
 
     fn any_ready(&self) -> bool {
-        Bits::load(&self.summary) != 0
+        Word::load(&self.summary, Ordering::SeqCst) != 0
     }
 
     /// As [`Home::arm`](crate::home::Home::arm).
@@ -102,7 +69,7 @@ impl Model {
         let sleep = self.sleepers(|sleepers| sleepers.add(&self.published, &self.alarm, requests));
         if is_late::<ModelU32>(|| self.any_ready()) {
             match sleep {
-                Some(_) => Word::store(&self.alarm, RUNG),
+                Some(_) => self.alarm.store(RUNG, Ordering::Release),
                 None => _ = self.take(),
             }
         }
@@ -155,7 +122,7 @@ impl Model {
 
     /// Whether the leader sleeps for ever.
     fn sleeps(&self) -> bool {
-        Word::load(&self.alarm) != RUNG
+        self.alarm.load(Ordering::Acquire) != RUNG
     }
 
     fn is_rung(&self) -> bool {

@@ -1,15 +1,17 @@
+use std::sync::atomic::AtomicU32;
+
 use super::*;
 
 #[test]
 fn completions_wake_those_who_wait_for_them() {
     let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
-    let whom = |news| whom::<AtomicU32>(news, || Word::load(&published));
+    let whom = |news| whom::<AtomicU32>(news, || published.load(Ordering::Acquire));
     let mut sleepers = Sleepers::default();
     assert_eq!(whom(News::Record), Wake::Nobody);
     assert!(sleepers.thread_asleep(&published));
     assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
     let first = sleepers.add(&published, &alarm, false).expect("the leader");
-    assert_eq!(Word::load(&alarm), first);
+    assert_eq!(alarm.load(Ordering::Acquire), first);
     assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Leader(first), Wake::Nobody));
     assert!(sleepers.remove(&published, Some(first), false));
     assert_eq!((whom(News::Record), whom(News::Completion)), (Wake::Thread, Wake::Nobody));
@@ -28,8 +30,8 @@ fn completions_wake_those_who_wait_for_them() {
 #[test]
 fn a_wait_leads_only_as_long_as_nobody_else_is_to_be_told() {
     let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
-    let whom = || whom::<AtomicU32>(News::Record, || Word::load(&published));
-    let value = || watcher(Word::load(&published));
+    let whom = || whom::<AtomicU32>(News::Record, || published.load(Ordering::Acquire));
+    let value = || watcher(published.load(Ordering::Acquire));
     let mut sleepers = Sleepers::default();
     let first = sleepers.add(&published, &alarm, false);
     assert!(first.is_some());
@@ -51,7 +53,7 @@ fn a_wait_leads_only_as_long_as_nobody_else_is_to_be_told() {
     assert!(leads());
     sleepers.thread_awake(&published);
     assert_eq!(sleepers.rung(&alarm), None);
-    Word::store(&alarm, RUNG);
+    alarm.store(RUNG, Ordering::Release);
     assert_eq!(sleepers.rung(&alarm), rung);
     sleepers.thread_awake(&published);
     assert!(leads(), "it may be about to look");
@@ -76,13 +78,13 @@ fn the_thread_is_rung_for_a_leader_that_does_not_sleep() {
     let tell = |ended, asleep| {
         let mut bell = false;
         let ring = |sleep| ring_for(&alarm, ended, sleep, || asleep);
-        let told = tell::<AtomicU32>(News::Record, || Word::load(&published), ring, || bell = true);
+        let told = tell::<AtomicU32>(News::Record, || published.load(Ordering::Acquire), ring, || bell = true);
         (told, bell)
     };
     assert_eq!(tell(&ended, false), (true, true));
     assert_eq!(tell(&ended, false), (false, false), "the same process tells once");
     assert_eq!(tell(&other, false), (true, false), "another one does not ring first");
-    Word::store(&published, 10);
-    Word::store(&alarm, 10);
+    published.store(10, Ordering::Release);
+    alarm.store(10, Ordering::Release);
     assert_eq!(tell(&ended, true), (true, false));
 }
