@@ -38,7 +38,7 @@ use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
 use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
-use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, tell, watcher};
+use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
 
 /// Bytes of published memory apart from the table of regions.
@@ -148,6 +148,11 @@ impl Home {
     #[inline]
     pub fn is_awake(&self) -> bool {
         watcher(self.word().load(Ordering::Relaxed)) == AWAKE
+    }
+
+    /// The same, behind all that this thread has stored: a thread that sleeps from now on finds that.
+    pub fn is_still_awake(&self) -> bool {
+        watcher(load_behind::<AtomicU32>(|| self.word().load(Ordering::Acquire))) == AWAKE
     }
 
     /// The descriptors that a peer opens as a [`Peer`], in its order.

@@ -106,7 +106,7 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// Offers a part; the offer before was settled. Numbers rise, from 1 on.
     pub fn make(&self, number: u64, part: &Part) {
-        // SYNC offer-reuse: a sender that finds any of the words below does not get the offer before.
+        // SYNC offer: a sender that finds any of the words below does not get the offer before.
         W::fence(Ordering::Release);
         self.position.store(part.position, Ordering::Relaxed);
         self.offset.store(part.offset, Ordering::Relaxed);
@@ -128,11 +128,11 @@ impl<W: Word<Value = u64>> Offer<W> {
     fn settle_unless(&self, number: u64, mut over: impl FnMut() -> bool) -> Answer {
         let [nothing, open, taken, awaited] =
             [State::Nothing, State::Open, State::Taken, State::Awaited].map(|state| word(number, state));
-        // SYNC offer-taken: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
+        // SYNC offer: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC offer-written: with the state come the bytes. *Awaited* needs no order: the sender's swap finds it, and
+        // SYNC offer: with the state come the bytes. *Awaited* needs no order: the sender's swap finds it, and
         // the sender tells by a ready bit.
         while self.word.load(Ordering::Acquire) == taken {
             if over() && self.word.change(taken, awaited, Ordering::Relaxed) {
@@ -180,17 +180,17 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// Takes the offer that [`Offer::look`] has found; false if it is gone. Whoever takes it calls [`Offer::finish`].
     pub fn take(&self, number: u64) -> bool {
-        // SYNC offer-reuse: had a word of the part been of a later offer, this one would be gone.
+        // SYNC offer: had a word of the part been of a later offer, this one would be gone.
         W::fence(Ordering::Acquire);
         let (open, taken) = (word(number, State::Open), word(number, State::Taken));
-        // SYNC offer-taken
+        // SYNC offer
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
     /// Gives the offer that was taken back, with the part `written` or not; true if the receiver is to be told.
     pub fn finish(&self, number: u64, written: bool) -> bool {
         let state = if written { State::Written } else { State::Refused };
-        // SYNC offer-written
+        // SYNC offer
         self.word.swap(word(number, state), Ordering::AcqRel) == word(number, State::Awaited)
     }
 }

@@ -78,13 +78,18 @@ pub const fn watcher(word: u32) -> u32 {
     word & !QUIET
 }
 
+/// Loads the published word, with `load`, behind the news that were published before.
+#[inline]
+pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
+    // SYNC sleep: with the fence of the sleeper, it finds the news, or this finds that it sleeps.
+    W::fence(Ordering::SeqCst);
+    load()
+}
+
 /// Whom to tell `news` of that were published before. `load` loads the published word.
 #[inline]
 pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
-    // SYNC sleep: the news was published before this look. With the fence of the sleeper: it finds the news, or is
-    // woken.
-    W::fence(Ordering::SeqCst);
-    let word = load();
+    let word = load_behind::<W>(load);
     match watcher(word) {
         AWAKE | BUSY => Wake::Nobody,
         _ if news == News::Completion && word & QUIET != 0 => Wake::Nobody,

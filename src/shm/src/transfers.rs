@@ -58,7 +58,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
             let slot = used.trailing_zeros() as usize;
             used &= used - 1;
             // A table that is not what it should be has a bit too many.
-            // SYNC moved: SeqCst is an Acquire too; a slot that is found free was left behind the copy.
+            // SYNC moving: SeqCst is an Acquire too; a slot that is found free was left behind the copy.
             let word = slots.get(slot).map_or(Word(u64::MAX), |line| Word(line[0].load(Ordering::SeqCst)));
             if word.tid() != 0 {
                 return Some((slot, word));
@@ -71,7 +71,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
 /// True if the transfer that was found in `slot` has not ended.
 pub fn is_under_way(table: &Table, slot: usize, word: Word) -> bool {
     match table.get(slot + 1) {
-        // SYNC moved
+        // SYNC moving
         Some(line) => line[0].load(Ordering::SeqCst) == word.0,
         None => true,
     }
@@ -172,7 +172,7 @@ pub struct Entered<'a> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let free = self.word & !u64::from(u32::MAX);
-        // SYNC moved: a thread that finds the slot free finds what was copied.
+        // SYNC moving: a thread that finds the slot free finds what was copied.
         self.shared.store(free, Ordering::Release);
         self.own.store(free, Ordering::Release);
     }

@@ -2,7 +2,7 @@
 
 use std::hint::cold_path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
@@ -120,8 +120,7 @@ impl Links {
             any |= self.go_on(polled, caller);
         }
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
-        // SYNC round: a thread that finds the round ended finds what the round has queued. There is one round at a
-        // time.
+        // Release: a thread that finds the round ended finds what it has queued. There is one round at a time.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
     }
@@ -155,7 +154,6 @@ impl Links {
             if let Some(polled) = self.progress.polled.try_lock() {
                 return Some(polled);
             }
-            // SYNC round: what the rounds have queued can be seen.
             if self.progress.rounds.load(Ordering::Acquire).wrapping_sub(before) >= count {
                 return None;
             }
@@ -172,20 +170,17 @@ impl Links {
         if !self.home.is_awake() {
             return false;
         }
-        // SYNC hot: a thread that is about to sleep changes the word, makes a fence and then loads this. It finds this
-        // set, or the second look below finds the word.
-        self.progress.any_hot.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.home.is_awake()
+        // Polled connections are news for a thread that is about to sleep, whose look behind its fence is `cool`.
+        self.progress.any_hot.store(true, Ordering::Relaxed);
+        self.home.is_still_awake()
     }
 
     /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
     #[inline]
     fn cool(&self) {
-        // SYNC hot: the word was changed before, with a fence.
-        if self.progress.any_hot.load(Ordering::SeqCst) {
+        if self.progress.any_hot.load(Ordering::Relaxed) {
             let mut polled = self.progress.polled.lock();
-            self.progress.any_hot.store(false, Ordering::SeqCst);
+            self.progress.any_hot.store(false, Ordering::Relaxed);
             if !polled.hot.is_empty() {
                 polled.hot.cool_all(&self.home);
             }
@@ -194,7 +189,7 @@ impl Links {
 
     /// Lets go of connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
-        // SYNC buried: a swap, so that the thread that clears the flag sees the ends of all that have set it.
+        // A swap, so that the thread that clears the flag sees the ends of all that have set it.
         self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.bury(&mut polled.hot);
@@ -203,7 +198,7 @@ impl Links {
 
     #[cold]
     fn bury(&self, hot: &mut Hot) {
-        // SYNC buried: the ends before are visible from here. Connections that end later set the flag again.
+        // The ends before are visible from here. Connections that end later set the flag again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }

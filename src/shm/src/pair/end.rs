@@ -105,15 +105,15 @@ impl End {
     /// How far this side has emptied the peer's ring of requests, as records tell the peer.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC taken: the caller puts the position into a record, whose first word is a Release, and the peer gets it
-        // with its Acquire of that word: ring-head, over two threads.
+        // SYNC ring-head: the caller puts the position into a record, whose first word is a Release, and the peer gets it
+        // with its Acquire of that word.
         Spot::of(self.taken[0].load(Ordering::Acquire)).position()
     }
 
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
     pub fn set_taken(&self, answers: bool, spot: Spot) {
-        // SYNC taken: the reads of the slots are over before this store.
+        // SYNC ring-head: the reads of the slots are over before this store.
         self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
@@ -255,8 +255,8 @@ impl End {
 
     /// Closes this end to the peer's transfers.
     pub fn close(&self) {
-        // SYNC closed: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
-        // behind a fence of its own, and waited for.
+        // SYNC moving: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
+        // behind its fence, and waited for.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
@@ -370,7 +370,7 @@ impl End {
         // goes with looks from before it, and one from after it with looks that find what was closed.
         let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
-        // SYNC closed: the slot was entered before this look.
+        // SYNC moving: the slot was entered before this look.
         if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }
 }
