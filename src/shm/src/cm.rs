@@ -147,12 +147,12 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
             None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
         },
         Message::Reject { conn: id, consumer, private_data } => {
-            link.note_let_go(id, false);
+            link.note_release(id, false);
             if let Some(conn) = link.find(id.active, id)
                 && conn.kill(false)
             {
                 // The peer has no end of it, and so no transfer.
-                link.note_let_go(id, true);
+                link.note_release(id, true);
                 let report = match consumer {
                     true => ConnectionReport::PeerRejected(private_data),
                     false => ConnectionReport::NonPeerRejected,
@@ -173,7 +173,7 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
         }
         Message::Close { conn: id, to_active, reason } => {
             if to_active {
-                link.note_let_go(id, false);
+                link.note_release(id, false);
             }
             let side = if to_active { id.active } else { 1 - id.active };
             match link.find(side, id) {

@@ -45,7 +45,7 @@ mod ending;
 
 pub use self::ending::{Ending, Report};
 
-/// Turns that the receiving direction gets when the peer has let go.
+/// Turns that the receiving direction gets when the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
 
 /// Records that polls find by ready bits before the connection is polled.
@@ -515,7 +515,7 @@ impl Conn {
             Some(_) => false,
             None => {
                 if first {
-                    self.let_go(reason);
+                    self.release(reason);
                 }
                 true
             }
@@ -524,7 +524,7 @@ impl Conn {
 
     fn tell(&self, reason: CloseReason, report: Report) {
         self.still.store(true, Ordering::Release);
-        self.let_go(reason);
+        self.release(reason);
         match report {
             Report::Failed(recv, request) => {
                 self.sink.failed(recv, request);
@@ -533,17 +533,17 @@ impl Conn {
         }
     }
 
-    /// Tells the peer that this end has let go.
-    fn let_go(&self, reason: CloseReason) {
+    /// Tells the peer that this end has disconnected.
+    fn release(&self, reason: CloseReason) {
         if let Some(Tie { end, id, link }) = self.tie.get() {
-            link.clone().let_go(*id, end.side, reason);
+            link.clone().release(*id, end.side, reason);
         }
     }
 
-    /// The peer has let go, or is gone: what arrived before is delivered, then the connection is over.
+    /// The peer has disconnected, or is gone: what arrived before is delivered, then the connection is over.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.phase() == ConnPhase::Up {
-            // A peer that has let go adds nothing, so this ends; one that does not keep to the rules is not listened
+            // A peer that has disconnected adds nothing, so this ends; one that does not keep to the rules is not listened
             // to for ever.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {

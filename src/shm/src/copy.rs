@@ -46,7 +46,7 @@ pub enum Outcome {
     Failed(Status),
     /// This process cannot reach the peer's memory, so that another way is to be taken.
     Refused,
-    /// The peer has let go of the connection, or is gone.
+    /// The peer has disconnected, or is gone.
     PeerGone,
 }
 
@@ -355,7 +355,7 @@ pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: Word) -> O
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
     }
-    // The sender may have let go meanwhile and used its memory for something else.
+    // The sender may have disconnected meanwhile and used its memory for something else.
     if end.peer_is_gone() {
         return Outcome::PeerGone;
     }
@@ -398,7 +398,7 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     let (from, to) = (places(from, slice), targets(segments, &pins, slice));
     let read = |door, _| read_from(door, &from, to.clone(), slice.last);
     let fetched = reach(end, Status::LocalProtection, anywhere, read);
-    // The sender may have let go meanwhile and used its memory for something else.
+    // The sender may have disconnected meanwhile and used its memory for something else.
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 

@@ -318,7 +318,7 @@ impl Hot {
         }
     }
 
-    /// Takes note of news of a connection that is not polled, which a poll has found by its ready bit. Polls the
+    /// Counts news of a connection that is not polled, which a poll has found by its ready bit. Polls the
     /// connection from now on if that happens often, there is room, and `may` agrees.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn>, home: &Home, may: impl FnOnce() -> bool) {
@@ -394,7 +394,7 @@ impl Hot {
         }
     }
 
-    /// Lets go of connections that are over.
+    /// Drops the connections that are over.
     pub fn forget_dead(&mut self) {
         self.list.retain(|entry| entry.conn.is_up());
     }

@@ -95,12 +95,12 @@ struct Places {
     free: VecDeque<u32>,
     used: u32,
     attempts: u64,
-    ends: HashMap<ConnId, LetGo>,
+    ends: HashMap<ConnId, Released>,
 }
 
-/// The ends that have let go of a connection.
+/// The ends that have released a connection's place.
 #[derive(Default)]
-struct LetGo {
+struct Released {
     active: bool,
     passive: bool,
 }
@@ -201,7 +201,7 @@ impl Link {
         };
         places.attempts += 1;
         let id = ConnId { active, index, attempt: places.attempts };
-        places.ends.insert(id, LetGo::default());
+        places.ends.insert(id, Released::default());
         drop(places);
         // Memory that was not used yet is as it should be, and takes no room before it is touched.
         if used {
@@ -210,8 +210,8 @@ impl Link {
         Some(id)
     }
 
-    /// Notes that an end has let go; when both have, the place is free again.
-    pub fn note_let_go(&self, id: ConnId, active_end: bool) {
+    /// Notes that an end has released its place; when both have, the place is free again.
+    pub fn note_release(&self, id: ConnId, active_end: bool) {
         let mut places = self.places.lock();
         let Some(ends) = places.ends.get_mut(&id) else { return };
         if active_end {
@@ -228,13 +228,13 @@ impl Link {
     /// Takes the active end of an attempt that the peer has not heard of from its place, which is free again.
     pub fn withdraw(&self, id: ConnId) {
         self.detach(id, id.active);
-        self.note_let_go(id, true);
-        self.note_let_go(id, false);
+        self.note_release(id, true);
+        self.note_release(id, false);
     }
 
     /// Refuses a request of the peer; with `consumer` set, for the program, whose private data the peer is told.
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
-        self.note_let_go(id, false);
+        self.note_release(id, false);
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
@@ -322,10 +322,10 @@ impl Link {
         }
     }
 
-    /// Tells the peer that the end on `side` has let go.
-    pub fn let_go(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
+    /// Releases the place of the end on `side`, and tells the peer that this has disconnected.
+    pub fn release(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
         let active_end = side == id.active;
-        self.note_let_go(id, active_end);
+        self.note_release(id, active_end);
         self.send(Message::Close { conn: id, to_active: !active_end, reason });
     }
 

@@ -252,7 +252,7 @@ impl Node {
         self.command(Command::Abandon(link.clone()));
     }
 
-    /// Lets go of connections that are over and that callers polled.
+    /// Drops the connections that are over and that callers polled.
     pub fn forget_dead(&self) {
         self.links.forget_dead();
     }

@@ -67,7 +67,7 @@ const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
-/// Word of a ring's producer: it has let go of the connection.
+/// Word of a ring's producer: it has disconnected.
 const CLOSED: usize = 0;
 /// Word of a ring's producer: it polls the connection, so that nobody needs to tell it of anything.
 const POLLED: usize = 1;
@@ -115,7 +115,7 @@ pub struct Pair {
     peer_reads: AtomicBool,
     dead: AtomicBool,
     suspect: AtomicBool,
-    outlaw: AtomicBool,
+    violated: AtomicBool,
     complained: AtomicBool,
 }
 
@@ -175,7 +175,7 @@ impl Pair {
             peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
             suspect: AtomicBool::new(false),
-            outlaw: AtomicBool::new(false),
+            violated: AtomicBool::new(false),
             complained: AtomicBool::new(false),
         })
     }
@@ -295,7 +295,7 @@ impl Pair {
     }
 
     /// Notes that the peer is gone.
-    pub fn bury(&self) {
+    pub fn set_dead(&self) {
         self.dead.store(true, Ordering::Release);
     }
 
@@ -435,13 +435,13 @@ impl Pair {
     }
 
     /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
-    pub fn is_outlaw(&self) -> bool {
-        self.outlaw.load(Ordering::Acquire)
+    pub fn has_violated(&self) -> bool {
+        self.violated.load(Ordering::Acquire)
     }
 
     /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
-    pub fn accuse(&self, what: &str) {
-        if !self.outlaw.swap(true, Ordering::AcqRel) {
+    pub fn report_violation(&self, what: &str) {
+        if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {} {what}; its connections end", self.pid);
             self.home.end_links();
         }

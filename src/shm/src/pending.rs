@@ -130,11 +130,11 @@ impl Pending {
 impl Transfer {
     /// True if its thread has not left the slot.
     fn is_under_way(&self) -> bool {
-        if self.pair.is_outlaw() {
+        if self.pair.has_violated() {
             return false;
         }
         if !self.pair.is_local() && self.word.is_impossible() {
-            self.pair.accuse("names threads that cannot be");
+            self.pair.report_violation("names threads that cannot be");
             return false;
         }
         let under_way = transfers::is_under_way(self.pair.transfers(self.side), self.slot, self.word);
@@ -163,12 +163,12 @@ impl Transfer {
                 true
             }
             Doing::Running(ticks) if ticks.saturating_sub(ran) > SLICE => {
-                self.pair.accuse("does not end a transfer, though it runs");
+                self.pair.report_violation("does not end a transfer, though it runs");
                 false
             }
             Doing::Running(_) => true,
             Doing::Asleep if since.elapsed() > BLIND => {
-                self.pair.accuse("does not end a transfer");
+                self.pair.report_violation("does not end a transfer");
                 false
             }
             Doing::Asleep => true,

@@ -59,7 +59,7 @@ pub struct Fatal {
 pub enum Advance {
     /// Up to the batch.
     Batch,
-    /// Up to the batch, but without data from the peer's memory: it has let go, and may use that for something else.
+    /// Up to the batch, but without data from the peer's memory: it has disconnected, and may use that for something else.
     Drain,
 }
 
@@ -136,7 +136,7 @@ enum Way {
     Wait,
     /// The record goes on when other connections have had their turn.
     Again,
-    /// Nothing is handled any more, because the sender has let go.
+    /// Nothing is handled any more, because the sender has disconnected.
     Stop,
     /// The connection cannot go on.
     Fail(Fatal),
@@ -149,7 +149,7 @@ enum Pause {
     Empty,
     /// The next one has to wait.
     Waits,
-    /// The sender has let go.
+    /// The sender has disconnected.
     Closed,
 }
 

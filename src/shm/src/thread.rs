@@ -191,7 +191,7 @@ impl Thread {
                 self.obey(command);
             }
             if self.node.links.home.take_ends() {
-                self.lose_outlaws();
+                self.lose_violators();
             }
             self.finish();
             self.expire();
@@ -452,7 +452,7 @@ impl Thread {
         if self.names.get(&link.name) == Some(&token) {
             self.names.remove(&link.name);
         }
-        link.pair().bury();
+        link.pair().set_dead();
         link.give_up_all();
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
@@ -466,9 +466,10 @@ impl Thread {
     }
 
     /// Ends the links whose peers break the rules of transfers.
-    fn lose_outlaws(&mut self) {
-        let outlaw = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair().is_outlaw());
-        let tokens: Vec<u64> = self.peers.iter().filter(|(_, stage)| outlaw(stage)).map(|(&token, _)| token).collect();
+    fn lose_violators(&mut self) {
+        let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair().has_violated());
+        let tokens: Vec<u64> =
+            self.peers.iter().filter(|(_, stage)| violates(stage)).map(|(&token, _)| token).collect();
         for token in tokens {
             self.lose(token);
         }

@@ -73,7 +73,7 @@ enum Done {
     Reading,
     /// The request has failed.
     Failed(Status),
-    /// The end of the connection, which is near because the peer has let go.
+    /// The end of the connection, which is near because the peer has disconnected.
     Never,
 }
 

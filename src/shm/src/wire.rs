@@ -45,7 +45,7 @@ pub struct EndInfo {
     pub extended: bool,
 }
 
-/// The reason why an end lets go of a connection.
+/// The reason why an end disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// The program ended it.
@@ -81,7 +81,7 @@ pub enum Message {
     Reject { conn: ConnId, consumer: bool, private_data: Vec<u8> },
     /// The active end has seen the acceptance.
     Ready { conn: ConnId },
-    /// The sender has let go of the connection; with `to_active` set, this is for the active end.
+    /// The sender has disconnected; with `to_active` set, this is for the active end.
     Close { conn: ConnId, to_active: bool, reason: CloseReason },
 }
 

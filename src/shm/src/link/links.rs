@@ -105,7 +105,7 @@ impl Links {
     #[inline(never)]
     fn round_once(&self, polled: &mut Polled) -> bool {
         if self.progress.any_dead.load(Ordering::Acquire) {
-            self.bury(&mut polled.hot);
+            self.drop_dead(&mut polled.hot);
         }
         self.round(polled, false)
     }
@@ -144,7 +144,7 @@ impl Links {
     }
 
     /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that
-    /// makes one round after another may never let go of the lock for long enough to wait for the lock alone.
+    /// makes one round after another may never leave the lock free for long enough for a wait for the lock alone.
     #[cold]
     fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Polled>> {
         let before = self.progress.rounds.load(Ordering::Acquire);
@@ -187,17 +187,17 @@ impl Links {
         }
     }
 
-    /// Lets go of connections that are over. If a thread makes progress, the next round does that.
+    /// Drops the connections that are over. If a thread makes progress, the next round does that.
     pub fn forget_dead(&self) {
         // A swap, so that the thread that clears the flag sees the ends of all that have set it.
         self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
-            self.bury(&mut polled.hot);
+            self.drop_dead(&mut polled.hot);
         }
     }
 
     #[cold]
-    fn bury(&self, hot: &mut Hot) {
+    fn drop_dead(&self, hot: &mut Hot) {
         // The ends before are visible from here. Connections that end later set the flag again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();

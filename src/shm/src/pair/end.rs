@@ -353,13 +353,13 @@ impl End {
         }
     }
 
-    /// True if the peer has let go, or is gone.
+    /// True if the peer has disconnected, or is gone.
     #[inline]
     pub fn peer_is_gone(&self) -> bool {
         self.pair.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
+    /// Begins to move bytes to or from the peer's memory; `None` if the peer has disconnected. Whether the peer's memory may
     /// be used is to be checked after this.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
