@@ -33,7 +33,7 @@ use dat_core::{Change, Rights};
 
 use crate::home::Peer;
 use crate::offer::Part;
-use crate::os::user::{self, Source, Target, Word, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
+use crate::os::user::{self, LastWord, Source, Target, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
 use crate::os::vm::{self, VmError};
 use crate::pair::End;
 use crate::regions::{Granted, Party, Pin, RegionTable};
@@ -107,8 +107,8 @@ fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool)
 }
 
 /// Takes the last `len` bytes, up to 8, off a list.
-fn gather_last(list: &mut List<Source<'_>>, len: usize) -> Word {
-    let mut word = Word::default();
+fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
+    let mut word = LastWord::default();
     let mut left = len;
     while left > 0
         && let Some(piece) = list.pop()
@@ -307,8 +307,8 @@ fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool
 }
 
 /// Reads memory of the peer at `from` into `to`, and the `len` bytes behind that, up to 8, into a word.
-fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<Word, VmError> {
-    let mut word = Word::default();
+fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<LastWord, VmError> {
+    let mut word = LastWord::default();
     {
         let mut to: List<Target<'_>> = to;
         // There is room for one more than there are segments.
@@ -335,7 +335,7 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
 
 /// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
 /// it, its last word is not stored but left in `word`, for [`end_ahead`].
-pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut Word) -> Outcome {
+pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
     if !end.pair.reads_peer() {
         return Outcome::Refused;
     }
@@ -350,7 +350,7 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
 }
 
 /// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
-pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: Word) -> Outcome {
+pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
     let mut pins = List::new();
     if !pin_all(end.regions(), segments, &mut pins) {
         return Outcome::Failed(Status::LocalProtection);
@@ -473,7 +473,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
         let from = source(&pin, segment, slice.offset, slice.len);
         let (head, last) = from.split(from.len().saturating_sub(tail));
-        let mut word = Word::default();
+        let mut word = LastWord::default();
         copy(word.target(tail), last);
         let from = [head, word.source(tail)];
         return write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail);
@@ -525,7 +525,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         let last = to.addr().wrapping_add(to.len() as u64);
         let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
         let (head, place) = to.split(to.len() - tail);
-        let mut word = Word::default();
+        let mut word = LastWord::default();
         let to = [head, word.target(tail)];
         let to = if tail == 0 { &to[..1] } else { &to[..] };
         let read = reach(end, Status::RemoteAccess, granted, |door, addr| vm::read_from(door, &from(addr), to));

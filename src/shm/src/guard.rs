@@ -181,7 +181,7 @@ impl Guard {
 }
 
 /// A record that the thread watches.
-struct Entry {
+struct WatchedRing {
     owed: Arc<Owed>,
     /// The last record that was seen.
     last: u64,
@@ -193,9 +193,9 @@ struct Entry {
     quiet: u32,
 }
 
-impl Entry {
+impl WatchedRing {
     fn new(owed: Arc<Owed>) -> Self {
-        Entry { owed, last: 0, waits: None, woken: None, quiet: 0 }
+        WatchedRing { owed, last: 0, waits: None, woken: None, quiet: 0 }
     }
 
     /// Looks whether the peer has got on.
@@ -222,7 +222,7 @@ impl Entry {
 
 /// What is owed by this process, as its thread watches it.
 pub struct Watched {
-    entries: Vec<Entry>,
+    entries: Vec<WatchedRing>,
     /// There was no memory for those that are new.
     starved: bool,
     /// The next tick.
@@ -247,7 +247,7 @@ impl Watched {
         if let Some(list) = &mut *guard.new.lock() {
             self.starved = self.entries.room(list.len()).is_err();
             if !self.starved {
-                self.entries.extend(list.drain(..).map(Entry::new));
+                self.entries.extend(list.drain(..).map(WatchedRing::new));
             }
         }
     }
@@ -261,7 +261,7 @@ impl Watched {
             self.begin(guard);
         }
         self.next = Instant::now() + TICK;
-        self.entries.iter_mut().for_each(Entry::look);
+        self.entries.iter_mut().for_each(WatchedRing::look);
         if self.entries.iter().any(|entry| entry.quiet >= LINGER) {
             self.forget();
         }
@@ -269,7 +269,7 @@ impl Watched {
 
     /// Watches no more what has been quiet for long.
     fn forget(&mut self) {
-        let quiet = |entry: &Entry| entry.quiet >= LINGER;
+        let quiet = |entry: &WatchedRing| entry.quiet >= LINGER;
         for entry in self.entries.iter().filter(|entry| quiet(entry)) {
             entry.owed.last.forget();
         }

@@ -34,7 +34,7 @@ use crate::budget::Rounds;
 use crate::door::Door;
 use crate::guard::Guard;
 use crate::os::barrier;
-use crate::os::memory::{Access, Place, SharedFile, SharedMemory, ViewU32};
+use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, ViewU32};
 use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
@@ -66,7 +66,7 @@ struct Callers {
 /// What this process publishes.
 pub struct Home {
     file: SharedFile,
-    word: Place<AtomicU32>,
+    word: InShared<AtomicU32>,
     /// The thread through which peers reach the memory of this process.
     pub door: Door,
     /// The registered memory of this process.

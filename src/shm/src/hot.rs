@@ -55,7 +55,7 @@ const PATIENCE: u32 = 64;
 const NONE: usize = 0;
 
 /// A connection that is polled.
-struct Entry {
+struct HotConn {
     conn: Arc<Conn>,
     /// Polls since there was news.
     idle: u32,
@@ -76,7 +76,7 @@ enum Look {
     Over,
 }
 
-impl Entry {
+impl HotConn {
     /// Lets the connection go on if it has something to do. `latest` is the address of the one that had the last records.
     #[inline(always)]
     fn look(&mut self, again: bool, latest: &mut usize) -> Look {
@@ -178,7 +178,7 @@ impl Guess {
 /// The connections that are polled.
 pub struct Hot {
     /// Those that only send come behind those that receive, which may belong to the same process.
-    list: ArrayVec<Entry, MOST>,
+    list: ArrayVec<HotConn, MOST>,
     /// Where the next poll begins to look: behind the connection that had records last. Where they take turns, it is the
     /// next one's.
     next: usize,
@@ -347,7 +347,7 @@ impl Hot {
             (self.turns, self.others) = (TURNS, 0);
         }
         if conn.begin_polling() {
-            self.list.push(Entry { conn: conn.clone(), idle: 0, found: 0, guess: Guess::default() });
+            self.list.push(HotConn { conn: conn.clone(), idle: 0, found: 0, guess: Guess::default() });
         }
     }
 
@@ -376,7 +376,7 @@ impl Hot {
 
     #[cold]
     fn cool(&mut self, at: usize, home: &Home) {
-        let Entry { conn, .. } = self.list.remove(at);
+        let HotConn { conn, .. } = self.list.remove(at);
         conn.end_polling();
         home.fence_peers();
         conn.look_if_news();

@@ -6,7 +6,7 @@
 //! receiver has read the rest, it takes the offer back and reads that part too; so it never waits for a sender that has
 //! other things to do, only for one that is copying.
 //!
-//! Offers are numbered, and one word has the number and how far the offer is ([`State`]). Each side trusts what it
+//! Offers are numbered, and one word has the number and how far the offer is ([`Progress`]). Each side trusts what it
 //! finds as far as the other side's own memory and its own message are concerned, and no further: a receiver that lies
 //! has the sender write to other memory of the receiver, a sender that lies has sent other bytes. The part must be one of
 //! a message in flight, and no longer than a slice. A message whose sender is stopped in its part is complete when the
@@ -32,12 +32,12 @@ use crate::word::Word;
 const MOMENT: Duration = Duration::from_micros(5);
 
 /// Bits of the word below the number.
-const STATE_BITS: u32 = 3;
+const PROGRESS_BITS: u32 = 3;
 
 /// How far an offer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
-enum State {
+enum Progress {
     /// There is none: it was taken back.
     Nothing = 0,
     /// The sender may take it.
@@ -53,8 +53,8 @@ enum State {
 }
 
 #[inline]
-fn word(number: u64, state: State) -> u64 {
-    number << STATE_BITS | state as u64
+fn word(number: u64, progress: Progress) -> u64 {
+    number << PROGRESS_BITS | progress as u64
 }
 
 /// The content of an offer.
@@ -114,7 +114,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.len.store(part.target.len, Ordering::Relaxed);
         self.key.store(u64::from(part.zone) << 32 | u64::from(part.target.key), Ordering::Relaxed);
         // SYNC offer: hands the words above to a sender that finds the number.
-        self.word.store(word(number, State::Open), Ordering::Release);
+        self.word.store(word(number, Progress::Open), Ordering::Release);
     }
 
     /// What has become of the offer `number`: takes it back if the sender has not taken it, and waits for a moment if the
@@ -126,8 +126,8 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// Does what [`Offer::settle`] does; the moment is over once `over` is true.
     fn settle_unless(&self, number: u64, mut over: impl FnMut() -> bool) -> Answer {
-        let [nothing, open, taken, awaited] =
-            [State::Nothing, State::Open, State::Taken, State::Awaited].map(|state| word(number, state));
+        let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
+            .map(|progress| word(number, progress));
         // SYNC offer: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
@@ -141,9 +141,9 @@ impl<W: Word<Value = u64>> Offer<W> {
             hint::spin_loop();
         }
         let found = self.word.load(Ordering::Acquire);
-        if found == word(number, State::Written) {
+        if found == word(number, Progress::Written) {
             Answer::Written
-        } else if found == word(number, State::Refused) {
+        } else if found == word(number, Progress::Refused) {
             Answer::Untaken
         } else if found == awaited {
             Answer::Awaited
@@ -157,15 +157,15 @@ impl<W: Word<Value = u64>> Offer<W> {
     /// True if there is an offer to be taken. Costs a load.
     #[inline]
     pub fn is_open(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & ((1 << STATE_BITS) - 1) == State::Open as u64
+        self.word.load(Ordering::Relaxed) & ((1 << PROGRESS_BITS) - 1) == Progress::Open as u64
     }
 
     /// The number and the content of the offer that there is to be taken. It means nothing before it is taken.
     pub fn look(&self) -> Option<(u64, Part)> {
         // SYNC offer
         let found = self.word.load(Ordering::Acquire);
-        let number = found >> STATE_BITS;
-        if found != word(number, State::Open) {
+        let number = found >> PROGRESS_BITS;
+        if found != word(number, Progress::Open) {
             return None;
         }
         let key = self.key.load(Ordering::Relaxed);
@@ -182,16 +182,16 @@ impl<W: Word<Value = u64>> Offer<W> {
     pub fn take(&self, number: u64) -> bool {
         // SYNC offer: had a word of the part been of a later offer, this one would be gone.
         W::fence(Ordering::Acquire);
-        let (open, taken) = (word(number, State::Open), word(number, State::Taken));
+        let (open, taken) = (word(number, Progress::Open), word(number, Progress::Taken));
         // SYNC offer
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
     /// Gives the offer that was taken back, with the part `written` or not; true if the receiver is to be told.
     pub fn finish(&self, number: u64, written: bool) -> bool {
-        let state = if written { State::Written } else { State::Refused };
+        let progress = if written { Progress::Written } else { Progress::Refused };
         // SYNC offer
-        self.word.swap(word(number, state), Ordering::AcqRel) == word(number, State::Awaited)
+        self.word.swap(word(number, progress), Ordering::AcqRel) == word(number, Progress::Awaited)
     }
 }
 

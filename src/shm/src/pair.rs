@@ -26,7 +26,7 @@ use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
 
 use crate::home::{Home, Peer};
-use crate::os::memory::{Place, SharedFile, SharedMemory};
+use crate::os::memory::{InShared, SharedFile, SharedMemory};
 use crate::os::vm;
 use crate::ready;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
@@ -86,8 +86,8 @@ pub struct Pair {
     file: SharedFile,
     #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
-    ready: [Place<Ready>; 2],
-    transfers: [Place<Table>; 2],
+    ready: [InShared<Ready>; 2],
+    transfers: [InShared<Table>; 2],
     /// The parts with rings, as far as they are mapped.
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
     /// Side of this process; `None` if it has both.
@@ -95,7 +95,7 @@ pub struct Pair {
     /// The sides of this process, from the first to the last one, and the ready bits of both.
     first: u8,
     last: u8,
-    looked_at: [Place<Ready>; 2],
+    looked_at: [InShared<Ready>; 2],
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,

@@ -39,7 +39,7 @@ use crate::door::{Change, Moment};
 use crate::home::Home;
 use crate::os::task::{self, Doing, TICKS_PER_SECOND};
 use crate::pair::Pair;
-use crate::transfers::{self, Word};
+use crate::transfers::{self, Occupant};
 
 /// Time after which the door is changed. A slice takes a small part of it, even if its thread loses the processor.
 const GRACE: Duration = Duration::from_millis(5);
@@ -61,7 +61,7 @@ struct Transfer {
     pair: Arc<Pair>,
     side: u8,
     slot: usize,
-    word: Word,
+    word: Occupant,
     /// Time that the thread had run when it was first seen to run, and the time when it was first looked at.
     seen: Option<(u64, Instant)>,
 }

@@ -19,7 +19,7 @@ use dat_core::{Live, Section};
 use crate::budget::Budget;
 use crate::conn::Conn;
 use crate::copy::{self, Slice};
-use crate::os::user::{Target, Word, copy_tail_last};
+use crate::os::user::{LastWord, Target, copy_tail_last};
 use crate::pair::End;
 use crate::pending::Pending;
 use crate::record::{self, Acknowledge, kind};
@@ -210,7 +210,7 @@ struct Fetching {
     /// The offer that is out, of the bytes from `offset` on: its number, and where they end.
     offered: Option<(u64, u64)>,
     /// What was read ahead, and the last word of the message if it ends there, which comes last.
-    ahead: Option<(Slice, Word)>,
+    ahead: Option<(Slice, LastWord)>,
 }
 
 /// The offers to a sender: see [`offer`](crate::offer).

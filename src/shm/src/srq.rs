@@ -17,11 +17,11 @@ const LINE: usize = 256;
 
 /// A shared receive queue.
 pub struct SharedQueue {
-    state: Mutex<State>,
+    buffers: Mutex<Buffers>,
     segments: usize,
 }
 
-struct State {
+struct Buffers {
     queue: RecvQueue,
     line: VecDeque<Weak<Conn>>,
 }
@@ -34,7 +34,7 @@ impl SharedQueue {
     pub fn new(recvs: usize, segments: usize) -> Result<Arc<Self>> {
         let queue = RecvQueue::new(recvs, segments)?;
         let line = VecDeque::from(memory::vec(LINE)?);
-        Ok(memory::arc(SharedQueue { state: Mutex::new(State { queue, line }), segments })?)
+        Ok(memory::arc(SharedQueue { buffers: Mutex::new(Buffers { queue, line }), segments })?)
     }
 
     /// Makes room for another connection to stand in line.
@@ -44,18 +44,18 @@ impl SharedQueue {
     pub fn expect(self: &Arc<Self>) -> Result<()> {
         // Each connection has a reference of its own.
         let conns = Arc::strong_count(self);
-        let mut state = self.state.lock();
-        let more = conns.saturating_sub(state.line.len());
-        state.line.room(more)?;
+        let mut buffers = self.buffers.lock();
+        let more = conns.saturating_sub(buffers.line.len());
+        buffers.line.room(more)?;
         Ok(())
     }
 
     /// Adds a receive; true if a connection waits for it, so that the queue is to be kicked.
     #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> bool {
-        let mut state = self.state.lock();
-        state.queue.push(recv);
-        !state.line.is_empty()
+        let mut buffers = self.buffers.lock();
+        buffers.queue.push(recv);
+        !buffers.line.is_empty()
     }
 
     /// Makes room for `recvs` receives.
@@ -63,18 +63,18 @@ impl SharedQueue {
     /// # Errors
     /// As for [`RecvQueue::reserve`].
     pub fn resize(&self, recvs: usize) -> Result<()> {
-        self.state.lock().queue.reserve(recvs, self.segments)
+        self.buffers.lock().queue.reserve(recvs, self.segments)
     }
 
     /// Takes the oldest receive for `conn`; false if there is none, and then `conn` is resumed when there is one.
     pub fn take(&self, conn: &Arc<Conn>, taken: &mut Taken) -> bool {
-        let mut state = self.state.lock();
-        if state.queue.pop(taken) {
+        let mut buffers = self.buffers.lock();
+        if buffers.queue.pop(taken) {
             return true;
         }
         // A connection stands in line once, however often it finds nothing.
         if !conn.in_line.swap(true, Ordering::Relaxed) {
-            state.line.push_back(Arc::downgrade(conn));
+            buffers.line.push_back(Arc::downgrade(conn));
         }
         false
     }
@@ -82,18 +82,18 @@ impl SharedQueue {
     /// Takes the oldest receive if it has one segment.
     #[inline(always)]
     pub fn take_one(&self) -> Option<(RecvId, Segment)> {
-        self.state.lock().queue.pop_one()
+        self.buffers.lock().queue.pop_one()
     }
 
     /// Lets starved connections go on while there are receives, in the order in which they starved.
     pub fn kick(&self) {
         loop {
             let next = {
-                let mut state = self.state.lock();
-                if state.queue.is_empty() {
+                let mut buffers = self.buffers.lock();
+                if buffers.queue.is_empty() {
                     return;
                 }
-                let Some(next) = state.line.pop_front() else { return };
+                let Some(next) = buffers.line.pop_front() else { return };
                 next.upgrade().inspect(|conn| conn.in_line.store(false, Ordering::Relaxed))
             };
             if let Some(conn) = next {

@@ -26,7 +26,7 @@ const LINE: usize = 8;
 const MAX_TID: u32 = 1 << 22;
 
 /// One side's transfers in the shared memory. The first line has a bit for every slot that was ever used; the others
-/// are the slots, each with one [`Word`].
+/// are the slots, each with one [`Occupant`].
 pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
 /// Bytes of a table.
@@ -35,9 +35,9 @@ pub const TABLE: usize = size_of::<Table>();
 /// Content of a slot: in the upper half how often it was entered, in the lower half the thread that is in it, as its
 /// process numbers it, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word(u64);
+pub struct Occupant(u64);
 
-impl Word {
+impl Occupant {
     /// The thread that is in the slot; 0 for none.
     pub fn tid(self) -> u32 {
         self.0 as u32
@@ -50,7 +50,7 @@ impl Word {
 }
 
 /// The transfers of a side that began before, and have not ended.
-pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
+pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ {
     let [used, slots @ ..] = table;
     let mut used = used[0].load(Ordering::SeqCst);
     std::iter::from_fn(move || {
@@ -59,7 +59,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
             used &= used - 1;
             // A table that is not what it should be has a bit too many.
             // SYNC moving: SeqCst is an Acquire too; a slot that is found free was left behind the copy.
-            let word = slots.get(slot).map_or(Word(u64::MAX), |line| Word(line[0].load(Ordering::SeqCst)));
+            let word = slots.get(slot).map_or(Occupant(u64::MAX), |line| Occupant(line[0].load(Ordering::SeqCst)));
             if word.tid() != 0 {
                 return Some((slot, word));
             }
@@ -69,7 +69,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Word)> + '_ {
 }
 
 /// True if the transfer that was found in `slot` has not ended.
-pub fn is_under_way(table: &Table, slot: usize, word: Word) -> bool {
+pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     match table.get(slot + 1) {
         // SYNC moving
         Some(line) => line[0].load(Ordering::SeqCst) == word.0,
@@ -78,16 +78,16 @@ pub fn is_under_way(table: &Table, slot: usize, word: Word) -> bool {
 }
 
 /// The slots of one table that threads of this process have entered.
-pub struct Own([Slot; SLOTS]);
+pub struct Own([OwnSlot; SLOTS]);
 
 /// The word of a slot, in a cache line of its own.
 #[derive(Default)]
 #[repr(align(64))]
-struct Slot(AtomicU64);
+struct OwnSlot(AtomicU64);
 
 impl Default for Own {
     fn default() -> Self {
-        Own(std::array::from_fn(|_| Slot::default()))
+        Own(std::array::from_fn(|_| OwnSlot::default()))
     }
 }
 
@@ -128,7 +128,7 @@ impl Own {
     /// Enters this slot, if there is such a one, and nobody is in it.
     #[inline(always)]
     fn try_enter<'a>(&'a self, table: &'a Table, tid: u32, at: usize) -> Option<Entered<'a>> {
-        let (Slot(own), [shared, ..]) = (self.0.get(at)?, table.get(at + 1)?);
+        let (OwnSlot(own), [shared, ..]) = (self.0.get(at)?, table.get(at + 1)?);
         let before = own.load(Ordering::Relaxed);
         let word = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(tid);
         let free = before as u32 == 0;

@@ -29,7 +29,7 @@ const OFTEN_COPYING: Duration = Duration::from_millis(1);
 
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Mode {
     /// Not before it is rung, or because a wait watches for itself.
     Asleep,
     /// At once.
@@ -41,20 +41,20 @@ enum State {
     Doubtful(u32),
 }
 
-impl State {
+impl Mode {
     /// Has peers ring from now on, unless there is more to look at.
-    fn after(links: &Links) -> State {
+    fn after(links: &Links) -> Mode {
         if links.thread_asleep() {
-            return State::Asleep;
+            return Mode::Asleep;
         }
         links.home.thread_awake();
-        State::Awake
+        Mode::Awake
     }
 }
 
-/// State of the watch.
+/// The watch.
 pub struct Watch {
-    state: State,
+    mode: Mode,
     /// How often callers had polled at the last look.
     polls: u32,
 }
@@ -62,31 +62,31 @@ pub struct Watch {
 impl Watch {
     /// A watch that sleeps.
     pub const fn new() -> Self {
-        Watch { state: State::Asleep, polls: 0 }
+        Watch { mode: Mode::Asleep, polls: 0 }
     }
 
     /// The longest that the thread may sleep; `None` if that is until it is rung.
     pub fn pause(&self) -> Option<Duration> {
-        match self.state {
-            State::Asleep => None,
-            State::Awake => Some(Duration::ZERO),
-            State::Spared(pause) => Some(pause),
-            State::Doubtful(_) => Some(LOOK_MIN),
+        match self.mode {
+            Mode::Asleep => None,
+            Mode::Awake => Some(Duration::ZERO),
+            Mode::Spared(pause) => Some(pause),
+            Mode::Doubtful(_) => Some(LOOK_MIN),
         }
     }
 
     /// Wakes the watch, because the thread was rung.
     pub fn wake(&mut self, links: &Links) {
         links.home.thread_awake();
-        if !matches!(self.state, State::Doubtful(_)) {
-            self.state = State::Awake;
+        if !matches!(self.mode, Mode::Doubtful(_)) {
+            self.mode = Mode::Awake;
         }
     }
 
     /// Spares callers a look if they have polled so often since the last one that they need no help: it would only take
     /// the locks from them, and copies to another processor. Never after the thread was rung.
     fn is_spared(&mut self, links: &Links) -> bool {
-        let State::Spared(pause) = self.state else { return false };
+        let Mode::Spared(pause) = self.mode else { return false };
         let polls = links.home.polls();
         let more = polls.wrapping_sub(self.polls);
         let copying = links.home.rounds.are_copying();
@@ -94,20 +94,20 @@ impl Watch {
         let spared = more >= least && often.saturating_mul(more) >= pause;
         if spared {
             self.polls = polls;
-            self.state = State::Spared((pause * 4).min(LOOK_MAX));
+            self.mode = Mode::Spared((pause * 4).min(LOOK_MAX));
         }
         spared
     }
 
     /// Looks after arrived data, unless another thread does.
     pub fn look(&mut self, links: &Links) {
-        if self.state == State::Asleep {
+        if self.mode == Mode::Asleep {
             return;
         }
         if links.home.is_led() {
-            let rung = links.home.rung_leader().map(State::Doubtful);
-            if rung != Some(self.state) {
-                self.state = rung.unwrap_or(State::Asleep);
+            let rung = links.home.rung_leader().map(Mode::Doubtful);
+            if rung != Some(self.mode) {
+                self.mode = rung.unwrap_or(Mode::Asleep);
                 return;
             }
             links.home.thread_takes_over();
@@ -116,7 +116,7 @@ impl Watch {
         if links.home.has_waits() {
             // Those whom this wakes handle what comes next, or sleep.
             links.serve();
-            self.state = State::after(links);
+            self.mode = Mode::after(links);
             return;
         }
         if self.is_spared(links) {
@@ -124,17 +124,17 @@ impl Watch {
         }
         let Some(found) = links.look() else {
             // Another thread handles what has arrived, which may take long, and knows nothing of what comes later.
-            self.state = State::Spared(LOOK_MIN);
+            self.mode = Mode::Spared(LOOK_MIN);
             return;
         };
         let polls = links.home.polls();
         let more = polls.wrapping_sub(std::mem::replace(&mut self.polls, polls));
-        self.state = match self.state {
+        self.mode = match self.mode {
             // What is found although callers poll rarely waited for the thread, so they do not poll often enough.
-            State::Awake if !found && asked => State::Spared(LOOK_MIN),
-            State::Spared(pause) if more >= POLLS && !found => State::Spared((pause * 4).min(LOOK_MAX)),
-            _ if found && spin(links) => State::Awake,
-            _ => State::after(links),
+            Mode::Awake if !found && asked => Mode::Spared(LOOK_MIN),
+            Mode::Spared(pause) if more >= POLLS && !found => Mode::Spared((pause * 4).min(LOOK_MAX)),
+            _ if found && spin(links) => Mode::Awake,
+            _ => Mode::after(links),
         };
     }
 }

@@ -31,11 +31,11 @@ fn an_offer_is_taken_or_taken_back() {
 
 #[test]
 fn any_word_of_a_sender_that_lies_has_an_answer() {
-    for state in 0..1 << STATE_BITS {
+    for state in 0..1 << PROGRESS_BITS {
         for number in [0, 1, 2] {
             let offer = Offer::<AtomicU64>::default();
             offer.make(1, &part(1));
-            offer.word.store(number << STATE_BITS | state, Ordering::Relaxed);
+            offer.word.store(number << PROGRESS_BITS | state, Ordering::Relaxed);
             let answer = offer.settle(1);
             let right = number == 1 && (1..=5).contains(&state);
             assert_eq!(answer == Answer::Corrupt, !right, "{number} {state}");
@@ -61,7 +61,7 @@ fn each_part_is_written_by_one_side_before_it_is_used() {
                     last = number;
                 }
                 // The last offer may not be for this side.
-                last = last.max(offer.word.load(Ordering::Relaxed) >> STATE_BITS);
+                last = last.max(offer.word.load(Ordering::Relaxed) >> PROGRESS_BITS);
             }
         });
         for number in 1..=rounds {

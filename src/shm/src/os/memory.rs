@@ -329,8 +329,8 @@ impl SharedMemory {
     ///
     /// # Errors
     /// As for [`SharedMemory::at`].
-    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<Place<T>, OutOfBounds> {
-        Ok(Place { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
+    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<InShared<T>, OutOfBounds> {
+        Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }
 
     /// The bytes at `offset` as the target of a copy.
@@ -347,18 +347,18 @@ impl SharedMemory {
 }
 
 /// Atomic words in shared memory that were checked to be there.
-pub struct Place<T: Shared> {
+pub struct InShared<T: Shared> {
     words: NonNull<T>,
     /// Keeps them mapped.
     _memory: Arc<SharedMemory>,
 }
 
 // SAFETY: a reference to words that any thread may use, and to memory that lives as long.
-unsafe impl<T: Shared> Send for Place<T> {}
+unsafe impl<T: Shared> Send for InShared<T> {}
 // SAFETY: as for Send.
-unsafe impl<T: Shared> Sync for Place<T> {}
+unsafe impl<T: Shared> Sync for InShared<T> {}
 
-impl<T: Shared> Deref for Place<T> {
+impl<T: Shared> Deref for InShared<T> {
     type Target = T;
 
     #[inline]

@@ -11,7 +11,7 @@ use super::{
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
-use crate::os::user::Word;
+use crate::os::user::LastWord;
 use crate::pair::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};
@@ -182,7 +182,7 @@ impl Arriving {
                     let offer =
                         if ahead.is_none() { self.offers.make(end, view.end(), segments, slice, len) } else { None };
                     if let Some((number, slice)) = offer {
-                        let mut word = Word::default();
+                        let mut word = LastWord::default();
                         let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
                         fetching.offered = Some((number, slice.offset));
                         match read {
