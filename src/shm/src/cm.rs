@@ -89,7 +89,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         return;
     };
     let attached = link.attach(id.active, id, conn, Party::new(0, 0));
-    if !attached || conn.phase() == ConnPhase::Dead {
+    if !attached || conn.phase() >= ConnPhase::Dead {
         // There is no memory, or the program gave up while the place was looked for.
         link.withdraw(id);
         end(conn, ConnectionReport::NonPeerRejected);

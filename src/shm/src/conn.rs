@@ -31,6 +31,7 @@ use once_cell::sync::OnceCell;
 
 use crate::Shm;
 use crate::link::Link;
+use crate::node::Command;
 use crate::pair::{End, Open};
 use crate::pending::Pending;
 use crate::record::Acknowledge;
@@ -38,7 +39,7 @@ use crate::rx::{Advance, Fatal, Rx, Stop, Told};
 use crate::sleep::News;
 use crate::srq::SharedQueue;
 use crate::tx::Tx;
-use crate::wire::{CloseReason, ConnId, EndInfo};
+use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 mod deliver;
 mod ending;
@@ -51,8 +52,11 @@ const DRAIN_TURNS: u32 = 64;
 /// Records that polls find by ready bits before the connection is polled.
 const WARM: u32 = 4;
 
+/// In the place of their number while callers poll the connection.
+const HOT: u32 = u32::MAX;
+
 /// How far a connection has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum ConnPhase {
     /// Not yet tied to a link.
@@ -63,6 +67,8 @@ pub enum ConnPhase {
     Up,
     /// Over.
     Dead,
+    /// Over, as are the transfers that the peer had under way at its end.
+    Still,
 }
 
 impl ConnPhase {
@@ -71,7 +77,8 @@ impl ConnPhase {
             0 => ConnPhase::Idle,
             1 => ConnPhase::Pending,
             2 => ConnPhase::Up,
-            _ => ConnPhase::Dead,
+            3 => ConnPhase::Dead,
+            _ => ConnPhase::Still,
         }
     }
 }
@@ -100,12 +107,8 @@ pub struct Conn {
     /// It stands in line at `srq`.
     pub in_line: AtomicBool,
     rx: Mutex<Rx>,
-    /// Records that were found by a ready bit while callers polled, up to [`WARM`].
-    warmth: AtomicU32,
-    /// It is among those that callers poll.
-    hot: AtomicBool,
-    /// It is dead, and the transfers are over that the peer had under way when it died.
-    still: AtomicBool,
+    /// Records that were found by a ready bit while callers polled, up to [`WARM`], or [`HOT`].
+    heat: AtomicU32,
 }
 
 impl Conn {
@@ -128,9 +131,7 @@ impl Conn {
             stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
-            warmth: AtomicU32::new(0),
-            hot: AtomicBool::new(false),
-            still: AtomicBool::new(false),
+            heat: AtomicU32::new(0),
         })?)
     }
 
@@ -150,17 +151,17 @@ impl Conn {
         self.tie.get().map(|tie| &tie.end)
     }
 
-    /// Takes note that a poll has found something by a ready bit; true if that was often enough, in a row, for the
-    /// connection to be polled.
+    /// Counts that a poll has found something by a ready bit; true if that was often enough for the connection to be
+    /// polled. It is not polled yet.
     pub fn warm(&self) -> bool {
-        let warmth = self.warmth.load(Ordering::Relaxed);
-        self.warmth.store((warmth + 1).min(WARM), Ordering::Relaxed);
-        warmth + 1 >= WARM
+        let heat = (self.heat.load(Ordering::Relaxed) + 1).min(WARM);
+        self.heat.store(heat, Ordering::Relaxed);
+        heat == WARM
     }
 
     /// True if it is among those that callers poll.
     pub fn is_hot(&self) -> bool {
-        self.hot.load(Ordering::Relaxed)
+        self.heat.load(Ordering::Relaxed) == HOT
     }
 
     /// Sets the connection's ready bit if it has something to do. Polls do not look at it any more, and the peer can know.
@@ -185,17 +186,18 @@ impl Conn {
     /// Tells the peer that this process polls the connection; false if that is over, or has not begun.
     pub fn begin_polling(&self) -> bool {
         // Whoever closes the connection does that under the same lock, and finds this set or keeps it from being polled.
-        self.hot.store(true, Ordering::Relaxed);
-        let begun = self.phase() == ConnPhase::Up && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
-        self.hot.store(begun, Ordering::Relaxed);
+        self.heat.store(HOT, Ordering::Relaxed);
+        let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
+        if !begun {
+            self.heat.store(0, Ordering::Relaxed);
+        }
         begun
     }
 
     /// Tells the peer that this process does not poll the connection any more. The caller calls
     /// [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn end_polling(&self) {
-        self.warmth.store(0, Ordering::Relaxed);
-        self.hot.store(false, Ordering::Relaxed);
+        self.heat.store(0, Ordering::Relaxed);
         if let Some(end) = self.end() {
             end.set_polled(false);
         }
@@ -321,7 +323,7 @@ impl Conn {
         let (_, credit) = self.progress_rx(Advance::Batch);
         let Some(Tie { end, link, .. }) = self.tie.get() else { return };
         if end.pair.take_untold() {
-            link.clone().tell_refusal();
+            link.send(Message::Reads(false));
         }
         self.progress_tx_if_free(end, credit);
     }
@@ -447,7 +449,7 @@ impl Conn {
     /// behalf of the connection, whichever thread closed it, nor does a transfer of the peer that begins later. All
     /// successful requests are reported if `report` is set.
     pub fn kill(&self, report: bool) -> bool {
-        let first = self.phase.swap(ConnPhase::Dead as u8, Ordering::AcqRel) != ConnPhase::Dead as u8;
+        let first = self.phase.fetch_max(ConnPhase::Dead as u8, Ordering::AcqRel) < ConnPhase::Dead as u8;
         {
             let mut rx = self.rx.lock();
             rx.close(self.end());
@@ -469,12 +471,12 @@ impl Conn {
 
     /// The transfers of the peer that were under way when the connection was closed, and may still be.
     fn pending(&self) -> Option<Pending> {
-        if self.still.load(Ordering::Acquire) {
+        if self.phase() == ConnPhase::Still {
             return None;
         }
         let pending = self.tie.get().and_then(|Tie { end, .. }| Pending::new(end.home(), std::iter::once(&end.pair)));
         if pending.is_none() {
-            self.still.store(true, Ordering::Release);
+            self.phase.store(ConnPhase::Still as u8, Ordering::Release);
         }
         pending
     }
@@ -483,7 +485,7 @@ impl Conn {
     pub fn await_still(&self) {
         if let (Some(pending), Some(Tie { end, .. })) = (self.pending(), self.tie.get()) {
             pending.wait(end.home());
-            self.still.store(true, Ordering::Release);
+            self.phase.store(ConnPhase::Still as u8, Ordering::Release);
         }
     }
 
@@ -497,8 +499,8 @@ impl Conn {
     }
 
     fn finish_later(self: &Arc<Self>, pending: Pending, reason: CloseReason, report: Report) {
-        if let Some(Tie { link, .. }) = self.tie.get() {
-            link.finish(Ending { conn: self.clone(), pending, reason, report });
+        if let Some(node) = self.tie.get().and_then(|tie| tie.link.node()) {
+            node.command(Command::Finish(Ending { conn: self.clone(), pending, reason, report }));
         }
     }
 
@@ -523,7 +525,7 @@ impl Conn {
     }
 
     fn tell(&self, reason: CloseReason, report: Report) {
-        self.still.store(true, Ordering::Release);
+        self.phase.store(ConnPhase::Still as u8, Ordering::Release);
         self.release(reason);
         match report {
             Report::Failed(recv, request) => {
@@ -542,7 +544,7 @@ impl Conn {
 
     /// The peer has disconnected, or is gone: what arrived before is delivered, then the connection is over.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
-        if self.phase() == ConnPhase::Up {
+        if self.is_up() {
             // A peer that has disconnected adds nothing, so this ends; one that does not keep to the rules is not listened
             // to for ever.
             for _ in 0..DRAIN_TURNS {

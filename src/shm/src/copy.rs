@@ -336,7 +336,7 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
 /// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
 /// it, its last word is not stored but left in `word`, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
-    if !end.pair.reads_peer() {
+    if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
     let mut pins = List::new();
@@ -367,7 +367,7 @@ pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) 
 
 /// Writes a part of a message from `segments` to the memory of the receiver, who has offered that.
 pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
-    if !end.pair.reads_peer() {
+    if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
     let mut pins = List::new();
@@ -388,7 +388,7 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
 
 /// Reads a slice of a message from the sender's memory at `from` into `segments`.
 pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.pair.reads_peer() {
+    if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
     let mut pins = List::new();
@@ -464,7 +464,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
 /// Writes a slice of the segments to the peer's memory. If that is the last of the write, the word at its end is one
 /// that [`tail_of_write`] leaves to the kernel.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    if !end.pair.reads_peer() {
+    if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
     let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
@@ -514,7 +514,7 @@ fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Opt
 
 /// Reads a slice of the peer's memory into the segments.
 pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.pair.reads_peer() {
+    if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
     let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);

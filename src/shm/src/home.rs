@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use crossbeam_utils::CachePadded;
 use dat_core::transport;
 use host::doorbell::Doorbell;
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::{asymmetric, memory};
 use once_cell::sync::OnceCell;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -244,14 +244,9 @@ impl Home {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
-    /// True if a wait watches for itself.
-    pub fn is_led(&self) -> bool {
-        self.sleepers.lock().is_led()
-    }
-
-    /// True if there are waits that sleep.
-    pub fn has_waits(&self) -> bool {
-        self.sleepers.lock().has_waits()
+    /// Who sleeps in this process.
+    pub fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
+        self.sleepers.lock()
     }
 
     /// Prepares a wait for sleep, with `requests` one for the completion of requests among others. If it is the only one, it

@@ -20,12 +20,11 @@ use std::sync::{Arc, Weak};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
 
-use crate::conn::{Conn, Ending};
-use crate::node::Node;
+use crate::conn::Conn;
+use crate::node::{Command, Node};
 use crate::os::directory::SocketName;
 use crate::os::socket::{Sent, Socket};
 use crate::pair::{End, MAX_CONNS, Pair};
-use crate::pending::Pending;
 use crate::regions::Party;
 use crate::wire::{CloseReason, ConnId, Message};
 
@@ -124,6 +123,11 @@ impl Link {
             unanswered: Mutex::default(),
             last_attempt: AtomicU64::new(0),
         })
+    }
+
+    /// The node, which may be gone.
+    pub fn node(&self) -> Option<Arc<Node>> {
+        self.node.upgrade()
     }
 
     /// The memory that the processes share.
@@ -277,9 +281,9 @@ impl Link {
 
     /// Sends a message; it leaves in order, at the latest when the socket takes it.
     pub fn send(self: &Arc<Self>, message: Message) {
-        let Some(node) = self.node.upgrade() else { return };
+        let Some(node) = self.node() else { return };
         let Some(socket) = &self.socket else {
-            node.deliver(self, message);
+            node.command(Command::Deliver(self.clone(), message));
             return;
         };
         let mut outbox = self.outbox.lock();
@@ -289,11 +293,11 @@ impl Link {
         outbox.push(message.encode());
         if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
-            node.want_room(self);
+            node.command(Command::WantRoom(self.clone()));
         } else if outbox.size > OUTBOX {
             outbox.close();
             drop(outbox);
-            node.abandon(self);
+            node.command(Command::Abandon(self.clone()));
         }
     }
 
@@ -315,10 +319,10 @@ impl Link {
         drop(conns);
         if let Some((_, conn)) = taken
             && conn.is_hot()
-            && let Some(node) = self.node.upgrade()
+            && let Some(node) = self.node()
         {
             drop(conn);
-            node.forget_dead();
+            node.links.forget_dead();
         }
     }
 
@@ -327,23 +331,6 @@ impl Link {
         let active_end = side == id.active;
         self.note_release(id, active_end);
         self.send(Message::Close { conn: id, to_active: !active_end, reason });
-    }
-
-    /// Has the node's thread bring an end to its end.
-    pub fn finish(&self, ending: Ending) {
-        if let Some(node) = self.node.upgrade() {
-            node.finish(ending);
-        }
-    }
-
-    /// Tells the peer that this process cannot read its memory any more.
-    pub fn tell_refusal(self: Arc<Self>) {
-        self.send(Message::Reads(false));
-    }
-
-    /// The transfers that all peers of this process have under way.
-    pub fn transfers(&self) -> Option<Pending> {
-        self.node.upgrade().and_then(|node| node.transfers())
     }
 }
 

@@ -20,7 +20,6 @@ use crate::link::{Link, Links};
 use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
-use crate::pending::Pending;
 use crate::wire::{Message, Probe};
 
 /// Tasks that may come before the thread fetches them, and after room was made for them.
@@ -233,38 +232,6 @@ impl Node {
     /// The service point that listens on `qualifier` in this process.
     pub fn point(&self, qualifier: u64) -> Option<ListenerSink<Shm>> {
         self.points.lock().get(&qualifier).map(|(sink, _)| sink.clone())
-    }
-}
-
-impl Node {
-    /// Handles a message of this process to itself.
-    pub fn deliver(&self, link: &Arc<Link>, message: Message) {
-        self.command(Command::Deliver(link.clone(), message));
-    }
-
-    /// Has the rest of the link's messages sent when its socket has room.
-    pub fn want_room(&self, link: &Arc<Link>) {
-        self.command(Command::WantRoom(link.clone()));
-    }
-
-    /// Ends the link, whose peer does not read its messages.
-    pub fn abandon(&self, link: &Arc<Link>) {
-        self.command(Command::Abandon(link.clone()));
-    }
-
-    /// Drops the connections that are over and that callers polled.
-    pub fn forget_dead(&self) {
-        self.links.forget_dead();
-    }
-
-    /// Has a connection's end told of when the transfers of the peer are over.
-    pub fn finish(&self, ending: Ending) {
-        self.command(Command::Finish(ending));
-    }
-
-    /// The transfers that all peers have under way.
-    pub fn transfers(&self) -> Option<Pending> {
-        self.links.transfers()
     }
 }
 

@@ -80,6 +80,23 @@ const REACHED: u64 = 1 << 32;
 /// It was not.
 const TRIED: u64 = 1 << 33;
 
+/// Something that is so at the moment, and orders nothing else.
+#[derive(Default)]
+pub struct Hint(AtomicBool);
+
+impl Hint {
+    /// Whether it is so.
+    #[inline]
+    pub fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether it is so.
+    pub fn set(&self, is: bool) {
+        self.0.store(is, Ordering::Relaxed);
+    }
+}
+
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
@@ -108,13 +125,15 @@ pub struct Pair {
     /// For each side the words of ready bits that belong to places which connections of this process have had.
     used: [AtomicU64; 2],
     /// A fence that the peer makes when it ends its polling is one for this process as well.
-    fenced: AtomicBool,
-    reads_peer: AtomicBool,
+    fenced: Hint,
+    /// This process can read and write the peer's memory, and the peer that of this process.
+    pub reads_peer: Hint,
+    pub peer_reads: Hint,
     /// The peer does not know yet that `reads_peer` has become false.
     untold: AtomicBool,
-    peer_reads: AtomicBool,
     dead: AtomicBool,
-    suspect: AtomicBool,
+    /// The peer was found to be stopped in a transfer, and was not found to have gone on.
+    pub suspect: Hint,
     violated: AtomicBool,
     complained: AtomicBool,
 }
@@ -169,12 +188,12 @@ impl Pair {
             door: AtomicU64::new(0),
             own: Default::default(),
             used: Default::default(),
-            fenced: AtomicBool::new(side.is_none() && home.fences_peers()),
-            reads_peer: AtomicBool::new(false),
+            fenced: Hint(AtomicBool::new(side.is_none() && home.fences_peers())),
+            reads_peer: Hint::default(),
+            peer_reads: Hint::default(),
             untold: AtomicBool::new(false),
-            peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
-            suspect: AtomicBool::new(false),
+            suspect: Hint::default(),
             violated: AtomicBool::new(false),
             complained: AtomicBool::new(false),
         })
@@ -221,14 +240,8 @@ impl Pair {
 
     /// Takes the memory that the peer has published, and its probe; false if there is some already.
     pub fn set_peer(&self, peer: Peer, probe: Probe) -> bool {
-        self.fenced.store(self.home.fences_peers() && peer.fences_peers(), Ordering::Relaxed);
+        self.fenced.set(self.home.fences_peers() && peer.fences_peers());
         self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
-    }
-
-    /// True if a fence that the peer makes when it ends its polling is one for this process as well.
-    #[inline]
-    fn is_fenced(&self) -> bool {
-        self.fenced.load(Ordering::Relaxed)
     }
 
     /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
@@ -261,26 +274,6 @@ impl Pair {
                 return if reached { number } else { 0 };
             }
         }
-    }
-
-    /// True if the peer can read the memory of this process.
-    pub fn peer_reads(&self) -> bool {
-        self.peer_reads.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether the peer can read the memory of this process.
-    pub fn set_peer_reads(&self, reads: bool) {
-        self.peer_reads.store(reads, Ordering::Relaxed);
-    }
-
-    /// True if this process can read and write the peer's memory.
-    pub fn reads_peer(&self) -> bool {
-        self.reads_peer.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether this process can read and write the peer's memory.
-    pub fn set_reads_peer(&self, reads: bool) {
-        self.reads_peer.store(reads, Ordering::Relaxed);
     }
 
     /// True, once, if the peer is to be told that this process cannot read its memory any more.
@@ -423,16 +416,6 @@ impl Pair {
     }
 
     // ---- A peer that does not end its transfers ----
-
-    /// True if the peer was found to be stopped in a transfer, and was not found to have gone on.
-    pub fn is_suspect(&self) -> bool {
-        self.suspect.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether the peer is stopped in a transfer.
-    pub fn set_suspect(&self, suspect: bool) {
-        self.suspect.store(suspect, Ordering::Relaxed);
-    }
 
     /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
     pub fn has_violated(&self) -> bool {

@@ -102,7 +102,7 @@ impl Pending {
         let others = || self.transfers.iter().filter(|transfer| !transfer.pair.is_local());
         if self.change.is_none()
             && others().next().is_some()
-            && (self.start.elapsed() > GRACE || others().all(|transfer| transfer.pair.is_suspect()))
+            && (self.start.elapsed() > GRACE || others().all(|transfer| transfer.pair.suspect.get()))
         {
             self.change = Some(home.door.change(self.since));
         }
@@ -139,7 +139,7 @@ impl Transfer {
         }
         let under_way = transfers::is_under_way(self.pair.transfers(self.side), self.slot, self.word);
         if !under_way {
-            self.pair.set_suspect(false);
+            self.pair.suspect.set(false);
         }
         under_way
     }
@@ -173,7 +173,7 @@ impl Transfer {
             }
             Doing::Asleep => true,
         };
-        self.pair.set_suspect(!may);
+        self.pair.suspect.set(!may);
         may
     }
 }

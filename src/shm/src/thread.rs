@@ -398,7 +398,7 @@ impl Thread {
     fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
         match (self.peers.get(&token), message) {
             (Some(Stage::Up(_)), Message::Ring) => {}
-            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().set_peer_reads(reads),
+            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().peer_reads.set(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
                 if !cm::handle(&self.node, &link, message) {

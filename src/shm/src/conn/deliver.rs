@@ -112,6 +112,6 @@ impl Conn {
 
     /// The transfers that all peers of this process have under way.
     pub fn transfers(&self) -> Option<Pending> {
-        self.tie.get().and_then(|tie| tie.link.transfers())
+        self.tie.get()?.link.node()?.links.transfers()
     }
 }

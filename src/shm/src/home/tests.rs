@@ -40,7 +40,7 @@ fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
     });
     assert_eq!(stray.into_inner(), 0, "a wait slept, and peers rang for somebody else");
     assert!(led.into_inner() > 0);
-    assert!(!home.is_led() && !home.has_waits());
+    assert!(!home.sleepers().is_led() && !home.sleepers().has_waits());
     assert_eq!(word(), THREAD);
 }
 

@@ -192,7 +192,7 @@ impl End {
 
     /// What this side offers the peer, which polls the connection, to write; `None` if it does not, or cannot write.
     pub fn own_offer(&self) -> Option<&Offer> {
-        (self.pair.reads_peer() && self.pair.peer_reads() && self.peer_polls()).then(|| self.offered())
+        (self.pair.reads_peer.get() && self.pair.peer_reads.get() && self.peer_polls()).then(|| self.offered())
     }
 
     /// What this side has offered the peer.
@@ -286,7 +286,7 @@ impl End {
     /// system has such.
     #[inline]
     fn fence_for_polling(&self) {
-        if self.pair.is_fenced() {
+        if self.pair.fenced.get() {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
@@ -330,7 +330,7 @@ impl End {
 
     /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
     pub fn stop_copying(&self) {
-        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+        if self.pair.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.pair.untold.store(true, Ordering::Relaxed);
         }
         self.look_again();

@@ -176,7 +176,8 @@ impl Arriving {
                 }
                 ahead => {
                     let to = ahead.map_or(len, |(slice, _)| slice.offset);
-                    let now = if end.pair.reads_peer() { budget.slice_of_message(end, to - offset) } else { Some(0) };
+                    let now =
+                        if end.pair.reads_peer.get() { budget.slice_of_message(end, to - offset) } else { Some(0) };
                     let Some(now) = now else { return Way::Again };
                     let slice = Slice { offset, len: now, last: offset + now == len };
                     let offer =

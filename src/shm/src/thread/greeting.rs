@@ -118,7 +118,7 @@ impl Thread {
         let [memory, published @ ..] = take_fds::<4>(fds)?;
         let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid)?;
         pair.set_peer(Peer::open(published, socket.clone())?, probe);
-        pair.set_reads_peer(self.node.can_copy(&pair));
+        pair.reads_peer.set(self.node.can_copy(&pair));
         Ok(pair)
     }
 
@@ -126,7 +126,7 @@ impl Thread {
     pub(super) fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
         let (home, pair) = (&self.node.links.home, link.pair());
-        let (name, probe, reads) = (self.node.name.to_string(), self.node.probe(pair.pid), pair.reads_peer());
+        let (name, probe, reads) = (self.node.name.to_string(), self.node.probe(pair.pid), pair.reads_peer.get());
         let welcome = Message::Welcome { name, probe, reads }.encode();
         match link.socket().map_or(Ok(Sent::Closed), |socket| socket.send(&welcome, &home.fds())) {
             Ok(Sent::Done) => {}
@@ -151,8 +151,8 @@ impl Thread {
         let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
         link.pair().set_peer(peer, probe);
         let own_reads = self.node.can_copy(link.pair());
-        link.pair().set_reads_peer(own_reads);
-        link.pair().set_peer_reads(reads);
+        link.pair().reads_peer.set(own_reads);
+        link.pair().peer_reads.set(reads);
         link.send(Message::Reads(own_reads));
         self.be_up(token, link, call.waiting);
         Ok(())

@@ -58,7 +58,7 @@ impl Tx {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE_PIECE, solicited, acknowledge, aux: request.len };
         let ring = request.len <= EAGER_MAX || self.part.done > 0;
-        if ring || end.pair.is_local() || !end.pair.peer_reads() {
+        if ring || end.pair.is_local() || !end.pair.peer_reads.get() {
             self.pieces(end, header, &[], request, budget)
         } else {
             self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)

@@ -38,7 +38,7 @@ impl Tx {
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
                 if len <= EAGER_MAX {
                     self.pieces(end, header, &[], request, budget)
-                } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads() {
+                } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads.get() {
                     self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request, budget)
                 } else {
                     self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
@@ -133,7 +133,7 @@ impl Tx {
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
         if !self.part.ring {
-            if end.pair.reads_peer() {
+            if end.pair.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
                 if len <= EAGER_MAX && (tail > 0 || self.is_behind_write()) {
                     // One record does both.
@@ -179,7 +179,7 @@ impl Tx {
             let copy = |slice| copy::from_self(end, remote, request.segments, slice);
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
-        if end.pair.reads_peer() {
+        if end.pair.reads_peer.get() {
             if self.is_behind_write() {
                 return Launch::Waits(For::Peer);
             }
