@@ -58,9 +58,6 @@ pub struct Alarm(Mapped, SharedFile);
 
 impl Alarm {
     /// Makes an alarm on which nobody sleeps.
-    ///
-    /// # Errors
-    /// The error of the system call.
     pub fn new() -> io::Result<Alarm> {
         let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
         Ok(Alarm(Mapped::new(memory), file))

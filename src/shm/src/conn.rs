@@ -113,9 +113,6 @@ pub struct Conn {
 
 impl Conn {
     /// A queue pair that is not connected; its peer is told what `info` says of it.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`](dat_core::error::Resource::Memory).
     pub fn new(sink: EndpointSink<Shm>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
         if let Some(srq) = &srq {
             srq.expect()?;

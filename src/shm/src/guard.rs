@@ -150,9 +150,6 @@ pub struct Guard {
 
 impl Guard {
     /// Nothing is owed.
-    ///
-    /// # Errors
-    /// The error of the system call.
     pub fn new() -> io::Result<Self> {
         Ok(Guard { new: Mutex::new(Some(Vec::new())), bell: Doorbell::new()? })
     }

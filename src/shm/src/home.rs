@@ -93,9 +93,6 @@ pub struct Home {
 
 impl Home {
     /// Publishes an empty table of regions; peers are to wake the thread.
-    ///
-    /// # Errors
-    /// The error of the system call.
     pub fn new() -> io::Result<Home> {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let published = memory::arc(published)?;

@@ -79,9 +79,6 @@ pub struct Node {
 
 impl Node {
     /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
-    ///
-    /// # Errors
-    /// The error of the system call.
     pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
         let name = reachable.name().clone();
         let links = Links::new(Home::new()?)?;
@@ -143,9 +140,6 @@ impl Node {
     // ---- The thread ----
 
     /// Makes room for tasks that calls of the program give the thread.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
         self.commands.lock().room(TASKS)
     }

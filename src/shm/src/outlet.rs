@@ -144,9 +144,6 @@ impl<A: Area> Outlet<A> {
     }
 
     /// Takes note of the peer's position as a record of it tells.
-    ///
-    /// # Errors
-    /// As for [`Producer::credit`].
     #[inline]
     pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
@@ -180,9 +177,6 @@ impl<A: Area> Outlet<A> {
     }
 
     /// The peer's position; `None` while the ring is not open.
-    ///
-    /// # Errors
-    /// As for [`Producer::consumed`].
     #[inline]
     pub fn consumed(&mut self) -> Option<Result<u64, Corrupt>> {
         self.producer.as_mut().map(Producer::consumed)

@@ -141,26 +141,17 @@ pub struct Pair {
 impl Pair {
     /// Makes memory that this process shares with another one, in which it has `side`, or with itself, so that it has both
     /// sides. [`Pair::with`] says which process that is.
-    ///
-    /// # Errors
-    /// The error of the system call.
     pub fn create(home: &Arc<Home>, side: Option<u8>) -> io::Result<Pair> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         Pair::new(home, SharedMemory::create_growing(name, HEAD)?, side)
     }
 
     /// Opens the memory that a process has made; this process has the other side.
-    ///
-    /// # Errors
-    /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, side: u8) -> io::Result<Pair> {
         Pair::new(home, SharedMemory::open_growing(fd, HEAD)?, Some(side))
     }
 
     /// The same, shared with the process `pid`.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn with(mut self, pid: i32) -> Result<Arc<Pair>, NoMemory> {
         self.pid = pid;
         memory::arc(self)

@@ -28,9 +28,6 @@ struct Buffers {
 
 impl SharedQueue {
     /// A queue for `recvs` receives of up to `segments` segments.
-    ///
-    /// # Errors
-    /// As for [`RecvQueue::new`].
     pub fn new(recvs: usize, segments: usize) -> Result<Arc<Self>> {
         let queue = RecvQueue::new(recvs, segments)?;
         let line = VecDeque::from(memory::vec(LINE)?);
@@ -38,9 +35,6 @@ impl SharedQueue {
     }
 
     /// Makes room for another connection to stand in line.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`](dat_core::error::Resource::Memory).
     pub fn expect(self: &Arc<Self>) -> Result<()> {
         // Each connection has a reference of its own.
         let conns = Arc::strong_count(self);
@@ -59,9 +53,6 @@ impl SharedQueue {
     }
 
     /// Makes room for `recvs` receives.
-    ///
-    /// # Errors
-    /// As for [`RecvQueue::reserve`].
     pub fn resize(&self, recvs: usize) -> Result<()> {
         self.buffers.lock().queue.reserve(recvs, self.segments)
     }

@@ -195,9 +195,6 @@ pub struct Tx {
 
 impl Tx {
     /// A direction with room for as many requests as the queue pair admits.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`].
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { ep, reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
         tx.flying.room(sizes.requests)?;

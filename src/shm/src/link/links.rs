@@ -25,9 +25,6 @@ pub struct Links {
 
 impl Links {
     /// No links yet, of a process that publishes `home`.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn new(home: Home) -> Result<Self, NoMemory> {
         Ok(Links {
             home: memory::arc(home)?,

@@ -226,9 +226,6 @@ impl SharedMemory {
 
     /// Does what [`SharedMemory::create`] does, for memory that peers can write and that can grow: see
     /// [`SharedFile::window`].
-    ///
-    /// # Errors
-    /// Those of [`SharedMemory::create`].
     pub fn create_growing(name: &str, size: usize) -> io::Result<(SharedFile, SharedMemory)> {
         SharedMemory::make(name, size, Access::ReadWrite, SEALS)
     }
@@ -326,9 +323,6 @@ impl SharedMemory {
     }
 
     /// The atomic words at `offset`, to be used as long as the result lives.
-    ///
-    /// # Errors
-    /// As for [`SharedMemory::at`].
     pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<InShared<T>, OutOfBounds> {
         Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }

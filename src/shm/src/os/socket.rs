@@ -139,9 +139,6 @@ impl Socket {
     }
 
     /// Makes a connection within the process and returns both ends.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn pair() -> io::Result<(Socket, Socket)> {
         let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?;
         Ok((Socket::new(one), Socket::new(two)))
@@ -227,9 +224,6 @@ impl Socket {
     }
 
     /// The process at the other end.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn peer_credentials(&self) -> io::Result<Credentials> {
         // This calls libc: rustix knows no process 0, which is what the kernel reports for a process that is not
         // visible.
