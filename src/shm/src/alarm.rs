@@ -19,9 +19,9 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::transport;
-use host::futex;
+use host::{futex, memory};
 
-use crate::os::memory::{Access, SharedFile, SharedMemory};
+use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::sleep::{self, RUNG, Rung};
 
 /// Bytes of the shared memory. The word is at its beginning.
@@ -29,27 +29,19 @@ const SIZE: usize = 4096;
 
 /// The word in a mapping of it, and what this process has done to it.
 struct Mapped {
-    memory: SharedMemory,
+    word: InShared<AtomicU32>,
     /// The last sleep that this process has ended.
     ended: AtomicU32,
 }
 
 impl Mapped {
-    fn new(memory: SharedMemory) -> Mapped {
-        Mapped { memory, ended: AtomicU32::new(RUNG) }
-    }
-
-    #[inline]
-    fn word(&self) -> &AtomicU32 {
-        match self.memory.at(0) {
-            Ok(word) => word,
-            Err(_) => unreachable!("the first word lies inside the memory"),
-        }
+    fn new(memory: SharedMemory) -> io::Result<Mapped> {
+        Ok(Mapped { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
     }
 
     /// Ends the sleep with this number: see [`sleep::ring_for`].
     fn ring_for(&self, sleep: u32) -> Rung {
-        sleep::ring_for(self.word(), &self.ended, sleep, || futex::wake_shared(self.word()))
+        sleep::ring_for(&*self.word, &self.ended, sleep, || futex::wake_shared(&self.word))
     }
 }
 
@@ -60,7 +52,7 @@ impl Alarm {
     /// Makes an alarm on which nobody sleeps.
     pub fn new() -> io::Result<Alarm> {
         let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
-        Ok(Alarm(Mapped::new(memory), file))
+        Ok(Alarm(Mapped::new(memory)?, file))
     }
 
     /// The descriptor that a peer opens as a [`PeerAlarm`].
@@ -70,7 +62,7 @@ impl Alarm {
 
     /// Keeps the waiter from the sleep for which it has prepared.
     pub fn silence(&self) {
-        self.0.word().store(RUNG, Ordering::Release);
+        self.0.word.store(RUNG, Ordering::Release);
     }
 
     /// Ends the sleep with this number.
@@ -82,13 +74,13 @@ impl Alarm {
 
 impl transport::Alarm for Alarm {
     fn word(&self) -> &AtomicU32 {
-        self.0.word()
+        &self.0.word
     }
 
     #[cold]
     fn ring(&self) {
         self.silence();
-        futex::wake_shared(self.0.word());
+        futex::wake_shared(&self.0.word);
     }
 }
 
@@ -101,7 +93,7 @@ impl PeerAlarm {
     /// # Errors
     /// `InvalidData` if it is no alarm; otherwise the error of the system.
     pub fn open(fd: OwnedFd) -> io::Result<PeerAlarm> {
-        Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)))
+        Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)?))
     }
 
     /// Ends the sleep with this number.

@@ -425,13 +425,8 @@ impl Conn {
         if drained {
             self.sink.drained();
         }
-        if report.corrupt {
-            let request = Some((FailedRequest::Oldest, Status::Transport));
-            self.fail(Fatal { request, ..Fatal::default() });
-        } else if let Some(failed) = report.failed {
-            self.fail(Fatal { request: Some(failed), ..Fatal::default() });
-        } else if report.answer.is_some() {
-            self.fail(Fatal { peer: report.answer, ..Fatal::default() });
+        if let Some(fatal) = report.fatal {
+            self.fail(fatal);
         }
     }
 

@@ -22,27 +22,11 @@ use rustix::io::Errno;
 use rustix::process::{Pid, getpriority_process};
 use rustix::thread::gettid;
 
-use crate::os::memory::SharedMemory;
+use crate::os::memory::InShared;
 use crate::os::task::{self, Doing};
 
 /// Bytes of a door's stack, on which next to nothing happens.
 const STACK: usize = 64 * 1024;
-
-/// The place where the number of the door is published: 0 if there is no door.
-#[derive(Clone)]
-struct Sign {
-    memory: Arc<SharedMemory>,
-    offset: usize,
-}
-
-impl Sign {
-    fn word(&self) -> &AtomicU32 {
-        match self.memory.at(self.offset) {
-            Ok(word) => word,
-            Err(_) => unreachable!("the word lies inside the memory"),
-        }
-    }
-}
 
 /// One thread.
 struct Sleeper {
@@ -64,7 +48,8 @@ struct Note {
 
 /// The doors of a process: the one that is published, and those that leave.
 pub struct Door {
-    sign: Sign,
+    /// Where the number of the door is published; 0 if there is none.
+    sign: InShared<AtomicU32>,
     threads: Mutex<Threads>,
     /// The last change whose number is being published, or is.
     published: Arc<AtomicU64>,
@@ -87,10 +72,9 @@ pub struct Moment(u64);
 pub struct Change(u64);
 
 impl Door {
-    /// No door yet. The number is published in the word at `offset` of `memory`, which this process can write.
-    pub fn new(memory: Arc<SharedMemory>, offset: usize) -> Door {
-        let published = Arc::default();
-        Door { sign: Sign { memory, offset }, threads: Mutex::default(), published }
+    /// No door yet. The number of the one that there is will be in `sign`.
+    pub fn new(sign: InShared<AtomicU32>) -> Door {
+        Door { sign, threads: Mutex::default(), published: Arc::default() }
     }
 
     /// Makes the first door; returns when its number is published.
@@ -126,7 +110,7 @@ impl Door {
             }
             threads.changes += 1;
             self.published.store(threads.changes, Ordering::SeqCst);
-            self.sign.word().store(0, Ordering::SeqCst);
+            self.sign.store(0, Ordering::SeqCst);
             threads.all.iter().for_each(|sleeper| sleeper.note.dismiss());
         }
         Change(threads.changes)
@@ -150,7 +134,7 @@ impl Door {
             sleeper.note.await_number();
             sleeper.note.dismiss();
         }
-        self.sign.word().store(0, Ordering::SeqCst);
+        self.sign.store(0, Ordering::SeqCst);
         for sleeper in sleepers {
             sleeper.thread.join();
         }
@@ -172,7 +156,7 @@ impl Door {
             // found the old serial number did so before this store, so a peer that has the new thread's number finds it
             // closed.
             published.store(serial, Ordering::SeqCst);
-            sign.word().store(tid.cast_unsigned(), Ordering::SeqCst);
+            sign.store(tid.cast_unsigned(), Ordering::SeqCst);
             drop(sign);
             own.set_number(tid);
             if let Some(note) = before {

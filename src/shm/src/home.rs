@@ -104,7 +104,7 @@ impl Home {
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
         let home = Home {
-            door: Door::new(published, DOOR),
+            door: Door::new(published.place(DOOR)?),
             word,
             file,
             regions: RegionTable::new()?,

@@ -127,6 +127,16 @@ pub const PLACE: usize = 16;
 /// Bytes of a [`target`].
 pub const TARGET: usize = 24;
 
+/// The 8 bytes at `at`.
+fn word(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
+}
+
+/// The 4 bytes at `at`.
+fn half(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
+}
+
 /// The place of a piece of a message in the sender's memory: address, length. Or two other numbers.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
@@ -137,8 +147,7 @@ pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
 
 /// Reads a [`place`].
 pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
-    (word(0), word(8))
+    (word(bytes, 0), word(bytes, 8))
 }
 
 /// A range of the receiver's registered memory.
@@ -152,28 +161,16 @@ pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
 
 /// Reads a [`target`]: address, key, length.
 pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
-    let key = u32::from_le_bytes(std::array::from_fn(|k| bytes[16 + k]));
-    (word(0), key, word(8))
+    (word(bytes, 0), half(bytes, 16), word(bytes, 8))
 }
 
-/// Bytes of a [`number`].
+/// Bytes of a number: a value, or a key.
 pub const NUMBER: usize = 4;
 /// Bytes of an [`atomic`].
 pub const ATOMIC: usize = 32;
 /// What an [`atomic`] does.
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
-
-/// A number of 32 bits: a value, or a key.
-pub fn number(number: u32) -> [u8; NUMBER] {
-    number.to_le_bytes()
-}
-
-/// Reads a [`number`].
-pub fn read_number(bytes: [u8; NUMBER]) -> u32 {
-    u32::from_le_bytes(bytes)
-}
 
 /// An atomic operation on eight bytes of the receiver's registered memory: address, two operands, key, what is done.
 pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
@@ -192,14 +189,12 @@ pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
 
 /// Reads an [`atomic`]: address, key, what is done; `None` if there is no such operation.
 pub fn read_atomic(bytes: &[u8; ATOMIC]) -> Option<(u64, u32, Change)> {
-    let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
-    let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]));
-    let change = match (half(28), word(8), word(16)) {
+    let change = match (half(bytes, 28), word(bytes, 8), word(bytes, 16)) {
         (ADD, add, 0) => Change::Add(add),
         (SWAP, expected, new) => Change::Swap { expected, new },
         _ => return None,
     };
-    Some((word(0), half(24), change))
+    Some((word(bytes, 0), half(bytes, 24), change))
 }
 
 #[cfg(test)]

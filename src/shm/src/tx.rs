@@ -45,16 +45,17 @@ use dat_core::transport::{
     Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId,
     Segment, ShortSend,
 };
+use host::memory::Room;
 
 use crate::answers::{Answers, Failed};
 use crate::budget::Budget;
-use crate::copy::{self};
+use crate::copy;
 use crate::outlet::{Asked, Outlet, Put};
 use crate::pair::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Corrupt, Producer, Reservation};
+use crate::rx::Fatal;
 use crate::sleep::News;
-use host::memory::Room;
 
 mod extended;
 mod launch;
@@ -145,12 +146,19 @@ enum For {
 pub struct TxReport {
     /// Requests up to this mark succeeded.
     pub done: Option<Mark>,
-    /// This one failed.
-    pub failed: Option<(FailedRequest, Status)>,
-    /// A read of the peer failed.
-    pub answer: Option<Status>,
+    /// The connection fails, for this reason.
+    pub fatal: Option<Fatal>,
+}
+
+impl TxReport {
+    fn fail(&mut self, request: FailedRequest, status: Status) {
+        self.fatal = Some(Fatal { request: Some((request, status)), ..Fatal::default() });
+    }
+
     /// The peer broke the rules of the ring.
-    pub corrupt: bool,
+    fn corrupt(&mut self) {
+        self.fail(FailedRequest::Oldest, Status::Transport);
+    }
 }
 
 /// The sending direction.
@@ -341,10 +349,7 @@ impl Tx {
     #[inline]
     fn fly(&mut self, end: &End, flying: Flying, signalled: bool) {
         let done = flying.done;
-        self.part.done = 0;
-        self.part.ring = false;
-        self.part.half = false;
-        self.part.start = 0;
+        self.part = Part::default();
         self.flying.push_back(flying);
         self.plain = false;
         match done {
@@ -422,18 +427,17 @@ impl Tx {
             return report;
         }
         let told = credit.is_some_and(|credit| {
-            report.corrupt = self.outlet.credit(credit).is_err();
+            if self.outlet.credit(credit).is_err() {
+                report.corrupt();
+            }
             self.outlet.known().is_some_and(|known| end.is_told(known))
         });
         self.harvest(end, told, &mut report);
-        if report.corrupt {
-            return report;
-        }
-        if report.failed.is_none() {
+        if report.fatal.is_none() {
             if !self.answers.is_empty() {
                 match self.answers.progress(end, &mut Budget::turn()) {
-                    Some(Failed::Read(status)) => report.answer = Some(status),
-                    Some(Failed::Message(id, status)) => report.failed = Some((FailedRequest::Number(id), status)),
+                    Some(Failed::Read(status)) => report.fatal = Some(Fatal { peer: Some(status), ..Fatal::default() }),
+                    Some(Failed::Message(id, status)) => report.fail(FailedRequest::Number(id), status),
                     None => {}
                 }
             }
@@ -469,7 +473,7 @@ impl Tx {
             None => return,
             Some(Ok(consumed)) => consumed,
             Some(Err(Corrupt)) => {
-                report.corrupt = true;
+                report.corrupt();
                 return;
             }
         };
@@ -487,7 +491,7 @@ impl Tx {
             }
             if let Done::Failed(status) = done {
                 most = mark - 1;
-                report.failed = Some((FailedRequest::Number(id), status));
+                report.fail(FailedRequest::Number(id), status);
                 break;
             }
             self.passed += 1;

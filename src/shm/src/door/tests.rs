@@ -7,11 +7,11 @@ use crate::os::vm::{VmError, read_from};
 
 fn new() -> Door {
     let (_, memory) = SharedMemory::create("test", 4096, Access::ReadOnly).unwrap();
-    Door::new(Arc::new(memory), 64)
+    Door::new(Arc::new(memory).place(64).unwrap())
 }
 
 fn number(door: &Door) -> i32 {
-    door.sign.word().load(Ordering::SeqCst).cast_signed()
+    door.sign.load(Ordering::SeqCst).cast_signed()
 }
 
 fn reach(tid: i32) -> Result<(), VmError> {

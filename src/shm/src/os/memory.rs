@@ -15,7 +15,7 @@ use std::ops::{Deref, RangeInclusive};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use host::cancel::Shielded;
 use host::limit;
@@ -70,15 +70,9 @@ pub unsafe trait SharedView: Sync + 'static {}
 // SAFETY: these are atomic integers, for which any bit pattern is a value.
 unsafe impl Shared for AtomicU8 {}
 // SAFETY: as above.
-unsafe impl Shared for AtomicU16 {}
-// SAFETY: as above.
 unsafe impl Shared for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Shared for AtomicU64 {}
-// SAFETY: as above.
-unsafe impl Shared for AtomicI32 {}
-// SAFETY: as above.
-unsafe impl Shared for AtomicI64 {}
 // SAFETY: an array has the layout of its elements in a row.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
@@ -351,6 +345,12 @@ pub struct InShared<T: Shared> {
 unsafe impl<T: Shared> Send for InShared<T> {}
 // SAFETY: as for Send.
 unsafe impl<T: Shared> Sync for InShared<T> {}
+
+impl<T: Shared> Clone for InShared<T> {
+    fn clone(&self) -> Self {
+        InShared { words: self.words, _memory: self._memory.clone() }
+    }
+}
 
 impl<T: Shared> Deref for InShared<T> {
     type Target = T;

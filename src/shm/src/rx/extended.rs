@@ -152,5 +152,5 @@ impl Revocation {
 fn read_number(ring: &Consumer, view: &RecordView) -> u32 {
     let mut bytes = [0; record::NUMBER];
     ring.copy_out(view, 0, Target::of(&mut bytes));
-    record::read_number(bytes)
+    u32::from_le_bytes(bytes)
 }

@@ -31,7 +31,7 @@ impl Tx {
         }
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::IMMEDIATE, solicited, acknowledge, aux: remote.len };
-        let launch = self.put_bytes(end, header, &record::number(value));
+        let launch = self.put_bytes(end, header, &value.to_le_bytes());
         if let Launch::Flying(_) = launch {
             end.tell_peer(News::Record);
         }
@@ -50,7 +50,7 @@ impl Tx {
         if !self.part.half {
             let header =
                 Header { kind: kind::INVALIDATE, solicited: false, acknowledge: Acknowledge::No, aux: request.len };
-            match self.put_bytes(end, header, &record::number(key)) {
+            match self.put_bytes(end, header, &key.to_le_bytes()) {
                 Launch::Flying(Done::At(_)) => self.part.half = true,
                 other => return other,
             }
@@ -87,7 +87,7 @@ impl Tx {
     }
 
     /// Puts a record of these bytes into the ring.
-    fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> Launch {
+    pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> Launch {
         match self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()) {
             Put::At(position) => Launch::Flying(Done::At(position)),
             Put::NoRoom => Launch::Waits(For::Peer),

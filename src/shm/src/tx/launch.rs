@@ -63,14 +63,10 @@ impl Tx {
         let places: ArrayVec<_, MAX_SEGMENTS> =
             segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
         let places = places.as_flattened();
-        match self.put(end, header, places.len(), |room| room.write(Source::of(places)) == places.len()) {
-            Put::At(position) => {
-                end.tell_peer(News::Record);
-                Launch::Flying(Done::Announced(position))
-            }
-            Put::NoRoom => Launch::Waits(For::Peer),
-            Put::Failed(status) => Launch::Flying(Done::Failed(status)),
-        }
+        let launch = self.put_bytes(end, header, places);
+        let Launch::Flying(Done::At(position)) = launch else { return launch };
+        end.tell_peer(News::Record);
+        Launch::Flying(Done::Announced(position))
     }
 
     /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` if this
@@ -195,15 +191,11 @@ impl Tx {
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
         let header =
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
-        match self.put(end, header, target.len(), |room| room.write(Source::of(&target)) == target.len()) {
-            Put::NoRoom => Launch::Waits(For::Peer),
-            Put::Failed(status) => Launch::Flying(Done::Failed(status)),
-            Put::At(_) => {
-                end.tell_peer(News::Record);
-                self.reading.push_back(Reading { id, len, offset });
-                Launch::Flying(Done::Reading)
-            }
-        }
+        let launch = self.put_bytes(end, header, &target);
+        let Launch::Flying(Done::At(_)) = launch else { return launch };
+        end.tell_peer(News::Record);
+        self.reading.push_back(Reading { id, len, offset });
+        Launch::Flying(Done::Reading)
     }
 
     /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
