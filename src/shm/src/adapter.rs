@@ -70,8 +70,8 @@ impl RegionKeys for Region {
 impl Drop for Region {
     fn drop(&mut self) {
         self.node.links.home.regions.remove(self.key);
-        // The core has dropped the region before, and the removal has passed the fence: nobody finds it any more who enters
-        // a section from now on. A window needs no such wait, since what it shows stays registered.
+        // The core has dropped the region before, and the removal has passed the fence: no thread that enters a
+        // section from now on finds it. A window needs no such wait, since what it shows stays registered.
         await_sections();
         // A window of it may have been revoked by one peer while another one used it.
         if self.remote || self.shown.load(Ordering::Relaxed) {

@@ -1,12 +1,12 @@
 //! The word on which a blocked waiter sleeps, in memory that the process shares with all its peers.
 //!
-//! Each sleep has a number. The waiter stores it in the word and sleeps as long as it is there; whoever has news stores
+//! Each sleep has a number. The waiter stores it in the word and sleeps as long as it is there; a thread with news stores
 //! [`RUNG`] and wakes the sleeper. So a ring that comes before the sleep is not missed ([`sleep`]).
 //!
 //! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
 //! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit,
-//! whoever reads that it sleeps reads so elsewhere (`home`), where peers cannot write, and what is read here is used by
-//! the system for the comparison, and as a hint that the waiter does not sleep.
+//! whether it sleeps is read elsewhere (`home`), where peers cannot write, and the word here serves the system for the
+//! comparison, and others as a hint that the waiter does not sleep.
 //!
 //! A peer that rings remembers the number of the sleep (`ended`, stored with Release behind the ring), so further news
 //! for that sleep cost no system call: a thread that finds the number leaves the ring to the one that made it. The word

@@ -50,7 +50,7 @@ pub enum Failed {
 pub struct Answers {
     outlet: Outlet,
     owed: VecDeque<Owed>,
-    /// The peer asked for what it may not have, or what there is no room for, after all that it is owed.
+    /// The peer asked for something that it may not have, or that finds no room. It learns so after all that it is owed.
     refusal: Option<Status>,
     message: Option<Wanted>,
 }
@@ -91,14 +91,12 @@ impl Answers {
         self.owed.push_back(Owed::Value(value));
     }
 
-    /// Refuses a read or an atomic operation of the peer, after which it asks for nothing more. Needs no
-    /// room.
+    /// Refuses a read or an atomic operation of the peer, whose last question that is. Needs no room.
     pub fn add_refusal(&mut self, status: Status) {
         self.refusal = Some(status);
     }
 
-    /// Takes a message that the peer asks for; false if it asked for one before that it has not got yet, or there is
-    /// nothing to send.
+    /// Takes a message that the peer asks for; false if another one is not sent yet, or there is nothing to send.
     pub fn add_message(&mut self, wanted: Wanted) -> bool {
         let right = self.message.is_none() && wanted.offset < wanted.len;
         if right {
@@ -129,7 +127,7 @@ impl Answers {
         there
     }
 
-    /// Gives the peer its bytes, as far as there is room and `budget` allows.
+    /// Sends the peer its bytes, as far as there is room and `budget` allows.
     pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
         let mut went = false;
         let mut failed = None;

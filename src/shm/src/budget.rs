@@ -21,7 +21,7 @@ use crate::record::{self, EAGER_MAX};
 const SLICE: u64 = 512 * 1024;
 /// The most bytes that a post copies.
 const POST: u64 = 1024 * 1024;
-/// The bytes that all turns of a round copy together, unless there are so many that each copies the least.
+/// The bytes that all turns of a round copy together, unless each copies the least already.
 const ROUND: u64 = 1024 * 1024;
 /// The most bytes that the only turn of a round copies while nothing else arrives, and the time that it may take, as the
 /// round before tells: every call that copies begins with looking at all pages.
@@ -48,7 +48,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// A new round begins, before which so many records have come.
+    /// A new round begins, before which `records` records have come.
     #[inline]
     pub fn begin(&self, records: u32) {
         // The counts only divide the work: one that gets lost between threads does no harm.

@@ -112,7 +112,7 @@ pub struct Conn {
 }
 
 impl Conn {
-    /// A queue pair that is not connected; its peer is told what `info` says of it.
+    /// A queue pair that is not connected; `info` is what its peer will know of it.
     pub fn new(sink: EndpointSink<Shm>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
         if let Some(srq) = &srq {
             srq.expect()?;
@@ -137,7 +137,7 @@ impl Conn {
         self.info.port
     }
 
-    /// What the peer is told of this end.
+    /// What the peer knows of this end.
     pub fn info(&self) -> EndInfo {
         self.info
     }
@@ -161,7 +161,7 @@ impl Conn {
         self.heat.load(Ordering::Relaxed) == HOT
     }
 
-    /// Sets the connection's ready bit if it has something to do. Polls do not look at it any more, and the peer can know.
+    /// Sets the connection's ready bit if it has something to do. Its polling has ended before, as the peer can see.
     pub fn look_if_news(&self) {
         let Some(end) = self.end() else { return };
         if !self.is_up() {
@@ -182,7 +182,7 @@ impl Conn {
 
     /// Tells the peer that this process polls the connection; false if that is over, or has not begun.
     pub fn begin_polling(&self) -> bool {
-        // Whoever closes the connection does that under the same lock, and finds this set or keeps it from being polled.
+        // A thread that closes the connection does so under the same lock, and finds this set or keeps it from being polled.
         self.heat.store(HOT, Ordering::Relaxed);
         let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
@@ -191,7 +191,7 @@ impl Conn {
         begun
     }
 
-    /// Tells the peer that this process does not poll the connection any more. The caller calls
+    /// Tells the peer that this process no longer polls the connection. The caller calls
     /// [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn end_polling(&self) {
         self.heat.store(0, Ordering::Relaxed);
@@ -236,7 +236,7 @@ impl Conn {
         }
     }
 
-    /// Notes whether the program of the other end takes extended operations. Called before the endpoint is told that the
+    /// Notes whether the program of the other end takes extended operations. Called before the endpoint learns that the
     /// connection is established, under a lock that its posts take.
     pub fn note_extended(&self, takes: bool) {
         self.to_extended.store(takes, Ordering::Relaxed);
@@ -258,14 +258,14 @@ impl Conn {
         self.starved.load(Ordering::SeqCst)
     }
 
-    /// Lets a message go on that waited for a receive of the own queue.
+    /// Continues a message that waited for a receive of the own queue.
     pub fn recv_kick(self: &Arc<Self>) {
         if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
             self.resume_rx();
         }
     }
 
-    /// Lets a message go on that waited for a receive.
+    /// Continues a message that waited for a receive.
     pub fn resume_rx(self: &Arc<Self>) {
         let rx = self.rx.lock();
         self.note_stall(false);
@@ -273,7 +273,7 @@ impl Conn {
         self.progress_rx(Advance::Batch);
     }
 
-    /// Takes note of whether a message waits for a receive. Called with `rx` locked.
+    /// Notes whether a message waits for a receive. Called with `rx` locked.
     fn note_stall(&self, waits: bool) {
         self.stalls.set(self.sink.ep(), Stall::Message, waits);
     }
@@ -330,8 +330,8 @@ impl Conn {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles requests of the peer that have arrived. Gives what they told of the peer's position, if the sending direction
-    /// has to know, or has something else to do. Answers wait: whoever puts them into their ring tells of them.
+    /// Handles requests of the peer that have arrived. Gives what they said of the peer's position, if the sending direction
+    /// has to know, or has something else to do. Answers wait: their producer sets the ready bit for them.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, self);
@@ -349,7 +349,7 @@ impl Conn {
         open.then_some(credit)
     }
 
-    /// Goes on where [`Rx::take_small`] has stopped. Gives what all records told of the peer's position.
+    /// Goes on where [`Rx::take_small`] has stopped. Gives what all records said of the peer's position.
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u64> {
         acknowledge(end, told.acknowledge());
@@ -377,7 +377,7 @@ impl Conn {
         None
     }
 
-    /// Handles what the peer has consumed, as a record of it told (`credit`) or as it has published.
+    /// Handles what the peer has consumed, as a record of the peer says (`credit`) or as it has published.
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
         // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
@@ -390,7 +390,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they told
+    /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they said
     /// of the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
@@ -404,7 +404,7 @@ impl Conn {
         };
         acknowledge(end, Acknowledge::wanted(report.flags));
         if report.more && advance == Advance::Batch {
-            // Other connections get their turn first.
+            // Other connections come first.
             if report.answers { end.look_again() } else { end.go_on() }
         }
         (report.more, report.credit)
@@ -481,8 +481,8 @@ impl Conn {
         }
     }
 
-    /// Tells of the end of this connection, which the caller has closed: the peer, and the endpoint. That is at once,
-    /// or, while the peer may still touch the memory of the program, later and by the node's thread. Does not wait.
+    /// Reports the end of this connection, which the caller has closed, to the peer and to the endpoint. That is at once, or,
+    /// while the peer may still touch the memory of the program, later and by the node's thread. Does not wait.
     pub fn finish(self: &Arc<Self>, reason: CloseReason, report: Report) {
         match self.pending() {
             Some(pending) => self.finish_later(pending, reason, report),
@@ -496,9 +496,8 @@ impl Conn {
         }
     }
 
-    /// Ends the connection for the endpoint, which is not told of it if this returns true: it is over then. Otherwise
-    /// the peer may still touch the memory of the program, and the endpoint is told `report` as soon as it does not.
-    /// Does not wait.
+    /// Ends the connection for the endpoint. If this returns true it is over, and nothing is reported. Otherwise the peer may
+    /// still touch the memory of the program, and the endpoint gets `report` as soon as it does not. Does not wait.
     pub fn leave(self: &Arc<Self>, reason: CloseReason, report: ConnectionReport) -> bool {
         let first = self.kill(false);
         match self.pending() {
@@ -558,7 +557,7 @@ impl Conn {
     }
 }
 
-/// Tells the peer how far this side got with its records, if it wants to know.
+/// Gives the peer notice of how far this side got with its records, if it wants to know.
 #[inline]
 fn acknowledge(end: &End, wanted: Acknowledge) {
     // SYNC await: this side's position was stored before. So the telling comes behind the look of a producer that did

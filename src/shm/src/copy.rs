@@ -15,8 +15,8 @@
 //! first bytes of the word alone, but the last byte comes last. Words of other lengths the kernel may copy byte by
 //! byte, so the peer stores them: a write of up to 8 KiB goes through the ring whole, and the last word of a longer one
 //! does. Until the peer has consumed it, later writes go through the ring as well, and long ones and reads wait. The
-//! writer looks for 2 µs whether the peer consumes that record, and otherwise wakes its thread, once for each position:
-//! the program there may spin without any call.
+//! program there may spin without any call, so the [`guard`](crate::guard) wakes the peer's thread if nobody handles that
+//! record.
 //!
 //! # When the kernel refuses
 //! A filter of system calls or lost privileges may begin to refuse copies at any moment. The process notes that for the

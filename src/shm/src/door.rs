@@ -36,7 +36,7 @@ struct Sleeper {
     thread: Thread,
 }
 
-/// What a door and the other threads tell each other.
+/// What a door and the other threads share.
 #[derive(Default)]
 struct Note {
     /// Its number, once it is published.
@@ -116,7 +116,7 @@ impl Door {
         Change(threads.changes)
     }
 
-    /// True if nobody finds this process any more by a number from before the change.
+    /// True if no peer can find this process by a number from before the change.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
         let gone = threads.all.extract_if(.., |sleeper| sleeper.note.has_left() && sleeper.is_gone());
@@ -127,7 +127,7 @@ impl Door {
         published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
     }
 
-    /// Ends all doors; peers do not reach this process any more.
+    /// Ends all doors; peers can no longer reach this process.
     pub fn close(&self) {
         let sleepers = std::mem::take(&mut self.threads.lock().all);
         for sleeper in &sleepers {
@@ -178,7 +178,7 @@ impl Drop for Door {
 }
 
 impl Sleeper {
-    /// True if the kernel does not find the thread any more, or finds it without memory. A thread that is joined may
+    /// True if the kernel no longer finds the thread, or finds it without memory. A thread that is joined may
     /// still be found for a moment.
     fn is_gone(&self) -> bool {
         let tid = *self.note.tid.lock();

@@ -28,7 +28,7 @@ use crate::ring::{Area, Mapped};
 
 /// Time between two looks of the thread. A record waits for two at most before the peer is woken.
 const TICK: Duration = Duration::from_micros(250);
-/// Ticks without a new record after which a connection is watched no more.
+/// Ticks without a new record after which a connection is no longer watched.
 const LINGER: u32 = 8;
 /// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double.
 const WARY_MIN: u32 = 16;
@@ -67,7 +67,7 @@ impl Last {
         self.end.load(Ordering::Acquire)
     }
 
-    /// The connection is not watched any more. [`asymmetric::heavy`] and then [`Last::is_over`] follow.
+    /// The connection is no longer watched. [`asymmetric::heavy`] and then [`Last::is_over`] follow.
     fn forget(&self) {
         self.watched.store(false, Ordering::Relaxed);
     }
@@ -75,7 +75,7 @@ impl Last {
     /// False if the thread is to go on, because there is another record than the one that it has `seen` and nobody else has
     /// added the connection.
     fn is_over(&self, seen: u64) -> bool {
-        // SYNC owed: told in `set`.
+        // SYNC owed: see `set`.
         self.end() == seen || !self.begin()
     }
 }
@@ -115,7 +115,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Takes note of another record; true if it is left to the peer's callers.
+    /// Counts another record; true if it is left to the peer's callers.
     #[inline]
     pub fn next(&mut self, owed: &Owed) -> bool {
         self.after(owed.take_late())
@@ -264,7 +264,7 @@ impl Watched {
         }
     }
 
-    /// Watches no more what has been quiet for long.
+    /// Stops watching what has been quiet for long.
     fn forget(&mut self) {
         let quiet = |entry: &WatchedRing| entry.quiet >= LINGER;
         for entry in self.entries.iter().filter(|entry| quiet(entry)) {
@@ -274,7 +274,7 @@ impl Watched {
         self.entries.retain(|entry| !quiet(entry) || !entry.owed.last.is_over(entry.last));
     }
 
-    /// Watches nothing any more, because the thread ends.
+    /// Ends all watching, because the thread ends.
     pub fn end(&mut self, guard: &Guard) {
         self.entries = Vec::new();
         let left = guard.new.lock().take();

@@ -50,7 +50,7 @@ const DOOR: usize = 64;
 /// Where it says whether the process ends its polling with a fence for its peers: see [`Home::fence_peers`].
 const FENCES: usize = 128;
 
-/// Callers poll this often before peers are told not to ring for the thread.
+/// Callers poll this often before peers stop ringing for the thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
 /// Counts of the calls of callers.
@@ -207,7 +207,7 @@ impl Home {
         tell::<AtomicU32>(news, || self.word().load(Ordering::Acquire), alarm, || self.bell.ring())
     }
 
-    /// Takes note of a caller that polls.
+    /// Counts a caller that polls.
     #[inline]
     pub fn note_poll(&self) {
         // The count only tells the thread that callers poll: a lost one does no harm.
@@ -271,7 +271,7 @@ impl Home {
         }
     }
 
-    /// Notes whether an agent is to be told, although no thread of the program calls in. The calls come in pairs.
+    /// Notes whether an agent waits for news although no thread of the program calls in. The calls come in pairs.
     pub fn expect_agent(&self, on: bool, any_news: impl FnOnce() -> bool) {
         {
             let mut sleepers = self.sleepers.lock();

@@ -1,10 +1,11 @@
 //! The few connections that carried data last. A thread that polls looks at their rings itself, and their peers, which
-//! know that, tell it of nothing: a message is one cache line.
+//! know that, send it no notice: a message is one cache line.
 //!
 //! All other connections have ready bits, and a poll costs nothing for them. A connection whose bits polls find again
-//! and again becomes one of those that are polled, and is one no more when nothing has come for long, or when nobody
-//! polls any more. Then the peers are told, and only after that, and after a fence, the connection is looked at once
-//! more: so a peer that has stored a record either sees that it has to tell, or its record is found (SYNC polled).
+//! and again becomes one of those that are polled. It stops being one when nothing has come for long, or when the last
+//! thread that polls goes to sleep. The peers are notified first; after that, and after a fence, the connection is looked
+//! at once more. So a peer that has stored a record either sees that it has to set the bit, or its record is found (SYNC
+//! polled).
 //!
 //! That fence takes microseconds, so no connection makes room for another one that is just as busy. Where many more are
 //! busy than there are places, looking at those few is of no use: all have ready bits then, and it is tried again after
@@ -30,21 +31,21 @@ use crate::pair::{End, Open};
 
 /// The most connections that are polled.
 const MOST: usize = 16;
-/// As many are polled however long nothing comes.
+/// This many stay polled however long nothing comes.
 const FEW: usize = 2;
 /// If there are no more, each poll looks at all of them, and otherwise until it finds records of one.
 const ALL: usize = 4;
-/// Polls without news after which a connection is not polled any more.
+/// Polls without news after which a connection is no longer polled.
 const IDLE: u32 = 1 << 16;
-/// After every so many polls without news there is a look whether the connection is over, or idle.
+/// Polls without news between two checks whether the connection is over, or idle.
 const CHECK: u32 = 1 << 12;
 
 /// Polls after which the connections are put in order.
 const TURN: u32 = 1 << 8;
-/// So many times as many polls are a term, after which the news that they found is compared with the news of other
+/// A term is this many times [`TURN`] polls. At its end the news that polls found is compared with the news of other
 /// connections.
 const TURNS: u32 = 1 << 4;
-/// So much news of other connections is too little to compare.
+/// Less news of other connections than this is not compared.
 const LITTLE: u32 = 256;
 /// News of connections after which connections are polled again where that was of no use.
 const REST: u32 = 1 << 16;
@@ -111,7 +112,7 @@ impl HotConn {
         self.wait()
     }
 
-    /// Takes note of a poll without news.
+    /// Counts a poll without news.
     #[inline]
     fn wait(&mut self) -> Look {
         self.idle = self.idle.saturating_add(1);
@@ -224,7 +225,7 @@ impl Hot {
                 Look::Records => {
                     any = true;
                     *records = records.wrapping_add(1);
-                    // One that copies has but its share of a round, so that the others have their turn in the same one.
+                    // A connection that copies gets only its share of a round, so the others have their turn in the same round.
                     if one && !home.rounds.are_copying() {
                         self.next = at + 1;
                         break;
@@ -256,7 +257,7 @@ impl Hot {
         }
     }
 
-    /// Takes an entry off that is over or idle; false if it stays.
+    /// Removes an entry that is over or idle; false if it stays.
     #[cold]
     fn drop_entry(&mut self, at: usize, look: Look, home: &Home) -> bool {
         match look {
@@ -336,7 +337,7 @@ impl Hot {
         conn.look_if_news();
     }
 
-    /// Polls no connection any more. Those with news have their ready bits set.
+    /// Stops polling all connections. Those with news have their ready bits set.
     #[cold]
     pub fn cool_all(&mut self, home: &Home) {
         for entry in &self.list {

@@ -69,7 +69,7 @@ struct Outbox {
     packets: VecDeque<Vec<u8>>,
     /// Bytes that they take.
     size: usize,
-    /// The link is about to end, and no message leaves any more.
+    /// The link is about to end, and no further message leaves.
     closed: bool,
 }
 
@@ -236,7 +236,7 @@ impl Link {
         self.note_release(id, false);
     }
 
-    /// Refuses a request of the peer; with `consumer` set, for the program, whose private data the peer is told.
+    /// Refuses a request of the peer; with `consumer` set, for the program, whose private data the peer gets.
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
         self.note_release(id, false);
         self.send(Message::Reject { conn: id, consumer, private_data });
@@ -260,19 +260,19 @@ impl Link {
         Some(unanswered.entry(id).or_default().clone())
     }
 
-    /// Takes note that a request of the peer has its answer.
+    /// Notes that a request of the peer has its answer.
     pub fn answered(&self, id: ConnId) {
         self.unanswered.lock().remove(&id);
     }
 
-    /// Takes note that the peer has given up on its request, if that has no answer yet.
+    /// Notes that the peer has given up on its request, if that has no answer yet.
     pub fn give_up(&self, id: ConnId) {
         if let Some(request) = self.unanswered.lock().get(&id) {
             request.stale.store(true, Ordering::Release);
         }
     }
 
-    /// Takes note that the peer is gone, and has given up on all its requests.
+    /// Notes that the peer is gone, and has given up on all its requests.
     pub fn give_up_all(&self) {
         for request in self.unanswered.lock().values() {
             request.stale.store(true, Ordering::Release);
@@ -339,7 +339,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
         match socket.send(packet, &[]) {
             Ok(Sent::Done) => outbox.pop(),
             Ok(Sent::WouldBlock) => return false,
-            // The peer is gone; the node's thread is told by the socket.
+            // The peer is gone; the socket shows that to the node's thread.
             Ok(Sent::Closed) | Err(_) => {
                 outbox.close();
                 return true;

@@ -182,7 +182,7 @@ impl Node {
         if let Some(thread) = thread {
             thread.join();
         }
-        // The connections that tasks were left for keep the node. None is added any more.
+        // Tasks that are left hold connections, and these the node. No task is added from now on.
         let left = std::mem::take(&mut *self.commands.lock());
         drop(left);
         self.links.home.door.close();

@@ -75,7 +75,7 @@ impl Nodes {
         Ok(node)
     }
 
-    /// Takes note that an adapter is closed. With the last one the node's thread ends, and has ended on return.
+    /// Counts that an adapter is closed. With the last one the node's thread ends, and has ended on return.
     pub fn release(&self, node: &Node) {
         {
             let mut nodes = self.map().lock();

@@ -77,7 +77,7 @@ pub enum Answer {
     Written,
     /// The sender has not written it, and will not.
     Untaken,
-    /// The sender is at it. It tells when it has written.
+    /// The sender is writing, and sets the ready bit when it has written.
     Awaited,
     /// The sender breaks the rules.
     Corrupt,
@@ -124,7 +124,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.settle_unless(number, || Instant::now() >= *limit.get_or_insert_with(|| Instant::now() + MOMENT))
     }
 
-    /// Does what [`Offer::settle`] does; the moment is over once `over` is true.
+    /// As [`Offer::settle`]; the moment is over once `over` is true.
     fn settle_unless(&self, number: u64, mut over: impl FnMut() -> bool) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
@@ -160,7 +160,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.load(Ordering::Relaxed) & ((1 << PROGRESS_BITS) - 1) == Progress::Open as u64
     }
 
-    /// The number and the content of the offer that there is to be taken. It means nothing before it is taken.
+    /// The number and the content of the offer that can be taken. They may not belong together until it is taken.
     pub fn look(&self) -> Option<(u64, Part)> {
         // SYNC offer
         let found = self.word.load(Ordering::Acquire);
@@ -187,7 +187,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
-    /// Gives the offer that was taken back, with the part `written` or not; true if the receiver is to be told.
+    /// Gives the offer that was taken back, with the part `written` or not; true if the receiver waits for a ready bit.
     pub fn finish(&self, number: u64, written: bool) -> bool {
         let progress = if written { Progress::Written } else { Progress::Refused };
         // SYNC offer

@@ -1,12 +1,12 @@
 //! A ring as the side that fills it uses it.
 //!
-//! # Who tells that the peer has got on
-//! A producer that waits for the peer looks at nothing meanwhile: the peer tells when it has consumed a record that asks for
-//! that. So before anything is left to wait, [`Outlet::ask`] looks behind its records once more, with one of three results: the
-//! last record asks already, a new one is put behind it that asks, or the peer has consumed all of them and will tell nothing
-//! any more. In the last case whoever asked has to go on by himself. The peer tells behind the store of its position, and that
-//! was not yet there when the look was made; so what it tells comes after whatever the producer noted before it asked, under
-//! the lock of its direction (SYNC await).
+//! # How a producer learns that the peer has got on
+//! A producer that waits for the peer looks at nothing meanwhile: the peer gives notice when it has consumed a record that asks
+//! for that. So before anything is left to wait, [`Outlet::ask`] looks behind its records once more, with one of three results:
+//! the last record asks already, a new one is put behind it that asks, or the peer has consumed all of them and will give no
+//! notice. In the last case the caller has to continue by itself. The peer gives notice behind the store of its position, which
+//! was not yet there at that look; so the notice comes after all that the producer noted before it asked, under the lock of its
+//! direction (SYNC await).
 //!
 //! A thread that wakes the peer's thread for the last word of a write does so because the program there may spin on
 //! memory without any call. A message gets no such help: if its receiver makes no call, it may wait up to 8 ms, between
@@ -45,11 +45,11 @@ pub enum Put {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
-    /// The peer tells, since the last record asks for it.
+    /// The peer gives notice, since the last record asks for it.
     Before,
-    /// The peer tells, since a record that ends there was added, which it is yet to be told of.
+    /// The peer gives notice, since a record that ends there was added, which the peer does not know of yet.
     Now(u64),
-    /// The caller has, because the peer has consumed them already, or broke the rules. It tells nothing.
+    /// The caller has, because the peer has consumed them already, or broke the rules. It gives no notice.
     Consumed,
 }
 
@@ -114,8 +114,8 @@ impl<A: Area> Outlet<A> {
         Put::At(end)
     }
 
-    /// Asks the peer to tell when it has consumed all records, unless the last one asks for as much already. Called before
-    /// this side waits for that.
+    /// Asks the peer for notice when it has consumed all records, unless the last one asks for as much already. Called
+    /// before this side waits for that.
     pub fn ask(&mut self, taken: u64, acknowledge: Acknowledge) -> Asked {
         if self.asked >= acknowledge {
             return Asked::Before;
@@ -143,13 +143,13 @@ impl<A: Area> Outlet<A> {
         self.asked != Acknowledge::No
     }
 
-    /// Takes note of the peer's position as a record of it tells.
+    /// Notes the peer's position as a record of it says.
     #[inline]
     pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
     }
 
-    /// The peer's position as `credit`, which a record told, says, if that is `enough`; else as it has published. `None`
+    /// The peer's position as `credit` of a record says, if that is `enough`; else as it has published. `None`
     /// while the ring is not open, and if the peer breaks the rules.
     #[inline]
     pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<u64> {
@@ -202,7 +202,7 @@ impl Outlet {
         Some(position)
     }
 
-    /// Has the peer handle the records up to `position` soon, of which it was told: a program may be waiting for them that
+    /// Has the peer handle the records up to `position` soon, of which it has notice: a program may be waiting for them that
     /// looks at its memory and makes no call. A peer that sleeps was woken. Of another one it is not known whether anybody
     /// is polling, or its thread will look some milliseconds later. Usually that is left to the [`guard`](crate::guard). If the
     /// peer had to be woken lately, it gets a moment, and then its thread is woken; once for each position, since records may

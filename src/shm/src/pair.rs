@@ -13,7 +13,7 @@
 //! `tests-c/stress/everyone` measures that.
 //!
 //! The words `known`, `wanted` and `state` of an end are hints: written Relaxed under the lock on sending, read Relaxed
-//! by whoever polls. Before anything is done the position is loaded with Acquire, and before a thread sleeps the words
+//! by threads that poll. Before anything is done the position is loaded with Acquire, and before a thread sleeps the words
 //! are looked at under the locks of the connection.
 
 use std::io;
@@ -267,7 +267,7 @@ impl Pair {
         }
     }
 
-    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    /// True, once, if the peer does not know yet that this process can no longer read its memory.
     #[inline]
     pub fn take_untold(&self) -> bool {
         self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
@@ -300,8 +300,8 @@ impl Pair {
         (summary, words)
     }
 
-    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps until there is such news. True
-    /// if it did wake.
+    /// Marks a connection of `side` ready and wakes that side if it sleeps until there is such news; returns whether it woke
+    /// it.
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         let (summary, words) = self.ready(side);
         ready::set(summary, words, index);
@@ -337,7 +337,7 @@ impl Pair {
         for side in self.sides() {
             let (summary, words) = self.ready(side);
             // A peer that sets all bits costs no more than its connections. The words in use are read after their bits
-            // were taken: whoever set a bit did so after the word came into use.
+            // were taken: a bit is set only after its word came into use.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= ready::take(summary, words, used, |index| each(side, index));
         }

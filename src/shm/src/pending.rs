@@ -26,7 +26,7 @@
 //!
 //! Nobody waits here under a lock that another connection needs: the transport answers `Closing::Exposed` to a
 //! disconnect, and the core calls `await_end` without its locks. Ends found by a round or by the node's thread close
-//! the connection at once, and the endpoint and the peer are told when the transfers are over, for which the thread
+//! the connection at once, and report them to the endpoint and the peer when the transfers are over, for which the thread
 //! looks every millisecond, later every twenty. A link whose socket has ended stays in the list until then.
 
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Pending {
         self.start.elapsed()
     }
 
-    /// True once none of them can touch the memory of this process any more. Does not wait.
+    /// True once none of them can touch the memory of this process. Does not wait.
     pub fn is_over(&mut self, home: &Home) -> bool {
         self.transfers.retain(Transfer::is_under_way);
         let others = || self.transfers.iter().filter(|transfer| !transfer.pair.is_local());
@@ -112,7 +112,7 @@ impl Pending {
         self.transfers.is_empty()
     }
 
-    /// Waits until none of them can touch the memory of this process any more. To be called with no lock that another
+    /// Waits until none of them can touch the memory of this process. To be called with no lock that another
     /// connection needs.
     pub fn wait(mut self, home: &Home) {
         let mut pause = Pause::new();

@@ -1,7 +1,7 @@
 //! The ready bits of one side of a pair: a bit for each connection that has something to do, and a summary with a bit
 //! for each word of them that is not empty.
 //!
-//! Whoever sets a bit and then finds the side awake relies on the summary to show it. So a bit is in the summary before
+//! A thread that sets a bit and then finds the side awake relies on the summary to show it. So a bit is in the summary before
 //! [`set`] returns, also where another thread has set the word's first bit and is about to add it.
 //!
 //! A look at the summary alone, without taking anything, is a hint and Relaxed: each poll looks again, and a thread

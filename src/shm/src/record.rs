@@ -1,8 +1,8 @@
 //! Records of a connection: their kinds, flags and contents.
 //!
 //! # Which records ask to be acknowledged
-//! For a record that asks ([`Acknowledge`]) the consumer tells a producer that does not poll. Records of signalled
-//! requests ask, since their consumption completes a request; a process in which no sleeper waits for completions of
+//! When a record is consumed that asks for it ([`Acknowledge`]), the consumer sends notice to a producer that does not poll.
+//! Records of signalled requests ask, since their consumption completes a request; a process in which no sleeper waits for completions of
 //! requests is not woken by that, so an answer wakes a waiter once and not once more for what was sent before. Records
 //! that fill the ring to more than a quarter ask as well, and an empty record does that is added because requests, or
 //! the program, wait for the end of earlier ones; these always wake a sleeper.
@@ -71,16 +71,16 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
-/// Whether the producer of a record is to be told when it is consumed; the value is the flag of the record.
+/// Whether the producer of a record wants notice when it is consumed; the value is the flag of the record.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
     /// It finds out when it looks.
     No = 0,
-    /// The record completes a request: the producer is told unless it sleeps and nobody there waits for the completion of
+    /// The record completes a request: the producer gets notice unless it sleeps and nobody there waits for the completion of
     /// requests.
     Completion = COMPLETION,
-    /// The producer is told in any case, because it cannot go on before.
+    /// The producer gets notice in any case, because it cannot go on before.
     #[default]
     Needed = NEEDED,
 }
@@ -116,7 +116,7 @@ pub struct Header {
     pub kind: u8,
     /// The message is announced to a solicited waiter.
     pub solicited: bool,
-    /// Whether the producer is to be told when the record is consumed.
+    /// Whether the producer wants notice when the record is consumed.
     pub acknowledge: Acknowledge,
     /// Depends on the kind; for most the length of the whole message or transfer.
     pub aux: u64,

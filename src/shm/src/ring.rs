@@ -177,7 +177,7 @@ impl Mapped {
     }
 
     /// Makes the ring new, for another connection. Neither side may have a [`Producer`]
-    /// or [`Consumer`] on it any more, or it will find the ring corrupt.
+    /// or [`Consumer`] left on it, or that will find the ring corrupt.
     pub fn reset(&self) {
         for flag in &self.shared().flags.0 {
             flag.store(0, Ordering::Relaxed);

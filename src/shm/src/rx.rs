@@ -72,7 +72,7 @@ pub struct RxReport {
     pub more: bool,
     /// Answers are among them.
     pub answers: bool,
-    /// How far the peer is with the ring of this side, as the last record told.
+    /// How far the peer is with the ring of this side, as the last record said.
     pub credit: Option<u64>,
 }
 
@@ -93,17 +93,17 @@ pub enum Stop {
     Broken,
 }
 
-/// What the records told that [`Rx::take_small`] has handled.
+/// What the records said that [`Rx::take_small`] has handled.
 #[derive(Clone, Copy, Default)]
 pub struct Told {
     /// The flags of all.
     flags: u8,
-    /// There was one, and this is what the last one told.
+    /// There was one, and the last one said this.
     credit: Option<u64>,
 }
 
 impl Told {
-    /// What one record told.
+    /// What one record said.
     #[inline]
     pub fn of(small: Small) -> Self {
         Told { flags: small.flags(), credit: Some(small.credit()) }
@@ -115,7 +115,7 @@ impl Told {
         self.credit = Some(small.credit());
     }
 
-    /// Whether the peer is to be told how far this side got.
+    /// Whether the peer wants to know how far this side got.
     #[inline]
     pub fn acknowledge(self) -> Acknowledge {
         Acknowledge::wanted(self.flags)
@@ -136,7 +136,7 @@ enum Way {
     Wait,
     /// The record goes on when other connections have had their turn.
     Again,
-    /// Nothing is handled any more, because the sender has disconnected.
+    /// No more records are handled, because the sender has disconnected.
     Stop,
     /// The connection cannot go on.
     Fail(Fatal),
@@ -241,7 +241,7 @@ impl Rx {
         self.rings = Some(rings);
     }
 
-    /// Handles nothing any more, and closes `end` to the peer's transfers.
+    /// Handles no more records, and closes `end` to the peer's transfers.
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
@@ -266,7 +266,7 @@ impl Rx {
     /// does for all that comes, but in few instructions. Gives the message if there is one alone.
     ///
     /// # Errors
-    /// There was none, or more than one: why no more are handled, and what they told.
+    /// There was none, or more than one: why no more are handled, and what they said.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, Told)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, Told::default())) };
@@ -293,7 +293,7 @@ impl Rx {
     /// Handles records.
     ///
     /// # Errors
-    /// The connection cannot go on. Some records may have been handled nevertheless, but nobody is to be told.
+    /// The connection cannot go on. Some records may have been handled nevertheless, of which the peer gets no notice.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
         // Nobody else is to take what is behind a record that has failed, until the connection is closed.
@@ -326,7 +326,7 @@ impl Rx {
         let mut budget = Budget::turn();
         let pause =
             turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
-        // What waits is looked at again when what it waits for is there, and not whenever somebody polls.
+        // A record that waits is looked at again when it can go on, and not in each poll.
         turn.end.set_stuck(pause != Pause::Empty);
         if closed || pause == Pause::Closed {
             self.rings = None;
@@ -381,7 +381,7 @@ fn small_message(
     Ok(small)
 }
 
-/// Handles more messages like `small`, up to the batch. Gives what all of them told, and why no more are handled.
+/// Handles more messages like `small`, up to the batch. Gives what all of them said, and why no more are handled.
 #[cold]
 #[inline(never)]
 fn small_messages(

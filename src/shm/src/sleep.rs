@@ -11,16 +11,16 @@
 //! | any other, another one for each sleep | the one wait that sleeps (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
 //!
 //! and the flag [`QUIET`] if nobody there waits for the completion of requests. Then a peer that has consumed the
-//! record of a request, which completes it, sets the ready bit and wakes nobody: whoever polls next finds it.
+//! record of a request, which completes it, sets the ready bit and wakes nobody: the next poll finds it.
 //!
 //! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
 //! word. So nobody sleeps while there is news for which it would be woken (SYNC sleep).
 //!
 //! A leader watches for itself alone. Its thread is the program's, which may be in a signal handler, stopped, or of a
-//! low priority when it is rung. So as soon as anybody else is to be told, another wait or an agent, the node's thread
-//! watches and tells each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
+//! low priority when it is rung. So as soon as somebody else waits for news, another wait or an agent, the node's thread
+//! watches and wakes each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
 //!
-//! The second sleeper looks for news behind the change of the word, so it finds what only the leader was told of. The
+//! The second sleeper looks for news behind the change of the word, so it finds the news for which only the leader was woken. The
 //! former leader sleeps on like any other wait, and leads again when it next sleeps alone. Waits beside others thus
 //! cost a second switch of threads, and none is woken for the news of another. Callers that poll do not take the
 //! thread's place then, since they may stop at any time.
@@ -52,7 +52,7 @@ const STEP: u32 = 2;
 /// The value of the alarm's word that is no number of a sleep.
 pub const RUNG: u32 = 0;
 
-/// What a peer tells of.
+/// What a peer wakes somebody for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// A record, or something else that must not wait.
@@ -86,7 +86,7 @@ pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
     load()
 }
 
-/// Whom to tell `news` of that were published before. `load` loads the published word.
+/// Whom to wake for `news` that were published before. `load` loads the published word.
 #[inline]
 pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
     let word = load_behind::<W>(load);
@@ -133,7 +133,7 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes whoever is to be told of `news` that were published before; true if there is somebody. `load` loads the published
+/// Wakes those who wait for `news` that were published before; true if there is somebody. `load` loads the published
 /// word, `alarm` rings for the leader in the sleep with this number, `bell` for the node's thread.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
@@ -195,10 +195,10 @@ impl Sleepers {
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
 
-    /// Adds a wait that is going to sleep, with `requests` for the completion of requests among others. If nobody else is to
-    /// be told of news it becomes the leader, and sleeps as long as the alarm's word has the value that is returned.
+    /// Adds a wait that is going to sleep, with `requests` for the completion of requests among others. If nobody else waits for
+    /// news it becomes the leader, and sleeps as long as the alarm's word has the value that is returned.
     ///
-    /// Then, without the lock, [`is_late`] tells whether there is news that nobody has been told of.
+    /// Then, without the lock, [`is_late`] tells whether there is news for which nobody was woken.
     pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
@@ -229,7 +229,7 @@ impl Sleepers {
         led
     }
 
-    /// There is an agent, or a descriptor, that is to be told from now on. [`is_late`] tells whether the node's thread is to
+    /// There is an agent, or a descriptor, that waits for news from now on. [`is_late`] tells whether the node's thread is to
     /// be woken.
     pub fn add_agent<W: Word<Value = u32>>(&mut self, published: &W) {
         self.agents += 1;

@@ -2,10 +2,10 @@
 //!
 //! A process says so at once, unless it waits for a processor just then, which may take any time. So there is no limit
 //! on the time of silence, only on the number of those that are silent, for they must not use up the descriptors that
-//! others need to be heard. Whoever has to make room for another one connects once more.
+//! others need to be heard. One that has to make room for another connects once more.
 //!
 //! At most 64 strangers, or an eighth of the descriptors that the process may have, wait at a time. If another one
-//! arrives, the oldest one of the process with the most strangers is told to come again (`Message::Again`), and
+//! arrives, the oldest one of the process with the most strangers gets `Message::Again`, and
 //! connects once more after a pause, which grows to 32 ms, for as long as its program wants the connection. So only the
 //! program's own time limit or the end of the peer ends an attempt.
 
@@ -33,7 +33,7 @@ impl Strangers {
         self.0.push(Stranger { token, pid });
     }
 
-    /// Takes off a connection: it is no stranger any more, or has ended.
+    /// Removes a connection whose peer has said who it is, or that has ended.
     pub fn remove(&mut self, token: u64) {
         self.0.retain(|stranger| stranger.token != token);
     }

@@ -51,14 +51,14 @@ const BUSY_MAX: Duration = Duration::from_millis(32);
 const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which new links are taken again where there were no descriptors for them.
 const RETRY: Duration = Duration::from_millis(20);
-/// New connections, or messages of one peer, that are taken in one turn, so that nobody keeps the thread for himself.
+/// New connections, or messages of one peer, that are taken in one turn, so that no peer keeps the thread from the others.
 const TURN: usize = 64;
 /// Links that one other process may have with this one. It needs one, and for a moment another one if it closes all its
 /// adapters and opens one anew.
 const LINKS: usize = 4;
 /// Processes of which more than the first complaint is not worth a warning.
 const KNOWN: usize = 1024;
-/// Time between two looks at transfers that keep an end from being told, and the time of a rare one.
+/// Time between two looks at the transfers that delay the report of an end, at first and when they last long.
 const PENDING: Duration = Duration::from_millis(1);
 const LONG_PENDING: Duration = Duration::from_millis(20);
 
@@ -208,7 +208,7 @@ impl Thread {
         [timer, pending, self.watch.pause(), self.watched.pause()].into_iter().flatten().min()
     }
 
-    /// Looks at the ends that wait for transfers, and tells of those that need not any more.
+    /// Reports the ends that have waited for transfers which are over now.
     fn finish(&mut self) {
         let home = &self.node.links.home;
         let over = self.unfinished.extract_if(.., |unfinished| unfinished.pending().is_over(home));
@@ -332,7 +332,7 @@ impl Thread {
         }
     }
 
-    /// Tells of a peer that does not keep to the rules, once for each process.
+    /// Logs that a peer does not keep to the rules, once for each process.
     fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
         if self.known.len() < KNOWN && self.known.insert(pid) {
             log::warn!("shm: process {pid}: {why}");

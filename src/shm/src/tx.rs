@@ -10,16 +10,15 @@
 //! far that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between
 //! those of the records before it and behind it.
 //!
-//! # Who goes on with a request that waits
-//! Only the oldest request of the queue is gone on with, in [`Tx::pump`], by whoever looks at the connection next. So
-//! while the queue is not empty there is always somebody about to look, for each reason to wait that there is
-//! ([`For`]):
+//! # Who continues a request that waits
+//! Only the oldest request of the queue continues, in [`Tx::pump`], when a thread looks at the connection next. So while
+//! the queue is not empty some thread is always about to look, for each reason to wait ([`For`]):
 //!
 //! | it waits for | who looks, and why none is missed |
 //! |---|---|
 //! | its turn to copy | the next round of progress: [`Budget`] has set the ready bit of this end, or it is polled, which [`Busy::Waiting`] makes look |
-//! | an answer | whoever takes the ready bit, which the peer sets for each record of the ring of answers, whether this end is polled or not |
-//! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | whoever takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or whoever polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`Outlet::ask`] |
+//! | an answer | the thread that takes the ready bit, which the peer sets for each record of the ring of answers, whether this end is polled or not |
+//! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | the thread that takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or one that polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`Outlet::ask`] |
 //! | the end of the connection | nobody has to |
 //!
 //! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is
@@ -268,8 +267,8 @@ impl Tx {
     #[inline(never)]
     fn post_other(&mut self, end: &End, request: &Request<'_>) -> Handed {
         let after = self.outlet.tail();
-        // A post that races with the end of the connection is flushed by the core: whoever has closed it is about to report
-        // those that were done by then.
+        // A post that races with the end of the connection is flushed by the core: the thread that closes it is about to
+        // report those that were done by then.
         if self.closed {
             return Handed::under_way(Mark::NEVER);
         }
@@ -281,7 +280,7 @@ impl Tx {
                 self.part = Part::default();
                 self.passed += 1;
                 let mark = self.next_mark();
-                // Whoever waits for the end of the connection is told by progress.
+                // Progress reports it to those who wait for the end of the connection.
                 if self.draining {
                     end.finish_soon();
                 }
@@ -308,7 +307,7 @@ impl Tx {
         Handed::under_way(Mark(mark))
     }
 
-    /// Takes note of whether requests wait.
+    /// Notes whether requests wait.
     fn note_stall(&self) {
         self.stalls.set(self.ep, Stall::Requests, !self.queued.is_empty());
     }
@@ -344,8 +343,8 @@ impl Tx {
         Mark(mark)
     }
 
-    /// Takes note of a request that is carried out as far as this side can. If the peer has no reason to tell of its
-    /// end, this side has to find out by itself.
+    /// Keeps a request that is carried out as far as this side can. If the peer has no reason to give notice of its end,
+    /// this side has to find out by itself.
     #[inline]
     fn fly(&mut self, end: &End, flying: Flying, signalled: bool) {
         let done = flying.done;
@@ -362,13 +361,13 @@ impl Tx {
             _ => return,
         }
         end.finish_soon();
-        // A failure ends the connection, whoever waits for what. What the peer has consumed by now is found by that look.
+        // A failure ends the connection, so the peer is asked in any case. What the peer has consumed by now is found by that look.
         let needed = self.draining || self.failed;
         let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 
-    /// Asks the peer to tell when it has consumed the records in the ring; false if it has consumed them already, and tells
-    /// nothing.
+    /// Asks the peer for notice when it has consumed the records in the ring; false if it has consumed them already, and
+    /// gives none.
     fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
         match self.outlet.ask(end.taken(), acknowledge) {
             Asked::Before => true,
@@ -391,7 +390,7 @@ impl Tx {
         put
     }
 
-    /// Takes note of a record that ends at `position`, and of which the peer may have to tell.
+    /// Notes a record that ends at `position`, for which the peer may have to give notice.
     #[inline]
     fn note_wanted(&self, end: &End, position: u64) {
         if self.outlet.is_asked() {
@@ -399,7 +398,7 @@ impl Tx {
         }
     }
 
-    /// From now on the program waits for the last request, so the peer has to tell about it.
+    /// From now on the program waits for the last request, so the peer has to give notice of it.
     pub fn drain(&mut self, end: &End) {
         self.draining = true;
         self.plain = false;
@@ -407,8 +406,8 @@ impl Tx {
         end.look_again();
     }
 
-    /// Does what [`Tx::progress`] does while mere records are all that is in flight: gives the mark up to which requests
-    /// have succeeded. `None` if there is more to do.
+    /// [`Tx::progress`] while mere records are all that is in flight: gives the mark up to which requests have succeeded, or
+    /// `None` if there is more to do.
     #[inline]
     pub fn progress_plain(&mut self, end: &End, credit: Option<u64>) -> Option<Mark> {
         if !self.plain {
@@ -419,8 +418,8 @@ impl Tx {
         Some(Mark(consumed + self.passed))
     }
 
-    /// Takes note of the records that the peer has consumed, as a record of it told (`credit`), or, if that is not
-    /// enough, as it has published. Goes on with the requests that wait.
+    /// Notes the records that the peer has consumed, as a record of the peer says (`credit`), or, if that is not enough, as
+    /// it has published. Continues the requests that wait.
     pub fn progress(&mut self, end: &End, credit: Option<u64>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
@@ -457,7 +456,7 @@ impl Tx {
         report
     }
 
-    /// Has this side looked at by whoever polls, as long as requests or answers wait for room, which nobody tells of.
+    /// Has threads that poll look at this side as long as requests or answers wait for room, of which there is no notice.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
@@ -465,7 +464,7 @@ impl Tx {
         self.plain = self.entries == self.passed && !self.draining && self.answers.is_empty();
     }
 
-    /// Takes off the requests that are complete. With `told` all is known that is wanted.
+    /// Removes the requests that are complete. With `told`, all is known that is wanted.
     #[inline(always)]
     fn harvest(&mut self, end: &End, told: bool, report: &mut TxReport) {
         let known = if told { self.outlet.known().map(Ok) } else { self.outlet.consumed() };
@@ -505,11 +504,11 @@ impl Tx {
                 self.answers.on_done(id);
             }
         }
-        // Of the requests behind one that is not a mere record nothing is told before that is done.
+        // Requests behind one that is not a mere record are not reported before that is done.
         report.done = Some(Mark((consumed + self.passed).min(most)));
     }
 
-    /// Goes on with requests that wait.
+    /// Continues requests that wait.
     fn pump(&mut self, end: &End, report: &mut TxReport, budget: &mut Budget) {
         let mut went = false;
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
@@ -543,8 +542,8 @@ impl Tx {
         }
     }
 
-    /// Ends the direction: gives the mark up to which requests have succeeded, to whoever calls, since several threads may
-    /// close a connection, of which one reports.
+    /// Ends the direction: gives the mark up to which requests have succeeded. Each caller gets it, since several threads may close
+    /// a connection, of which one reports.
     pub fn close(&mut self, end: Option<&End>) -> Option<Mark> {
         if !self.closed {
             if let Some(end) = end {

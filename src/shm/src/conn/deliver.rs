@@ -1,4 +1,4 @@
-//! A connection as its receiving direction sees it: the receives of its endpoint or its shared queue, and who is told.
+//! A connection as its receiving direction sees it: the receives of its endpoint or its shared queue, and its reports.
 
 use std::hint::cold_path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Conn {
                 self.note_stall(true);
                 return Ok(false);
             }
-            // The message may have waited, and this turn be another one than that of the post that ended it.
+            // The message may have waited, and this may not be the turn that the post of the receive began.
             self.note_stall(false);
             return match self.sink.recv_taken(taken.id) {
                 Verdict::Continue => Ok(true),
@@ -52,8 +52,8 @@ impl Conn {
         Ok(found)
     }
 
-    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there. Leaves it to [`Conn::take`] to have the connection looked at
-    /// again.
+    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there.
+    /// [`Conn::take`] is what has the connection looked at again.
     ///
     /// # Errors
     /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.

@@ -1,4 +1,4 @@
-//! The end of a connection, which the endpoint and the peer are told of.
+//! The end of a connection, as it is reported to the endpoint and to the peer.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::Conn;
 use crate::pending::Pending;
 use crate::wire::CloseReason;
 
-/// What the endpoint is told when its connection is over.
+/// The report to the endpoint when its connection is over.
 pub enum Report {
     /// A receive or a request has failed, or the connection as such.
     Failed(Option<RecvDone>, Option<(FailedRequest, Status)>),
@@ -17,8 +17,8 @@ pub enum Report {
     Ended(ConnectionReport),
 }
 
-/// The end of a connection while transfers of the peer are still under way. The endpoint is told, and the peer, when
-/// they cannot touch the program's memory any more.
+/// The end of a connection while transfers of the peer are still under way. It is reported to the endpoint and to the peer
+/// once they can no longer touch the program's memory.
 pub struct Ending {
     pub(super) conn: Arc<Conn>,
     pub(super) pending: Pending,
@@ -32,7 +32,7 @@ impl Ending {
         &mut self.pending
     }
 
-    /// Tells of the end. Called when the transfers are over, without a lock.
+    /// Reports the end. Called when the transfers are over, without a lock.
     pub fn tell(self) {
         self.conn.tell(self.reason, self.report);
     }

@@ -57,7 +57,7 @@ impl Links {
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
             drop(polled);
-            // A connection that ended meanwhile was left to this thread, which may not poll again.
+            // Connections that ended meanwhile were left to this thread, which may not poll again.
             if self.progress.any_dead.load(Ordering::Relaxed) {
                 self.forget_dead();
             }
@@ -83,7 +83,7 @@ impl Links {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
-    /// As [`Links::look`], for waits that sleep: leaves what has arrived to another thread only if that is long at it.
+    /// As [`Links::look`], for waits that sleep: leaves what has arrived to another thread only if that takes long.
     pub fn serve(&self) {
         if let Some(mut polled) = self.await_rounds(2, Some(PATIENCE)) {
             self.round_once(&mut polled);
@@ -220,7 +220,7 @@ impl Links {
         self.home.disarm(sleep, requests, || self.any_news());
     }
 
-    /// Notes whether an agent is to be told although no thread calls in: see [`Home::expect_agent`].
+    /// Notes whether an agent waits for news although no thread calls in: see [`Home::expect_agent`].
     pub fn expect_agent(&self, on: bool) {
         self.home.expect_agent(on, || self.any_news());
     }
@@ -235,8 +235,8 @@ impl Links {
         Pending::new(&self.home, self.all.read().iter().map(|link| &link.pair))
     }
 
-    /// Waits until no peer uses memory any more that was closed to peers before the call. To be called with no lock
-    /// that another connection needs.
+    /// Waits until no peer uses memory that was closed to peers before the call. Called with no lock that another
+    /// connection needs.
     pub fn await_peers(&self) {
         if let Some(pending) = self.transfers() {
             pending.wait(&self.home);

@@ -113,8 +113,8 @@ unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
 #[derive(Debug)]
 pub struct SharedFile(Shielded<OwnedFd>);
 
-/// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed when the last process
-/// lets go of it. A child of `fork` does not inherit the mapping.
+/// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed with its last mapping
+/// and descriptor. A child of `fork` does not inherit the mapping.
 pub struct SharedMemory {
     base: NonNull<u8>,
     len: usize,

@@ -73,7 +73,7 @@ pub enum Recv {
     Message(usize),
     /// No message is there now.
     WouldBlock,
-    /// No message will come any more.
+    /// No further message will come.
     Closed,
 }
 
@@ -178,7 +178,7 @@ impl Socket {
         }
     }
 
-    /// Ends the connection for both sides, whoever still has the socket. What was sent arrives.
+    /// Ends the connection for both sides, even if other processes have the socket. What was sent arrives.
     pub fn end(&self) {
         let _ = shutdown(&self.fd, Shutdown::Both);
     }
@@ -194,7 +194,7 @@ impl Socket {
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
         let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));
         let got = match recv() {
-            // The other end was closed with messages unread, which is told once, before what was sent the other way.
+            // The other end was closed with messages unread. The system reports that once, before what was sent the other way.
             Err(Errno::CONNRESET) => recv(),
             got => got,
         };

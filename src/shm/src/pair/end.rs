@@ -41,7 +41,7 @@ pub struct End {
     /// done that the peer tells nothing of.
     wanted: AtomicI64,
     known: AtomicI64,
-    /// This process polls the connection. The peer is told the same, but could change that.
+    /// This process polls the connection. The flag that the peer sees says the same, but the peer could change that.
     polled: AtomicBool,
     /// How often it has woken the peer.
     wakeups: AtomicU64,
@@ -52,7 +52,7 @@ pub struct End {
 /// In the place of the position at which a peer is known to be.
 const FINISHED: i64 = -1;
 
-/// What is to be found out about an end that no record of the peer tells of.
+/// What is to be found out about an end that no record of the peer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     /// Nothing.
@@ -61,11 +61,11 @@ pub enum Open {
     Busy,
     /// How far the peer has got: this has been known so far, and is not enough.
     Position(i64),
-    /// Requests are done that the peer tells nothing of.
+    /// Requests are done of which the peer gives no notice.
     Finished,
 }
 
-/// What an end has to do that no record and no position of the peer tells of.
+/// What an end has to do that no record and no position of the peer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
     /// Requests or answers wait for room, or for their turn.
@@ -117,7 +117,7 @@ impl End {
         self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
-    /// Notes whether the record at the head of the peer's ring of requests waits for something that is told otherwise:
+    /// Notes whether the record at the head of the peer's ring of requests waits for something that has a notice of its own:
     /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
@@ -240,8 +240,8 @@ impl End {
 
     // ---- Polling ----
 
-    /// Tells the peer whether this process polls the connection, in which case it is told of nothing. Whoever ends the
-    /// polling calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    /// Tells the peer whether this process polls the connection and so needs no notice. A thread that ends the polling
+    /// calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
@@ -271,7 +271,7 @@ impl End {
         &self.pair.home
     }
 
-    /// Tells the peer that there is something for its end, unless it polls.
+    /// Gives the peer notice that there is something for its end, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
         // SYNC polled: the record, the position or the answer was stored before this look. Either this side finds that
@@ -319,7 +319,7 @@ impl End {
     }
 
     /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
-    /// be found, records in the ring of requests or what makes it busy; both is looked at by whoever polls.
+    /// be found, records in the ring of requests or what makes it busy; threads that poll look at both.
     pub fn go_on(&self) {
         // SYNC polled: the thread that ends the polling looks under the locks of the connection, one of which the
         // caller has, or had when the work came about.
@@ -391,7 +391,7 @@ impl Moving<'_> {
     }
 
     /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
-    /// [`End::begin_moving`]. If it is false, the peer's memory is not reached any more.
+    /// [`End::begin_moving`]. If it is false, the peer's memory can no longer be reached.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
         self.pair.door() != self.door

@@ -115,7 +115,7 @@ impl<A: Area> Producer<A> {
         Ok(head)
     }
 
-    /// Takes note of the consumer's position that a record of the other direction told.
+    /// Notes the consumer's position that came with a record of the other direction.
     ///
     /// # Errors
     /// [`Corrupt`] if it is beyond what the consumer may see.
@@ -163,7 +163,7 @@ impl<A: Area> Producer<A> {
         }
     }
 
-    /// Sees to it that the slot at `position`, at which the consumer is to look next, shows no record.
+    /// Clears the slot at `position`, at which the consumer looks next, so that it shows no record.
     #[inline]
     fn clear(&mut self, position: u64) {
         if self.any_unclear {

@@ -117,7 +117,7 @@ impl Arriving {
     }
 
     /// Revokes the window, if the message that is about to be complete does that: not before, since the end of the
-    /// connection would leave a window that nobody was told of. Gives the way on while transfers are under way that may
+    /// connection would leave a revoked window that was not reported. Gives the way on while transfers are under way that may
     /// use the window, so that none of them touches its memory once the message has arrived.
     #[inline]
     pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<Way> {

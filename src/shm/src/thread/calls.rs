@@ -191,8 +191,7 @@ impl Thread {
         Ok((token, link))
     }
 
-    /// Takes note of a message whose descriptors the system does not take now. Others wait with it, for they would find the
-    /// same.
+    /// Keeps a message whose descriptors the system does not take now. Others wait with it, for they would find the same.
     pub(super) fn be_late(&mut self, message: Late) {
         self.late.push_front(message);
         self.set_timer(self.late_pause, Due::Late);

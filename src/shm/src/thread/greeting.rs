@@ -93,8 +93,8 @@ impl Thread {
         }
     }
 
-    /// Sees to the end of a link that the process `name` has closed, of which the news may come after those of a new
-    /// one.
+    /// Ends a link that the process `name` has closed, if the news of that have not been read yet: those of a new link may
+    /// come first.
     pub(super) fn settle(&mut self, name: &SocketName) {
         let Some(&token) = self.names.get(name) else { return };
         for _ in 0..TURN {
