@@ -208,7 +208,7 @@ impl Hooks for Shm {
 
     #[inline(always)]
     fn post_at_once(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
-        qp.post_at_once(tx, &send)
+        tx.post_at_once(qp.end()?, &send)
     }
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
@@ -229,7 +229,9 @@ impl Hooks for Shm {
     }
 
     fn look_again(&self, qp: &Conn) {
-        qp.look_again();
+        if let Some(end) = qp.end() {
+            end.look_again();
+        }
     }
 
     fn takes_extended(&self, qp: &Conn) -> bool {
@@ -358,7 +360,7 @@ impl Transport for Shm {
 
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
-        Ok(qp.post(tx, request))
+        Ok(qp.end().map_or(Handed::under_way(Mark::NEVER), |end| tx.post(end, request)))
     }
 
     fn post_bind(
@@ -377,7 +379,7 @@ impl Transport for Shm {
                 let rights = rights.intersection(Rights::REMOTE);
                 let users = match window.scope {
                     Scope::Zone => Users::of_zone(region.zone),
-                    Scope::Endpoint => Users::of_connection(qp.port()),
+                    Scope::Endpoint => Users::of_connection(qp.info().port),
                 };
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
@@ -389,7 +391,7 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        let mark = qp.post_done(tx, id, signalled);
+        let mark = qp.end().map_or(Mark::NEVER, |end| tx.post_done(end, id, signalled));
         Ok((key.unwrap_or(0), mark))
     }
 
@@ -426,7 +428,7 @@ impl Transport for Shm {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.port()
+        qp.info().port
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {

@@ -22,9 +22,7 @@ use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
-use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Gauge, Handed, Mark, RecvDone, Request, RequestId, ShortSend,
-};
+use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone};
 use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;
@@ -38,7 +36,6 @@ use crate::record::Acknowledge;
 use crate::rx::{Advance, Fatal, Rx, Stop, Told};
 use crate::sleep::News;
 use crate::srq::SharedQueue;
-use crate::tx::Tx;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 mod deliver;
@@ -130,11 +127,6 @@ impl Conn {
             rx: Mutex::new(Rx::default()),
             heat: AtomicU32::new(0),
         })?)
-    }
-
-    /// Port qualifier of this end.
-    pub fn port(&self) -> u64 {
-        self.info.port
     }
 
     /// What the peer knows of this end.
@@ -283,34 +275,10 @@ impl Conn {
         self.stalls.stalls()
     }
 
-    /// Sends a short message, if nothing waits and there is room as far as is known; gives its mark.
-    #[inline(always)]
-    pub fn post_at_once(&self, tx: &mut Tx, send: &ShortSend<'_>) -> Option<Mark> {
-        tx.post_at_once(&self.tie.get()?.end, send)
-    }
-
-    /// Starts a request, or queues it behind those that wait for room; gives its mark, and whether it is done.
-    #[inline]
-    pub fn post(&self, tx: &mut Tx, request: &Request<'_>) -> Handed {
-        self.tie.get().map_or(Handed::under_way(Mark::NEVER), |Tie { end, .. }| tx.post(end, request))
-    }
-
-    /// Adds a request that is carried out already, in the order of the others; gives its mark.
-    pub fn post_done(&self, tx: &mut Tx, id: RequestId, signalled: bool) -> Mark {
-        self.tie.get().map_or(Mark::NEVER, |Tie { end, .. }| tx.post_done(end, id, signalled))
-    }
-
     /// From now on the program waits for the last request.
     pub fn drain(&self) {
         if let (Some(Tie { end, .. }), Some(mut tx)) = (self.tie.get(), self.sink.lock_tx()) {
             tx.drain(end);
-        }
-    }
-
-    /// Has this process look at the connection soon.
-    pub fn look_again(&self) {
-        if let Some(end) = self.end() {
-            end.look_again();
         }
     }
 
@@ -322,11 +290,6 @@ impl Conn {
         if end.pair.take_untold() {
             link.send(Message::Reads(false));
         }
-        self.progress_tx_if_free(end, credit);
-    }
-
-    #[inline(never)]
-    fn progress_tx_if_free(self: &Arc<Self>, end: &End, credit: Option<u64>) {
         self.try_progress_tx(end, credit);
     }
 
@@ -353,28 +316,22 @@ impl Conn {
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u64> {
         acknowledge(end, told.acknowledge());
-        self.take_others(end, stop).or(told.credit())
+        match stop {
+            Stop::Nothing => {}
+            Stop::More => end.look_again(),
+            Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit()),
+            Stop::Broken => self.fail(Fatal::default()),
+            Stop::TooLong => self.fail_recv(Status::LocalLength),
+            Stop::NoRegion => self.fail_recv(Status::LocalProtection),
+        }
+        told.credit()
     }
 
-    fn take_others(self: &Arc<Self>, end: &End, stop: Stop) -> Option<u64> {
-        let status = match stop {
-            Stop::Nothing => return None,
-            Stop::More => {
-                end.look_again();
-                return None;
-            }
-            Stop::Other => return self.progress_rx(Advance::Batch).1,
-            Stop::Broken => {
-                self.fail(Fatal::default());
-                return None;
-            }
-            Stop::TooLong => Status::LocalLength,
-            Stop::NoRegion => Status::LocalProtection,
-        };
+    /// The receive that the last message took could not have it: the connection fails.
+    fn fail_recv(self: &Arc<Self>, status: Status) {
         let failed = self.rx.lock().failed();
         let recv = failed.map(|id| RecvDone { id, status, len: 0, solicited: false });
         self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
-        None
     }
 
     /// Handles what the peer has consumed, as a record of the peer says (`credit`) or as it has published.

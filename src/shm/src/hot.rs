@@ -112,6 +112,11 @@ impl HotConn {
         self.wait()
     }
 
+    #[inline(never)]
+    fn look_apart(&mut self, again: bool, latest: &mut usize) -> Look {
+        self.look(again, latest)
+    }
+
     /// Counts a poll without news.
     #[inline]
     fn wait(&mut self) -> Look {
@@ -199,28 +204,84 @@ impl Default for Hot {
 }
 
 impl Hot {
-    /// Lets the connections go on that have something to do; true if there was news of any. With `again` the caller polls
-    /// again soon, so that some news may wait, and where more than a few connections are polled it ends at the first that
-    /// has records, unless some connection copies.
+    /// Lets the connections go on that have something to do; true if there was news of any. With `again` the
+    /// caller polls again soon, so that some news may wait.
     #[inline]
     pub fn poll(&mut self, home: &Home, again: bool) -> bool {
-        if self.list.is_empty() {
-            return false;
+        if !again || !(1..=ALL).contains(&self.list.len()) {
+            return !self.list.is_empty() && self.poll_many(home, again);
         }
+        self.note_poll(home);
+        let Hot { list, latest, records, .. } = self;
+        let mut entries = list.iter_mut();
+        let mut any = false;
+        while let Some(entry) = entries.next() {
+            match entry.look(true, latest) {
+                Look::Known(news) => any |= news,
+                Look::Records => {
+                    any = true;
+                    *records = records.wrapping_add(1);
+                }
+                look => {
+                    let behind = entries.len();
+                    return self.poll_others(behind, look, home);
+                }
+            }
+        }
+        any
+    }
+
+    #[inline]
+    fn note_poll(&mut self, home: &Home) {
         self.turn -= 1;
         if self.turn == 0 {
             self.end_turn(home);
         }
-        let one = again && self.list.len() > ALL;
-        let mut at = if one { self.next } else { 0 };
+    }
+
+    /// Puts those that only send behind those that receive.
+    #[cold]
+    #[inline(never)]
+    fn end_turn(&mut self, home: &Home) {
+        self.turn = TURN;
+        // Where there are more, the place at which a poll begins moves on.
+        if self.list.len() <= ALL {
+            self.list.sort_unstable_by_key(|entry| entry.guess.silent);
+        }
+        self.turns -= 1;
+        if self.turns == 0 {
+            self.end_term(home);
+        }
+    }
+
+    /// Ends what [`Hot::poll`] began, which found an entry that is over or idle, with `behind` others behind it.
+    #[cold]
+    #[inline(never)]
+    fn poll_others(&mut self, behind: usize, look: Look, home: &Home) -> bool {
+        let at = self.list.len() - behind - 1;
+        self.next = if self.drop_entry(at, look, home) { at } else { at + 1 };
+        self.poll_some(behind, home, true, false);
+        true
+    }
+
+    /// [`Hot::poll`], until it finds records of one connection if the caller polls again and none copies.
+    #[inline(never)]
+    fn poll_many(&mut self, home: &Home, again: bool) -> bool {
+        self.note_poll(home);
+        self.poll_some(self.list.len(), home, again, again)
+    }
+
+    /// Looks at `count` entries, from the next one on; with `one` until it finds records of a connection.
+    fn poll_some(&mut self, count: usize, home: &Home, again: bool, one: bool) -> bool {
         let mut any = false;
-        for _ in 0..self.list.len() {
+        let mut at = self.next;
+        for _ in 0..count {
             if at >= self.list.len() {
                 at = 0;
             }
             let Hot { list, latest, records, .. } = self;
             let Some(entry) = list.get_mut(at) else { break };
-            match entry.look(again, latest) {
+            match entry.look_apart(again, latest) {
                 Look::Known(news) => any |= news,
                 Look::Records => {
                     any = true;
@@ -240,21 +301,6 @@ impl Hot {
             at += 1;
         }
         any
-    }
-
-    /// Puts those that only send behind those that receive.
-    #[cold]
-    #[inline(never)]
-    fn end_turn(&mut self, home: &Home) {
-        self.turn = TURN;
-        // Where there are more, the place at which a poll begins moves on.
-        if self.list.len() <= ALL {
-            self.list.sort_unstable_by_key(|entry| entry.guess.silent);
-        }
-        self.turns -= 1;
-        if self.turns == 0 {
-            self.end_term(home);
-        }
     }
 
     /// Removes an entry that is over or idle; false if it stays.

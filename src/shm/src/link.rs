@@ -155,7 +155,7 @@ impl Link {
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: Party) -> bool {
-        let own = Party::new(conn.info().zone, conn.port());
+        let own = Party::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.pair.clone(), id.index, side, own, theirs) else { return false };
         let index = id.index as usize;
         let mut conns = self.conns[usize::from(side)].write();

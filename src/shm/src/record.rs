@@ -2,10 +2,10 @@
 //!
 //! # Which records ask to be acknowledged
 //! When a record is consumed that asks for it ([`Acknowledge`]), the consumer sends notice to a producer that does not poll.
-//! Records of signalled requests ask, since their consumption completes a request; a process in which no sleeper waits for completions of
-//! requests is not woken by that, so an answer wakes a waiter once and not once more for what was sent before. Records
-//! that fill the ring to more than a quarter ask as well, and an empty record does that is added because requests, or
-//! the program, wait for the end of earlier ones; these always wake a sleeper.
+//! Records of signalled requests ask, since their consumption completes a request; a process in which no sleeper waits for
+//! completions of requests is not woken by that, so an answer wakes a waiter once and not once more for what was sent
+//! before. Records that fill the ring to more than a quarter ask as well, and so does an empty record that is added because
+//! requests, or the program, wait for the end of earlier ones; these always wake a sleeper.
 
 use dat_core::Change;
 

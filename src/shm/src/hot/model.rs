@@ -35,7 +35,7 @@ impl Model {
         Arc::new(Model { polled: AtomicBool::new(true), ..Model::default() })
     }
 
-    /// As [`Conn::post`](crate::conn::Conn::post), for a message whose end the peer tells.
+    /// As [`Tx::post`](crate::tx::Tx::post), for a message whose end the peer tells.
     fn post(&self) {
         let requests = self.requests.lock().expect("no panic");
         self.record.store(1, Release);

@@ -203,10 +203,6 @@ impl Links {
     /// True if anything is left to be handled once nobody polls.
     fn any_news(&self) -> bool {
         self.cool();
-        self.any_ready()
-    }
-
-    fn any_ready(&self) -> bool {
         self.all.read().iter().any(|link| link.pair.any_ready())
     }
 

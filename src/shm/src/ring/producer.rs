@@ -138,12 +138,6 @@ impl<A: Area> Producer<A> {
         self.head
     }
 
-    /// The end of the records that are finished.
-    #[inline]
-    pub fn tail(&self) -> u64 {
-        self.tail
-    }
-
     /// Slots that are in use as far as this side knows; it may be fewer by now.
     #[inline]
     pub fn used(&self) -> u64 {
