@@ -3,9 +3,8 @@
 //!
 //! All other connections have ready bits, and a poll costs nothing for them. A connection whose bits polls find again
 //! and again becomes one of those that are polled. It stops being one when nothing has come for long, or when the last
-//! thread that polls goes to sleep. The peers are notified first; after that, and after a fence, the connection is looked
-//! at once more. So a peer that has stored a record either sees that it has to set the bit, or its record is found (SYNC
-//! polled).
+//! thread that polls goes to sleep. The peers see that first; after that, and after a fence, the connection is looked at
+//! once more. So a peer that has stored a record either sees that it has to set the bit, or its record is found (SYNC polled).
 //!
 //! That fence takes microseconds, so no connection makes room for another one that is just as busy. Where many more are
 //! busy than there are places, looking at those few is of no use: all have ready bits then, and it is tried again after
