@@ -109,9 +109,7 @@ pub struct Pair {
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
     /// Side of this process; `None` if it has both.
     side: Option<u8>,
-    /// The sides of this process, from the first to the last one, and the ready bits of both.
-    first: u8,
-    last: u8,
+    /// The ready bits of the first and of the last side of this process.
     looked_at: [InShared<Ready>; 2],
     /// The peer's process.
     pub pid: i32,
@@ -160,19 +158,16 @@ impl Pair {
     fn new(home: &Arc<Home>, (file, memory): (SharedFile, SharedMemory), side: Option<u8>) -> io::Result<Pair> {
         let memory = memory::arc(memory)?;
         let ready = |side: u8| memory.place(usize::from(side) * READY);
-        let (first, last) = (side.unwrap_or(0), side.unwrap_or(1));
         Ok(Pair {
             home: home.clone(),
             ready: [ready(0)?, ready(1)?],
-            looked_at: [ready(first)?, ready(last)?],
+            looked_at: [ready(side.unwrap_or(0))?, ready(side.unwrap_or(1))?],
             transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
             file,
             #[cfg(feature = "fuzzing")]
             memory,
             chunks: Mutex::default(),
             side,
-            first,
-            last,
             pid: std::process::id() as i32,
             peer: OnceCell::new(),
             probe: OnceCell::new(),
@@ -210,7 +205,7 @@ impl Pair {
     /// The sides that this process has.
     #[inline]
     pub fn sides(&self) -> impl Iterator<Item = u8> + use<> {
-        self.first..=self.last
+        self.side.unwrap_or(0)..=self.side.unwrap_or(1)
     }
 
     /// Side of the ends that begin connections here.

@@ -27,35 +27,44 @@ use crate::sleep::{self, RUNG, Rung};
 /// Bytes of the shared memory. The word is at its beginning.
 const SIZE: usize = 4096;
 
-/// The word in a mapping of it, and what this process has done to it.
-struct Mapped {
+/// The word of an alarm in a mapping of it, and what this process has done to it.
+pub struct AlarmWord {
     word: InShared<AtomicU32>,
     /// The last sleep that this process has ended.
     ended: AtomicU32,
 }
 
-impl Mapped {
-    fn new(memory: SharedMemory) -> io::Result<Mapped> {
-        Ok(Mapped { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
+impl AlarmWord {
+    fn new(memory: SharedMemory) -> io::Result<AlarmWord> {
+        Ok(AlarmWord { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
+    }
+
+    /// Opens the alarm of another process.
+    ///
+    /// # Errors
+    /// `InvalidData` if it is no alarm; otherwise the error of the system.
+    pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
+        AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)
     }
 
     /// Ends the sleep with this number: see [`sleep::ring_for`].
-    fn ring_for(&self, sleep: u32) -> Rung {
+    #[inline]
+    pub fn ring_for(&self, sleep: u32) -> Rung {
         sleep::ring_for(&*self.word, &self.ended, sleep, || futex::wake_shared(&self.word))
     }
 }
 
 /// The alarm of this process, and the file that peers map.
-pub struct Alarm(Mapped, SharedFile);
+pub struct Alarm(AlarmWord, SharedFile);
 
 impl Alarm {
     /// Makes an alarm on which nobody sleeps.
     pub fn new() -> io::Result<Alarm> {
         let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
-        Ok(Alarm(Mapped::new(memory)?, file))
+        Ok(Alarm(AlarmWord::new(memory)?, file))
     }
 
-    /// The descriptor that a peer opens as a [`PeerAlarm`].
+    /// The descriptor that a peer opens: see [`AlarmWord::open`].
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.1.fd()
     }
@@ -81,24 +90,5 @@ impl transport::Alarm for Alarm {
     fn ring(&self) {
         self.silence();
         futex::wake_shared(&self.0.word);
-    }
-}
-
-/// The alarm of another process.
-pub struct PeerAlarm(Mapped);
-
-impl PeerAlarm {
-    /// Opens what a peer sent.
-    ///
-    /// # Errors
-    /// `InvalidData` if it is no alarm; otherwise the error of the system.
-    pub fn open(fd: OwnedFd) -> io::Result<PeerAlarm> {
-        Ok(PeerAlarm(Mapped::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)?))
-    }
-
-    /// Ends the sleep with this number.
-    #[inline]
-    pub fn ring_for(&self, sleep: u32) -> Rung {
-        self.0.ring_for(sleep)
     }
 }

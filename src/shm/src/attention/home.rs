@@ -29,7 +29,7 @@ use host::{asymmetric, memory};
 use once_cell::sync::OnceCell;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use crate::alarm::{Alarm, PeerAlarm};
+use crate::alarm::{Alarm, AlarmWord};
 use crate::budget::Rounds;
 use crate::door::Door;
 use crate::guard::Guard;
@@ -313,7 +313,7 @@ pub struct Peer {
     published: SharedMemory,
     /// The peer's registered memory.
     pub regions: PeerRegions,
-    alarm: PeerAlarm,
+    alarm: AlarmWord,
     /// The socket of the link, which is the bell of the peer's thread.
     socket: Arc<Socket>,
 }
@@ -327,7 +327,7 @@ impl Peer {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?,
             regions: PeerRegions::open(regions)?,
-            alarm: PeerAlarm::open(alarm)?,
+            alarm: AlarmWord::open(alarm)?,
             socket,
         })
     }

@@ -16,8 +16,8 @@ use crate::ring::Producer;
 /// Reads and atomic operations of the peer that this side takes at a time.
 const MAX_READS: usize = 256;
 
-/// What the peer is owed, in the order in which it asked.
-enum Owed {
+/// What the peer is owed.
+pub enum Owed {
     /// The bytes of a read, from `offset` on; those before are in the ring already.
     Bytes { target: RemoteSegment, offset: u64 },
     /// What a word was before an atomic operation.
@@ -81,14 +81,9 @@ impl Answers {
         self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
     }
 
-    /// Takes a read of the peer, for which there is room.
-    pub fn add_read(&mut self, target: RemoteSegment) {
-        self.owed.push_back(Owed::Bytes { target, offset: 0 });
-    }
-
-    /// Answers an atomic operation of the peer, for which there is room.
-    pub fn add_value(&mut self, value: u64) {
-        self.owed.push_back(Owed::Value(value));
+    /// Answers this after all before it. There is room.
+    pub fn owe(&mut self, owed: Owed) {
+        self.owed.push_back(owed);
     }
 
     /// Refuses a read or an atomic operation of the peer, whose last question that is. Needs no room.

@@ -300,7 +300,7 @@ impl Conn {
         let taken = self.rx.lock().take_small(end, self);
         let credit = match taken {
             Ok(small) => {
-                acknowledge(end, Told::of(small).acknowledge());
+                acknowledge(end, small.flags());
                 Some(small.credit())
             }
             Err((stop, told)) => {
@@ -315,16 +315,16 @@ impl Conn {
     /// Goes on where [`Rx::take_small`] has stopped. Gives what all records said of the peer's position.
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u64> {
-        acknowledge(end, told.acknowledge());
+        acknowledge(end, told.flags);
         match stop {
             Stop::Nothing => {}
             Stop::More => end.look_again(),
-            Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit()),
+            Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit),
             Stop::Broken => self.fail(Fatal::default()),
             Stop::TooLong => self.fail_recv(Status::LocalLength),
             Stop::NoRegion => self.fail_recv(Status::LocalProtection),
         }
-        told.credit()
+        told.credit
     }
 
     /// The receive that the last message took could not have it: the connection fails.
@@ -359,7 +359,7 @@ impl Conn {
                 return (false, None);
             }
         };
-        acknowledge(end, Acknowledge::wanted(report.flags));
+        acknowledge(end, report.flags);
         if report.more && advance == Advance::Batch {
             // Other connections come first.
             if report.answers { end.look_again() } else { end.go_on() }
@@ -514,12 +514,12 @@ impl Conn {
     }
 }
 
-/// Gives the peer notice of how far this side got with its records, if it wants to know.
+/// Gives the peer notice of how far this side got with records of these flags, if it wants to know.
 #[inline]
-fn acknowledge(end: &End, wanted: Acknowledge) {
+fn acknowledge(end: &End, flags: u8) {
     // SYNC await: this side's position was stored before. So the telling comes behind the look of a producer that did
     // not find the position, and behind what that producer noted first under its lock.
-    match wanted {
+    match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),
         Acknowledge::Needed => end.tell_peer(News::Record),

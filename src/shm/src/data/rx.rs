@@ -22,7 +22,7 @@ use crate::copy::{self, Slice};
 use crate::os::user::{LastWord, Target, copy_tail_last};
 use crate::pair::End;
 use crate::pending::Pending;
-use crate::record::{self, Acknowledge, kind};
+use crate::record::{self, kind};
 use crate::regions::{RegionTable, live_target};
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 
@@ -96,10 +96,10 @@ pub enum Stop {
 /// What the records said that [`Rx::take_small`] has handled.
 #[derive(Clone, Copy, Default)]
 pub struct Told {
-    /// The flags of all.
-    flags: u8,
-    /// There was one, and the last one said this.
-    credit: Option<u64>,
+    /// The flags of all: see [`Acknowledge`](crate::record::Acknowledge).
+    pub flags: u8,
+    /// How far the peer is with the ring of this side, as the last record said; `None` if there was none.
+    pub credit: Option<u64>,
 }
 
 impl Told {
@@ -113,18 +113,6 @@ impl Told {
     fn add(&mut self, small: Small) {
         self.flags |= small.flags();
         self.credit = Some(small.credit());
-    }
-
-    /// Whether the peer wants to know how far this side got.
-    #[inline]
-    pub fn acknowledge(self) -> Acknowledge {
-        Acknowledge::wanted(self.flags)
-    }
-
-    /// How far the peer is with the ring of this side.
-    #[inline]
-    pub fn credit(self) -> Option<u64> {
-        self.credit
     }
 }
 

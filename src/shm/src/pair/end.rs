@@ -125,13 +125,6 @@ impl End {
         self.set_taken(false, spot.shut(stuck));
     }
 
-    #[inline]
-    fn set_state(&self, bit: u32, set: bool) {
-        if (self.state.load(Ordering::Relaxed) & bit != 0) != set {
-            self.state.fetch_xor(bit, Ordering::Relaxed);
-        }
-    }
-
     /// Notes that the peer's progress up to `position` is to be found out.
     #[inline]
     pub fn want(&self, position: u64) {
@@ -160,7 +153,9 @@ impl End {
     /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
-        self.set_state(why as u32, busy);
+        if (self.state.load(Ordering::Relaxed) & why as u32 != 0) != busy {
+            self.state.fetch_xor(why as u32, Ordering::Relaxed);
+        }
     }
 
     /// True if this side is to be looked at even if nothing tells of news.

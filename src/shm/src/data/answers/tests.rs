@@ -10,7 +10,7 @@ fn a_refusal_needs_no_room() {
 
     let read = RemoteSegment { addr: 0, len: WORD, key: 1 };
     while answers.has_room() {
-        answers.add_read(read);
+        answers.owe(Owed::Bytes { target: read, offset: 0 });
     }
     assert_eq!(answers.owed.len(), MAX_READS);
     let before = answers.owed.capacity();

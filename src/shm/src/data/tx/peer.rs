@@ -9,7 +9,7 @@ use dat_core::event::Status;
 use dat_core::transport::{Checked, FailedRequest, RemoteSegment, RequestId};
 
 use super::{Done, Flying, Tx};
-use crate::answers::Wanted;
+use crate::answers::{Owed, Wanted};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome};
 use crate::os::user::Source;
@@ -21,7 +21,7 @@ impl Tx {
         self.plain = false;
         let room = !self.closed && self.answers.has_room();
         if room {
-            self.answers.add_read(target);
+            self.answers.owe(Owed::Bytes { target, offset: 0 });
         }
         room
     }
@@ -37,7 +37,7 @@ impl Tx {
             return Err(Status::RemoteResponder);
         }
         let before = copy::change_for_peer(end, remote, change)?;
-        self.answers.add_value(before);
+        self.answers.owe(Owed::Value(before));
         Ok(())
     }
 
