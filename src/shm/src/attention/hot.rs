@@ -32,7 +32,7 @@ use crate::pair::{End, Open};
 const MOST: usize = 16;
 /// This many stay polled however long nothing comes.
 const FEW: usize = 2;
-/// If there are no more, each poll looks at all of them, and otherwise until it finds records of one.
+/// Up to this many, each poll looks at all of them; with more, it ends at the first that has records.
 const ALL: usize = 4;
 /// Polls without news after which a connection is no longer polled.
 const IDLE: u32 = 1 << 16;
@@ -46,10 +46,10 @@ const TURN: u32 = 1 << 8;
 const TURNS: u32 = 1 << 4;
 /// Less news of other connections than this is not compared.
 const LITTLE: u32 = 256;
-/// News of connections after which connections are polled again where that was of no use.
+/// Pieces of news after which connections are polled again where that did not pay.
 const REST: u32 = 1 << 16;
 
-/// The most polls that leave it to a record of the peer to tell how far the peer is.
+/// The most polls that wait for a record of the peer to say how far the peer is.
 const PATIENCE: u32 = 64;
 /// No address of a connection.
 const NONE: usize = 0;

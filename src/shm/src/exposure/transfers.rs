@@ -6,9 +6,8 @@
 //! it finds none of comes to a look that fails (SYNC moving). The peer may write anything into the tables, its own and
 //! this one; so what this side relies on itself, which slots are its own, is in [`Own`].
 //!
-//! A slice is copied in three steps: the thread enters a slot with its number, looks at the flag of the connection and
-//! at the row of the region, copies, and leaves the slot. Transfers between endpoints of one process are entered as
-//! well.
+//! What a thread looks at is the flag of the connection and the row of the region. Transfers between endpoints of one
+//! process are entered as well.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
