@@ -315,9 +315,9 @@ if [ -f "$limits" ]; then
     }
     INDEX_BITS=$(constant INDEX_BITS "$here/../../src/shm/src/regions.rs")
     ROWS=$(($(constant ROWS "$here/../../src/shm/src/regions.rs")))
-    LARGEST=$(($(constant LARGEST "$here/../../src/shm/src/record.rs")))
+    LARGEST=$(($(constant LARGEST "$here/../../src/shm/src/data/record.rs")))
     MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport/work.rs")))
-    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/wire.rs")))
+    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/meeting/wire.rs")))
     sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/libdaplshm.7" |
         grep -v '^\.' >"$tmp/limits"
     [ -s "$tmp/limits" ] || echo 'libdaplshm.7 has no table of limits' >>"$tmp/out"

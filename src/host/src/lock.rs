@@ -30,18 +30,18 @@ use biased::Patience;
 /// Freeing it is an [`asymmetric::light`](crate::asymmetric::light) behind the store that frees it. So of a thread that
 /// frees it and then looks for word that others left, and another thread that leaves word, calls
 /// [`asymmetric::heavy`](crate::asymmetric::heavy) and then attempts the lock in vain, the first one finds the word.
-pub type Mutex<T> = lock_api::Mutex<Word, T>;
+pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 
 /// The right to what a [`Mutex`] guards.
-pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, Word, T>;
+pub type MutexGuard<'a, T> = lock_api::MutexGuard<'a, RawLock, T>;
 
 /// The word of a [`Mutex`]. The atomics of a model can only be used inside of it, so that there the mutexes of everything
 /// else have a word of another make.
 #[cfg(not(loom))]
-pub type Word = Biased;
+pub type RawLock = Biased;
 /// The word of a [`Mutex`] outside of the model.
 #[cfg(loom)]
-pub type Word = parking_lot::RawMutex;
+pub type RawLock = parking_lot::RawMutex;
 
 /// How often a thread looks again before it sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };

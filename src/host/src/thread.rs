@@ -227,7 +227,7 @@ pub enum Ended {
 pub type Apart = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// A call on a thread of its own.
-struct Errand {
+struct Task {
     caller: Id,
     function: Apart,
     argument: *mut c_void,
@@ -245,23 +245,23 @@ struct Errand {
 /// `function` may be called with `argument` by any thread, and has no objects with destructors on its stack when it
 /// ends its thread.
 pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended> {
-    let mut errand = Errand { caller: Id::current(), function, argument, returned: false };
-    let native = create(None, run_errand, (&raw mut errand).cast())?;
+    let mut task = Task { caller: Id::current(), function, argument, returned: false };
+    let native = create(None, run_task, (&raw mut task).cast())?;
     // SAFETY: the thread is joinable, and nobody else joins it.
     unsafe { libc::pthread_join(native, ptr::null_mut()) };
-    Ok(if errand.returned { Ended::Returned } else { Ended::Exited })
+    Ok(if task.returned { Ended::Returned } else { Ended::Exited })
 }
 
 /// The first function of a thread that [`apart`] starts. Owns nothing: it may be unwound.
-extern "C-unwind" fn run_errand(argument: *mut c_void) -> *mut c_void {
-    let errand: *mut Errand = argument.cast();
-    // SAFETY: the errand is on the stack of the caller, who waits for the end of this thread and does not touch it
+extern "C-unwind" fn run_task(argument: *mut c_void) -> *mut c_void {
+    let task: *mut Task = argument.cast();
+    // SAFETY: the task is on the stack of the caller, who waits for the end of this thread and does not touch it
     // meanwhile.
-    unsafe { (*errand).caller.take_on() };
+    unsafe { (*task).caller.take_on() };
     // SAFETY: the promise of `apart`'s caller.
-    unsafe { ((*errand).function)((*errand).argument) };
+    unsafe { ((*task).function)((*task).argument) };
     // SAFETY: as for the first access.
-    unsafe { (*errand).returned = true };
+    unsafe { (*task).returned = true };
     ptr::null_mut()
 }
 

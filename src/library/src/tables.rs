@@ -52,7 +52,7 @@ impl Tables {
     /// has functions, or is one of NULLs.
     #[inline(always)]
     pub fn is_first(&self, table: *const Head) -> bool {
-        // SYNC tables: pairs with the store in insert, so that the table's contents are visible.
+        // Pairs with the store in `insert`, so that the table's contents are visible.
         ptr::eq(self.first.load(Ordering::Acquire), table)
     }
 
@@ -65,13 +65,7 @@ impl Tables {
     /// Whether handles of `table` are accepted.
     pub fn contains(&self, table: *const Head) -> bool {
         let end = self.end.load(Ordering::Acquire);
-        !table.is_null()
-            && self
-                .places
-                .iter()
-                .take(end)
-                // SYNC tables
-                .any(|place| ptr::eq(place.load(Ordering::Acquire), table))
+        !table.is_null() && self.places.iter().take(end).any(|place| ptr::eq(place.load(Ordering::Acquire), table))
     }
 
     /// Accepts handles of `table` from now on; returns `false` if there is no place left. One writer at a time.
@@ -81,7 +75,6 @@ impl Tables {
         }
         let free = self.places.iter().position(|place| place.load(Ordering::Relaxed).is_null());
         let Some(free) = free else { return false };
-        // SYNC tables
         self.places[free].store(table.cast_mut(), Ordering::Release);
         if free == 0 {
             self.first.store(table.cast_mut(), Ordering::Release);

@@ -125,7 +125,7 @@ impl<F: Face> Domain<F> {
     }
 
     fn spaces(&self) -> impl Iterator<Item = &'static Space<F>> {
-        // SYNC space: pairs with the store in `slab_of`, so that the memory behind the pointer is initialised.
+        // Pairs with the store in `slab_of`, so that the memory behind the pointer is initialised.
         let first = self.first.load(Ordering::Acquire);
         // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
@@ -180,7 +180,7 @@ impl<F: Face> Domain<F> {
         let table: *const Table<F> = &adapter.table;
         let space =
             Box::leak(memory::boxed(Space { slab: Slab::new(table.expose_provenance()), next: self.spaces().next() })?);
-        // SYNC space: the memory behind the pointers is initialised before.
+        // The memory behind the pointers is initialised before.
         self.first.store(space, Ordering::Release);
         adapter.space.store(space, Ordering::Release);
         Ok(&space.slab)

@@ -70,8 +70,8 @@ impl RegionKeys for Region {
 impl Drop for Region {
     fn drop(&mut self) {
         self.node.links.home.regions.remove(self.key);
-        // The core has let go of the region before, and the removal has passed the fence: nobody finds it any more who enters
-        // a section from now on. A window needs no such wait, since what it shows stays registered.
+        // The core has dropped the region before, and the removal has passed the fence: no thread that enters a
+        // section from now on finds it. A window needs no such wait, since what it shows stays registered.
         await_sections();
         // A window of it may have been revoked by one peer while another one used it.
         if self.remote || self.shown.load(Ordering::Relaxed) {
@@ -208,7 +208,7 @@ impl Hooks for Shm {
 
     #[inline(always)]
     fn post_at_once(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
-        qp.post_at_once(tx, &send)
+        tx.post_at_once(qp.end()?, &send)
     }
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
@@ -229,7 +229,9 @@ impl Hooks for Shm {
     }
 
     fn look_again(&self, qp: &Conn) {
-        qp.look_again();
+        if let Some(end) = qp.end() {
+            end.look_again();
+        }
     }
 
     fn takes_extended(&self, qp: &Conn) -> bool {
@@ -358,7 +360,7 @@ impl Transport for Shm {
 
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
-        Ok(qp.post(tx, request))
+        Ok(qp.end().map_or(Handed::under_way(Mark::NEVER), |end| tx.post(end, request)))
     }
 
     fn post_bind(
@@ -377,7 +379,7 @@ impl Transport for Shm {
                 let rights = rights.intersection(Rights::REMOTE);
                 let users = match window.scope {
                     Scope::Zone => Users::of_zone(region.zone),
-                    Scope::Endpoint => Users::of_connection(qp.port()),
+                    Scope::Endpoint => Users::of_connection(qp.info().port),
                 };
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
@@ -389,7 +391,7 @@ impl Transport for Shm {
             None => None,
         };
         window.replace(key);
-        let mark = qp.post_done(tx, id, signalled);
+        let mark = qp.end().map_or(Mark::NEVER, |end| tx.post_done(end, id, signalled));
         Ok((key.unwrap_or(0), mark))
     }
 
@@ -426,7 +428,7 @@ impl Transport for Shm {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.port()
+        qp.info().port
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {

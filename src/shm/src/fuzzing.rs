@@ -262,9 +262,6 @@ pub struct LooseTable {
 
 impl LooseTable {
     /// An empty table.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn new() -> io::Result<LooseTable> {
         let (file, memory) = SharedMemory::create("fuzz-table", ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
         let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
@@ -294,9 +291,6 @@ pub struct Table {
 
 impl Table {
     /// An empty table.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn new() -> io::Result<Table> {
         let own = RegionTable::new()?;
         let peer = PeerRegions::open(own.fd().try_clone_to_owned()?)?;
@@ -349,9 +343,6 @@ pub struct Face(Arc<Home>);
 
 impl Face {
     /// Publishes nothing yet, except the way into this process.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn new() -> io::Result<Face> {
         let home = Home::new()?;
         home.door.open()?;
@@ -378,9 +369,6 @@ pub struct Peer {
 
 impl Peer {
     /// Connects to the process that is reachable at `socket`, without a word yet.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
         let socket = Socket::connect(socket).map_err(|error| io::Error::other(format!("{error:?}")))?;
         let pair = Arc::new(Pair::create(&face.0, Some(0))?);
@@ -388,9 +376,6 @@ impl Peer {
     }
 
     /// Says hello as `number`; with `reads` the process can read this peer's memory.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
@@ -398,9 +383,6 @@ impl Peer {
     }
 
     /// Answers the hello of the process; with `reads` it can read this peer's memory, and this peer says so of it.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
@@ -409,9 +391,6 @@ impl Peer {
     }
 
     /// Sends a packet with descriptors; false if it did not go out.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
         let [home, regions, alarm] = self.face.fds();
         let right = [self.pair.fd(), home, regions, alarm];
@@ -435,9 +414,6 @@ impl Peer {
 
     /// The next packet of the process; `None` if none is there, an empty one at the end. The answer to a hello also
     /// tells how to wake the process.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
@@ -558,9 +534,6 @@ impl Way {
 }
 
 /// The socket of a process that is reachable in a directory; `None` if there is none.
-///
-/// # Errors
-/// The error of the system.
 pub fn socket_in(directory: &Path) -> io::Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();

@@ -13,7 +13,7 @@
 //! `tests-c/stress/everyone` measures that.
 //!
 //! The words `known`, `wanted` and `state` of an end are hints: written Relaxed under the lock on sending, read Relaxed
-//! by whoever polls. Before anything is done the position is loaded with Acquire, and before a thread sleeps the words
+//! by threads that poll. Before anything is done the position is loaded with Acquire, and before a thread sleeps the words
 //! are looked at under the locks of the connection.
 
 use std::io;
@@ -26,7 +26,7 @@ use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
 
 use crate::home::{Home, Peer};
-use crate::os::memory::{Place, SharedFile, SharedMemory};
+use crate::os::memory::{InShared, SharedFile, SharedMemory};
 use crate::os::vm;
 use crate::ready;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
@@ -67,7 +67,7 @@ const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
-/// Word of a ring's producer: it has let go of the connection.
+/// Word of a ring's producer: it has disconnected.
 const CLOSED: usize = 0;
 /// Word of a ring's producer: it polls the connection, so that nobody needs to tell it of anything.
 const POLLED: usize = 1;
@@ -80,22 +80,37 @@ const REACHED: u64 = 1 << 32;
 /// It was not.
 const TRIED: u64 = 1 << 33;
 
+/// Something that is so at the moment, and orders nothing else.
+#[derive(Default)]
+pub struct Hint(AtomicBool);
+
+impl Hint {
+    /// Whether it is so.
+    #[inline]
+    pub fn get(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether it is so.
+    pub fn set(&self, is: bool) {
+        self.0.store(is, Ordering::Relaxed);
+    }
+}
+
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
     file: SharedFile,
     #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
-    ready: [Place<Ready>; 2],
-    transfers: [Place<Table>; 2],
+    ready: [InShared<Ready>; 2],
+    transfers: [InShared<Table>; 2],
     /// The parts with rings, as far as they are mapped.
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
     /// Side of this process; `None` if it has both.
     side: Option<u8>,
-    /// The sides of this process, from the first to the last one, and the ready bits of both.
-    first: u8,
-    last: u8,
-    looked_at: [Place<Ready>; 2],
+    /// The ready bits of the first and of the last side of this process.
+    looked_at: [InShared<Ready>; 2],
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
@@ -108,40 +123,33 @@ pub struct Pair {
     /// For each side the words of ready bits that belong to places which connections of this process have had.
     used: [AtomicU64; 2],
     /// A fence that the peer makes when it ends its polling is one for this process as well.
-    fenced: AtomicBool,
-    reads_peer: AtomicBool,
+    fenced: Hint,
+    /// This process can read and write the peer's memory, and the peer that of this process.
+    pub reads_peer: Hint,
+    pub peer_reads: Hint,
     /// The peer does not know yet that `reads_peer` has become false.
     untold: AtomicBool,
-    peer_reads: AtomicBool,
     dead: AtomicBool,
-    suspect: AtomicBool,
-    outlaw: AtomicBool,
+    /// The peer was found to be stopped in a transfer, and was not found to have gone on.
+    pub suspect: Hint,
+    violated: AtomicBool,
     complained: AtomicBool,
 }
 
 impl Pair {
     /// Makes memory that this process shares with another one, in which it has `side`, or with itself, so that it has both
     /// sides. [`Pair::with`] says which process that is.
-    ///
-    /// # Errors
-    /// The error of the system call.
     pub fn create(home: &Arc<Home>, side: Option<u8>) -> io::Result<Pair> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         Pair::new(home, SharedMemory::create_growing(name, HEAD)?, side)
     }
 
     /// Opens the memory that a process has made; this process has the other side.
-    ///
-    /// # Errors
-    /// As for [`SharedMemory::open`].
     pub fn open(home: &Arc<Home>, fd: OwnedFd, side: u8) -> io::Result<Pair> {
         Pair::new(home, SharedMemory::open_growing(fd, HEAD)?, Some(side))
     }
 
     /// The same, shared with the process `pid`.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn with(mut self, pid: i32) -> Result<Arc<Pair>, NoMemory> {
         self.pid = pid;
         memory::arc(self)
@@ -150,32 +158,29 @@ impl Pair {
     fn new(home: &Arc<Home>, (file, memory): (SharedFile, SharedMemory), side: Option<u8>) -> io::Result<Pair> {
         let memory = memory::arc(memory)?;
         let ready = |side: u8| memory.place(usize::from(side) * READY);
-        let (first, last) = (side.unwrap_or(0), side.unwrap_or(1));
         Ok(Pair {
             home: home.clone(),
             ready: [ready(0)?, ready(1)?],
-            looked_at: [ready(first)?, ready(last)?],
+            looked_at: [ready(side.unwrap_or(0))?, ready(side.unwrap_or(1))?],
             transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
             file,
             #[cfg(feature = "fuzzing")]
             memory,
             chunks: Mutex::default(),
             side,
-            first,
-            last,
             pid: std::process::id() as i32,
             peer: OnceCell::new(),
             probe: OnceCell::new(),
             door: AtomicU64::new(0),
             own: Default::default(),
             used: Default::default(),
-            fenced: AtomicBool::new(side.is_none() && home.fences_peers()),
-            reads_peer: AtomicBool::new(false),
+            fenced: Hint(AtomicBool::new(side.is_none() && home.fences_peers())),
+            reads_peer: Hint::default(),
+            peer_reads: Hint::default(),
             untold: AtomicBool::new(false),
-            peer_reads: AtomicBool::new(false),
             dead: AtomicBool::new(false),
-            suspect: AtomicBool::new(false),
-            outlaw: AtomicBool::new(false),
+            suspect: Hint::default(),
+            violated: AtomicBool::new(false),
             complained: AtomicBool::new(false),
         })
     }
@@ -200,7 +205,7 @@ impl Pair {
     /// The sides that this process has.
     #[inline]
     pub fn sides(&self) -> impl Iterator<Item = u8> + use<> {
-        self.first..=self.last
+        self.side.unwrap_or(0)..=self.side.unwrap_or(1)
     }
 
     /// Side of the ends that begin connections here.
@@ -221,14 +226,8 @@ impl Pair {
 
     /// Takes the memory that the peer has published, and its probe; false if there is some already.
     pub fn set_peer(&self, peer: Peer, probe: Probe) -> bool {
-        self.fenced.store(self.home.fences_peers() && peer.fences_peers(), Ordering::Relaxed);
+        self.fenced.set(self.home.fences_peers() && peer.fences_peers());
         self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
-    }
-
-    /// True if a fence that the peer makes when it ends its polling is one for this process as well.
-    #[inline]
-    fn is_fenced(&self) -> bool {
-        self.fenced.load(Ordering::Relaxed)
     }
 
     /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
@@ -263,27 +262,7 @@ impl Pair {
         }
     }
 
-    /// True if the peer can read the memory of this process.
-    pub fn peer_reads(&self) -> bool {
-        self.peer_reads.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether the peer can read the memory of this process.
-    pub fn set_peer_reads(&self, reads: bool) {
-        self.peer_reads.store(reads, Ordering::Relaxed);
-    }
-
-    /// True if this process can read and write the peer's memory.
-    pub fn reads_peer(&self) -> bool {
-        self.reads_peer.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether this process can read and write the peer's memory.
-    pub fn set_reads_peer(&self, reads: bool) {
-        self.reads_peer.store(reads, Ordering::Relaxed);
-    }
-
-    /// True, once, if the peer is to be told that this process cannot read its memory any more.
+    /// True, once, if the peer does not know yet that this process can no longer read its memory.
     #[inline]
     pub fn take_untold(&self) -> bool {
         self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
@@ -295,7 +274,7 @@ impl Pair {
     }
 
     /// Notes that the peer is gone.
-    pub fn bury(&self) {
+    pub fn set_dead(&self) {
         self.dead.store(true, Ordering::Release);
     }
 
@@ -316,8 +295,8 @@ impl Pair {
         (summary, words)
     }
 
-    /// Tells `side` that there is something for a connection of it, and wakes it if it sleeps until there is such news. True
-    /// if it did wake.
+    /// Marks a connection of `side` ready and wakes that side if it sleeps until there is such news; returns whether it woke
+    /// it.
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         let (summary, words) = self.ready(side);
         ready::set(summary, words, index);
@@ -353,7 +332,7 @@ impl Pair {
         for side in self.sides() {
             let (summary, words) = self.ready(side);
             // A peer that sets all bits costs no more than its connections. The words in use are read after their bits
-            // were taken: whoever set a bit did so after the word came into use.
+            // were taken: a bit is set only after its word came into use.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= ready::take(summary, words, used, |index| each(side, index));
         }
@@ -424,24 +403,14 @@ impl Pair {
 
     // ---- A peer that does not end its transfers ----
 
-    /// True if the peer was found to be stopped in a transfer, and was not found to have gone on.
-    pub fn is_suspect(&self) -> bool {
-        self.suspect.load(Ordering::Relaxed)
-    }
-
-    /// Notes whether the peer is stopped in a transfer.
-    pub fn set_suspect(&self, suspect: bool) {
-        self.suspect.store(suspect, Ordering::Relaxed);
-    }
-
     /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
-    pub fn is_outlaw(&self) -> bool {
-        self.outlaw.load(Ordering::Acquire)
+    pub fn has_violated(&self) -> bool {
+        self.violated.load(Ordering::Acquire)
     }
 
     /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
-    pub fn accuse(&self, what: &str) {
-        if !self.outlaw.swap(true, Ordering::AcqRel) {
+    pub fn report_violation(&self, what: &str) {
+        if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {} {what}; its connections end", self.pid);
             self.home.end_links();
         }

@@ -44,6 +44,7 @@ pub use self::spot::{Spot, is_there};
 use crate::offer::Offer;
 use crate::os::memory::{OutOfBounds, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
+use crate::word::Word;
 
 /// Bytes in a slot.
 pub const SLOT: usize = 64;
@@ -99,32 +100,11 @@ pub struct RingShared {
 // SAFETY: atomic words and padding with a fixed layout.
 unsafe impl Shared for RingShared {}
 
-/// A word that one side publishes. A trait, so that the interleavings of the very
-/// same code can be explored with a model of the memory.
-pub trait Word {
-    /// As of the standard atomics.
-    fn load(&self, order: Ordering) -> u64;
-    /// As of the standard atomics.
-    fn store(&self, value: u64, order: Ordering);
-}
-
-impl Word for AtomicU64 {
-    #[inline]
-    fn load(&self, order: Ordering) -> u64 {
-        AtomicU64::load(self, order)
-    }
-
-    #[inline]
-    fn store(&self, value: u64, order: Ordering) {
-        AtomicU64::store(self, value, order);
-    }
-}
-
 /// Where a ring lies. Offsets, in bytes, are taken modulo the size of the area, those of slots to the beginning of a slot, and
 /// a copy ends at the end of the area at the latest, so that no value can lead outside.
 pub trait Area {
     /// Type of the words.
-    type Word: Word;
+    type Word: Word<Value = u64>;
     /// The consumer's position.
     fn head(&self) -> &Self::Word;
     /// Slots; a power of two, at most [`MAX_SLOTS`].
@@ -197,7 +177,7 @@ impl Mapped {
     }
 
     /// Makes the ring new, for another connection. Neither side may have a [`Producer`]
-    /// or [`Consumer`] on it any more, or it will find the ring corrupt.
+    /// or [`Consumer`] left on it, or that will find the ring corrupt.
     pub fn reset(&self) {
         for flag in &self.shared().flags.0 {
             flag.store(0, Ordering::Relaxed);

@@ -187,7 +187,7 @@ impl Biased {
             cold_path();
             return false;
         }
-        // SYNC owner-revoke: the owner stores that it holds the lock, passes the light half and loads `owned`; `revoke`
+        // SYNC owner: the owner stores that it holds the lock, passes the light half and loads `owned`; `revoke`
         // stores to `owned`, passes the heavy half and loads the seat. So the owner finds the revocation, or the
         // revoking thread finds that the lock is held.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
@@ -204,7 +204,7 @@ impl Biased {
     /// Says in `seat` that its thread does not hold the lock. The caller has the lock, and looks at `owned` next.
     #[inline(always)]
     fn get_up(&self, seat: usize) {
-        // SYNC owner-leave: a revoking thread loads this store with Acquire and then sees what happened under the lock.
+        // SYNC owner: a revoking thread loads this store with Acquire and then sees what happened under the lock.
         // As in `enter`, it finds the lock free, or this thread finds behind this that somebody waits.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_if_available();
@@ -216,7 +216,7 @@ impl Biased {
     fn vacate(&self, seat: usize) {
         // Whoever gets the seat next comes after all that this thread wrote there: `grant` loads this with Acquire.
         self.seats[seat].store(EMPTY, Ordering::Release);
-        // SYNC owner-wake: the owner empties the seat, passes the light half and loads whether somebody sleeps;
+        // SYNC owner: the owner empties the seat, passes the light half and loads whether somebody sleeps;
         // `wait_for` stores that it sleeps, passes the heavy half, and the kernel compares the seat. So no wake-up is
         // lost.
         asymmetric::light_if_available();
@@ -327,13 +327,13 @@ impl Biased {
 
     /// With the gate: whether the thread in `seat` has the lock.
     fn is_held(&self, seat: usize) -> bool {
-        // SYNC owner-leave
+        // SYNC owner
         self.seats[seat].load(Ordering::Acquire) & HELD != 0
     }
 
     /// With the gate: ends the ownership of the thread in `seat`, which may still hold the lock.
     fn revoke(&self, seat: usize) {
-        // SYNC owner-revoke: the other side of `enter`.
+        // SYNC owner: the other side of `enter`.
         self.owned.store(leaves(seat), Ordering::Relaxed);
         asymmetric::heavy();
     }
@@ -364,7 +364,7 @@ impl Biased {
             // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
             if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
                 self.owned.store(leaves(seat) | SLEEPS, Ordering::Relaxed);
-                // SYNC owner-wake: the other side of `vacate`.
+                // SYNC owner: the other side of `vacate`.
                 asymmetric::heavy();
             }
             let now = self.seats[seat].load(Ordering::Relaxed);

@@ -205,9 +205,6 @@ impl Directory {
     }
 
     /// Makes a socket at which this process can be reached.
-    ///
-    /// # Errors
-    /// Those of [`Listener::bind`].
     pub fn listen(&self) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
         // The socket is bound under another name first, because a socket that does not listen yet looks dead.
@@ -221,17 +218,11 @@ impl Directory {
     }
 
     /// Connects to the process that owns the socket `name`.
-    ///
-    /// # Errors
-    /// Those of [`Socket::connect`].
     pub fn connect(&self, name: &SocketName) -> Result<Socket, ConnectError> {
         Socket::connect(&self.socket_path(name))
     }
 
     /// The socket of the process that has `qualifier`, if any has it. That process may be dead.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
         Ok(self.inner.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }

@@ -15,7 +15,7 @@ use std::ops::{Deref, RangeInclusive};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use host::cancel::Shielded;
 use host::limit;
@@ -70,15 +70,9 @@ pub unsafe trait SharedView: Sync + 'static {}
 // SAFETY: these are atomic integers, for which any bit pattern is a value.
 unsafe impl Shared for AtomicU8 {}
 // SAFETY: as above.
-unsafe impl Shared for AtomicU16 {}
-// SAFETY: as above.
 unsafe impl Shared for AtomicU32 {}
 // SAFETY: as above.
 unsafe impl Shared for AtomicU64 {}
-// SAFETY: as above.
-unsafe impl Shared for AtomicI32 {}
-// SAFETY: as above.
-unsafe impl Shared for AtomicI64 {}
 // SAFETY: an array has the layout of its elements in a row.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
@@ -119,8 +113,8 @@ unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
 #[derive(Debug)]
 pub struct SharedFile(Shielded<OwnedFd>);
 
-/// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed when the last process
-/// lets go of it. A child of `fork` does not inherit the mapping.
+/// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed with its last mapping
+/// and descriptor. A child of `fork` does not inherit the mapping.
 pub struct SharedMemory {
     base: NonNull<u8>,
     len: usize,
@@ -226,9 +220,6 @@ impl SharedMemory {
 
     /// Does what [`SharedMemory::create`] does, for memory that peers can write and that can grow: see
     /// [`SharedFile::window`].
-    ///
-    /// # Errors
-    /// Those of [`SharedMemory::create`].
     pub fn create_growing(name: &str, size: usize) -> io::Result<(SharedFile, SharedMemory)> {
         SharedMemory::make(name, size, Access::ReadWrite, SEALS)
     }
@@ -326,11 +317,8 @@ impl SharedMemory {
     }
 
     /// The atomic words at `offset`, to be used as long as the result lives.
-    ///
-    /// # Errors
-    /// As for [`SharedMemory::at`].
-    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<Place<T>, OutOfBounds> {
-        Ok(Place { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
+    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<InShared<T>, OutOfBounds> {
+        Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }
 
     /// The bytes at `offset` as the target of a copy.
@@ -347,18 +335,24 @@ impl SharedMemory {
 }
 
 /// Atomic words in shared memory that were checked to be there.
-pub struct Place<T: Shared> {
+pub struct InShared<T: Shared> {
     words: NonNull<T>,
     /// Keeps them mapped.
     _memory: Arc<SharedMemory>,
 }
 
 // SAFETY: a reference to words that any thread may use, and to memory that lives as long.
-unsafe impl<T: Shared> Send for Place<T> {}
+unsafe impl<T: Shared> Send for InShared<T> {}
 // SAFETY: as for Send.
-unsafe impl<T: Shared> Sync for Place<T> {}
+unsafe impl<T: Shared> Sync for InShared<T> {}
 
-impl<T: Shared> Deref for Place<T> {
+impl<T: Shared> Clone for InShared<T> {
+    fn clone(&self) -> Self {
+        InShared { words: self.words, _memory: self._memory.clone() }
+    }
+}
+
+impl<T: Shared> Deref for InShared<T> {
     type Target = T;
 
     #[inline]

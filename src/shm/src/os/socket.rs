@@ -73,7 +73,7 @@ pub enum Recv {
     Message(usize),
     /// No message is there now.
     WouldBlock,
-    /// No message will come any more.
+    /// No further message will come.
     Closed,
 }
 
@@ -139,9 +139,6 @@ impl Socket {
     }
 
     /// Makes a connection within the process and returns both ends.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn pair() -> io::Result<(Socket, Socket)> {
         let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?;
         Ok((Socket::new(one), Socket::new(two)))
@@ -181,7 +178,7 @@ impl Socket {
         }
     }
 
-    /// Ends the connection for both sides, whoever still has the socket. What was sent arrives.
+    /// Ends the connection for both sides, even if other processes have the socket. What was sent arrives.
     pub fn end(&self) {
         let _ = shutdown(&self.fd, Shutdown::Both);
     }
@@ -197,7 +194,7 @@ impl Socket {
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
         let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));
         let got = match recv() {
-            // The other end was closed with messages unread, which is told once, before what was sent the other way.
+            // The other end was closed with messages unread. The system reports that once, before what was sent the other way.
             Err(Errno::CONNRESET) => recv(),
             got => got,
         };
@@ -227,9 +224,6 @@ impl Socket {
     }
 
     /// The process at the other end.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn peer_credentials(&self) -> io::Result<Credentials> {
         // This calls libc: rustix knows no process 0, which is what the kernel reports for a process that is not
         // visible.

@@ -24,7 +24,7 @@ pub enum Doing {
     Elsewhere,
     /// It sleeps in a copy between processes, or may, for all that can be found out at this moment.
     Copying,
-    /// It runs, or would if it had a processor, and has had processors for so many [`TICKS_PER_SECOND`] in all.
+    /// It runs, or would if it had a processor, and has run for this many ticks ([`TICKS_PER_SECOND`]) in all.
     Running(u64),
     /// It sleeps, and this process may not know where.
     Asleep,

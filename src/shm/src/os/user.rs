@@ -211,9 +211,9 @@ pub fn tail_len(end: u64, len: usize) -> usize {
 /// A word of up to 8 bytes that is on its way to the end of a transfer.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(8))]
-pub struct Word([u8; 8]);
+pub struct LastWord([u8; 8]);
 
-impl Word {
+impl LastWord {
     /// The first `len` bytes, to be copied; they lie as a word does.
     #[inline]
     pub fn source(&self, len: usize) -> Source<'_> {
@@ -263,7 +263,7 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
-            // SYNC tail-last: as in `Word::store`.
+            // SYNC tail-last: as in `LastWord::store`.
             fence(Ordering::Release);
             AtomicU64::from_ptr(dst.as_ptr().add(len - 8).cast()).store(word, Ordering::Relaxed);
         }
@@ -276,7 +276,7 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
 fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let (head, place) = dst.split(len).0.split(len - tail);
-    let mut word = Word::default();
+    let mut word = LastWord::default();
     // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the word has 8 and `tail` is at most
     // 8. They are read first, because an overlapping head would overwrite them.
     unsafe { move_bytes(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
@@ -286,7 +286,7 @@ fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     len
 }
 
-/// Takes the last word of a transfer off its destination, whose last bytes are to be stored with [`Word::store`]. Pieces
+/// Takes the last word of a transfer off its destination, whose last bytes are to be stored with [`LastWord::store`]. Pieces
 /// that lie in memory one behind the other count as one. The result is empty if there are no bytes.
 pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) -> Target<'a> {
     list.retain(|piece| !piece.is_empty());

@@ -12,6 +12,8 @@ use std::fs;
 use std::io;
 use std::ptr;
 
+use arrayvec::ArrayVec;
+use dat_core::transport::MAX_SEGMENTS;
 use host::environment;
 use rustix::process::{PTracer, set_ptracer};
 
@@ -19,9 +21,11 @@ use super::user::{Source, Target};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
 
-/// The number of entries handed to the kernel at a time: 32 pieces, the last word, and room for a piece that begins in
-/// the middle.
-const BATCH: usize = 34;
+/// The most pieces of a list: those of a request, and the last word.
+const MOST: usize = MAX_SEGMENTS + 1;
+
+/// A list of pieces.
+type Vecs = ArrayVec<libc::iovec, MOST>;
 
 /// The reason why a copy failed. Part of it may have been done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +38,7 @@ pub enum VmError {
     Unsupported,
     /// The process no longer exists.
     Gone,
-    /// The two lists have different lengths.
+    /// The two lists have different lengths, or more pieces than a transfer has.
     Length,
     /// Any other error, by its number.
     Other(i32),
@@ -87,42 +91,47 @@ type Call = unsafe extern "C" fn(
 /// # Safety
 /// The access of `call` to the `local` pieces must be allowed.
 unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: &[(u64, u64)]) -> Result<(), VmError> {
-    let total = sum(local).ok_or(VmError::Length)?;
-    if sum(remote) != Some(total) {
+    let sum = |sum: u64, len: u64| sum.checked_add(len);
+    let total = local.iter().map(|vec| vec.iov_len as u64).try_fold(0, sum);
+    let (Some(mut left), 0..=MOST, 0..=MOST) = (total, local.len(), remote.len()) else { return Err(VmError::Length) };
+    if remote.iter().map(|piece| piece.1).try_fold(0, sum) != total {
         return Err(VmError::Length);
     }
-    if total == 0 {
-        return Ok(());
-    }
-    let mut ours = Cursor { pieces: local, first: 0, offset: 0, done: 0 };
-    let mut theirs = Cursor { pieces: remote, first: 0, offset: 0, done: 0 };
-    if let (&[(addr, len)], 1..=BATCH) = (remote, local.len()) {
-        // Nearly always this is all there is to do.
-        let place = libc::iovec { iov_base: ptr::without_provenance_mut(addr as usize), iov_len: len as usize };
-        // SAFETY: as many entries as are there; the local ones are pieces for which the caller vouches, and the remote
-        // one is looked up in the other process.
-        let copied = unsafe { call(pid, local.as_ptr(), local.len() as _, &raw const place, 1, 0) };
-        let copied = result_of(copied)?;
-        if copied == total {
-            return Ok(());
-        }
-        ours.advance(copied);
-        theirs.advance(copied);
-    }
-    let mut local_vecs = [EMPTY; BATCH];
-    let mut remote_vecs = [EMPTY; BATCH];
-    while ours.done < total {
-        let local_count = ours.fill(&mut local_vecs);
-        let remote_count = theirs.fill(&mut remote_vecs);
+    let mut ours: Vecs = local.iter().copied().collect();
+    // These are no addresses of this process and must never be dereferenced here.
+    let vec =
+        |&(addr, len)| libc::iovec { iov_base: ptr::without_provenance_mut(addr as usize), iov_len: len as usize };
+    let mut theirs: Vecs = remote.iter().map(vec).collect();
+    while left > 0 {
         // SAFETY: the arrays have as many entries; the local ones are within pieces for which the caller vouches, and
         // the remote ones are looked up in the other process.
-        let copied =
-            unsafe { call(pid, local_vecs.as_ptr(), local_count as _, remote_vecs.as_ptr(), remote_count as _, 0) };
+        let copied = unsafe { call(pid, ours.as_ptr(), ours.len() as _, theirs.as_ptr(), theirs.len() as _, 0) };
         let copied = result_of(copied)?;
-        ours.advance(copied);
-        theirs.advance(copied);
+        left -= copied;
+        if left > 0 {
+            advance(&mut ours, copied as usize);
+            advance(&mut theirs, copied as usize);
+        }
     }
     Ok(())
+}
+
+/// Takes the first `bytes` off a list.
+#[cold]
+fn advance(vecs: &mut Vecs, mut bytes: usize) {
+    let is_over = |vec: &&libc::iovec| {
+        let over = vec.iov_len <= bytes;
+        if over {
+            bytes -= vec.iov_len;
+        }
+        over
+    };
+    let over = vecs.iter().take_while(is_over).count();
+    vecs.drain(..over);
+    if let Some(first) = vecs.first_mut() {
+        first.iov_base = first.iov_base.wrapping_byte_add(bytes);
+        first.iov_len -= bytes;
+    }
 }
 
 /// The bytes that a call has copied, as it says; 0 if it was interrupted before.
@@ -135,80 +144,6 @@ fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
             libc::EINTR => Ok(0),
             errno => Err(VmError::from_errno(errno)),
         },
-    }
-}
-
-const EMPTY: libc::iovec = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
-
-/// A piece of either list.
-trait Piece {
-    fn base(&self) -> *mut libc::c_void;
-    fn len(&self) -> u64;
-}
-
-impl Piece for libc::iovec {
-    fn base(&self) -> *mut libc::c_void {
-        self.iov_base
-    }
-
-    fn len(&self) -> u64 {
-        self.iov_len as u64
-    }
-}
-
-impl Piece for (u64, u64) {
-    fn base(&self) -> *mut libc::c_void {
-        // This is not an address of this process and must never be dereferenced here.
-        ptr::without_provenance_mut(self.0 as usize)
-    }
-
-    fn len(&self) -> u64 {
-        self.1
-    }
-}
-
-/// Bytes in a list.
-fn sum<P: Piece>(pieces: &[P]) -> Option<u64> {
-    pieces.iter().try_fold(0_u64, |sum, piece| sum.checked_add(piece.len()))
-}
-
-/// The progress within a list.
-struct Cursor<'a, P> {
-    pieces: &'a [P],
-    /// The next piece, and the number of its bytes that are done.
-    first: usize,
-    offset: u64,
-    /// Bytes done.
-    done: u64,
-}
-
-impl<P: Piece> Cursor<'_, P> {
-    /// Fills `vecs` with the next pieces. Returns the number of entries.
-    fn fill(&self, vecs: &mut [libc::iovec; BATCH]) -> usize {
-        let mut offset = self.offset;
-        let pieces = self.pieces.iter().skip(self.first);
-        let mut count = 0;
-        for (vec, piece) in vecs.iter_mut().zip(pieces) {
-            let iov_len = (piece.len() - offset) as usize;
-            *vec = libc::iovec { iov_base: piece.base().wrapping_byte_add(offset as usize), iov_len };
-            count += 1;
-            offset = 0;
-        }
-        count
-    }
-
-    fn advance(&mut self, mut bytes: u64) {
-        self.done += bytes;
-        while let Some(piece) = self.pieces.get(self.first) {
-            let rest = piece.len() - self.offset;
-            if bytes < rest {
-                self.offset += bytes;
-                return;
-            }
-            bytes -= rest;
-            self.first += 1;
-            self.offset = 0;
-        }
     }
 }
 

@@ -41,7 +41,7 @@ pub struct End {
     /// done that the peer tells nothing of.
     wanted: AtomicI64,
     known: AtomicI64,
-    /// This process polls the connection. The peer is told the same, but could change that.
+    /// This process polls the connection. The flag that the peer sees says the same, but the peer could change that.
     polled: AtomicBool,
     /// How often it has woken the peer.
     wakeups: AtomicU64,
@@ -52,7 +52,7 @@ pub struct End {
 /// In the place of the position at which a peer is known to be.
 const FINISHED: i64 = -1;
 
-/// What is to be found out about an end that no record of the peer tells of.
+/// What is to be found out about an end that no record of the peer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     /// Nothing.
@@ -61,11 +61,11 @@ pub enum Open {
     Busy,
     /// How far the peer has got: this has been known so far, and is not enough.
     Position(i64),
-    /// Requests are done that the peer tells nothing of.
+    /// Requests are done of which the peer gives no notice.
     Finished,
 }
 
-/// What an end has to do that no record and no position of the peer tells of.
+/// What an end has to do that no record and no position of the peer shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
     /// Requests or answers wait for room, or for their turn.
@@ -105,31 +105,24 @@ impl End {
     /// How far this side has emptied the peer's ring of requests, as records tell the peer.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC taken: the caller puts the position into a record, whose first word is a Release, and the peer gets it
-        // with its Acquire of that word: ring-head, over two threads.
+        // SYNC ring-head: the caller puts the position into a record, whose first word is a Release, and the peer gets it
+        // with its Acquire of that word.
         Spot::of(self.taken[0].load(Ordering::Acquire)).position()
     }
 
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
     pub fn set_taken(&self, answers: bool, spot: Spot) {
-        // SYNC taken: the reads of the slots are over before this store.
+        // SYNC ring-head: the reads of the slots are over before this store.
         self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
     }
 
-    /// Notes whether the record at the head of the peer's ring of requests waits for something that is told otherwise:
+    /// Notes whether the record at the head of the peer's ring of requests waits for something that has a notice of its own:
     /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = Spot::of(self.taken[0].load(Ordering::Relaxed));
         self.set_taken(false, spot.shut(stuck));
-    }
-
-    #[inline]
-    fn set_state(&self, bit: u32, set: bool) {
-        if (self.state.load(Ordering::Relaxed) & bit != 0) != set {
-            self.state.fetch_xor(bit, Ordering::Relaxed);
-        }
     }
 
     /// Notes that the peer's progress up to `position` is to be found out.
@@ -160,7 +153,9 @@ impl End {
     /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
-        self.set_state(why as u32, busy);
+        if (self.state.load(Ordering::Relaxed) & why as u32 != 0) != busy {
+            self.state.fetch_xor(why as u32, Ordering::Relaxed);
+        }
     }
 
     /// True if this side is to be looked at even if nothing tells of news.
@@ -192,7 +187,7 @@ impl End {
 
     /// What this side offers the peer, which polls the connection, to write; `None` if it does not, or cannot write.
     pub fn own_offer(&self) -> Option<&Offer> {
-        (self.pair.reads_peer() && self.pair.peer_reads() && self.peer_polls()).then(|| self.offered())
+        (self.pair.reads_peer.get() && self.pair.peer_reads.get() && self.peer_polls()).then(|| self.offered())
     }
 
     /// What this side has offered the peer.
@@ -240,8 +235,8 @@ impl End {
 
     // ---- Polling ----
 
-    /// Tells the peer whether this process polls the connection, in which case it is told of nothing. Whoever ends the
-    /// polling calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    /// Tells the peer whether this process polls the connection and so needs no notice. A thread that ends the polling
+    /// calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
@@ -255,8 +250,8 @@ impl End {
 
     /// Closes this end to the peer's transfers.
     pub fn close(&self) {
-        // SYNC closed: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
-        // behind a fence of its own, and waited for.
+        // SYNC moving: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
+        // behind its fence, and waited for.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
@@ -271,7 +266,7 @@ impl End {
         &self.pair.home
     }
 
-    /// Tells the peer that there is something for its end, unless it polls.
+    /// Gives the peer notice that there is something for its end, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
         // SYNC polled: the record, the position or the answer was stored before this look. Either this side finds that
@@ -286,7 +281,7 @@ impl End {
     /// system has such.
     #[inline]
     fn fence_for_polling(&self) {
-        if self.pair.is_fenced() {
+        if self.pair.fenced.get() {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
@@ -319,7 +314,7 @@ impl End {
     }
 
     /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
-    /// be found, records in the ring of requests or what makes it busy; both is looked at by whoever polls.
+    /// be found, records in the ring of requests or what makes it busy; threads that poll look at both.
     pub fn go_on(&self) {
         // SYNC polled: the thread that ends the polling looks under the locks of the connection, one of which the
         // caller has, or had when the work came about.
@@ -330,7 +325,7 @@ impl End {
 
     /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
     pub fn stop_copying(&self) {
-        if self.pair.reads_peer.swap(false, Ordering::Relaxed) {
+        if self.pair.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.pair.untold.store(true, Ordering::Relaxed);
         }
         self.look_again();
@@ -353,13 +348,13 @@ impl End {
         }
     }
 
-    /// True if the peer has let go, or is gone.
+    /// True if the peer has disconnected, or is gone.
     #[inline]
     pub fn peer_is_gone(&self) -> bool {
         self.pair.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Begins to move bytes to or from the peer's memory; `None` if the peer has let go. Whether the peer's memory may
+    /// Begins to move bytes to or from the peer's memory; `None` if the peer has disconnected. Whether the peer's memory may
     /// be used is to be checked after this.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
@@ -370,7 +365,7 @@ impl End {
         // goes with looks from before it, and one from after it with looks that find what was closed.
         let door = if local { 0 } else { self.pair.door() };
         fence(Ordering::Acquire);
-        // SYNC closed: the slot was entered before this look.
+        // SYNC moving: the slot was entered before this look.
         if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
     }
 }
@@ -391,7 +386,7 @@ impl Moving<'_> {
     }
 
     /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
-    /// [`End::begin_moving`]. If it is false, the peer's memory is not reached any more.
+    /// [`End::begin_moving`]. If it is false, the peer's memory can no longer be reached.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
         self.pair.door() != self.door

@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::spot::{Spot, is_there};
-use super::{Area, Corrupt, First, HEADER, Mapped, PAD, SLOT, SMALL, Second, Word, slots_for};
+use super::{Area, Corrupt, First, HEADER, Mapped, PAD, SLOT, SMALL, Second, slots_for};
 use crate::os::user::{Source, Target};
+use crate::word::Word;
 
 /// The side that reads records.
 #[derive(Debug)]

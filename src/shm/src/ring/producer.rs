@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use super::spot::lap_at;
-use super::{Area, Corrupt, First, HEADER, Mapped, PAD, POSITION, SLOT, SMALL, Second, WORDS, Word, slots_for};
+use super::{Area, Corrupt, First, HEADER, Mapped, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
 use crate::os::user::Source;
+use crate::word::Word;
 
 /// The side that writes records.
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl<A: Area> Producer<A> {
         Ok(head)
     }
 
-    /// Takes note of the consumer's position that a record of the other direction told.
+    /// Notes the consumer's position that came with a record of the other direction.
     ///
     /// # Errors
     /// [`Corrupt`] if it is beyond what the consumer may see.
@@ -137,12 +138,6 @@ impl<A: Area> Producer<A> {
         self.head
     }
 
-    /// The end of the records that are finished.
-    #[inline]
-    pub fn tail(&self) -> u64 {
-        self.tail
-    }
-
     /// Slots that are in use as far as this side knows; it may be fewer by now.
     #[inline]
     pub fn used(&self) -> u64 {
@@ -162,7 +157,7 @@ impl<A: Area> Producer<A> {
         }
     }
 
-    /// Sees to it that the slot at `position`, at which the consumer is to look next, shows no record.
+    /// Clears the slot at `position`, at which the consumer looks next, so that it shows no record.
     #[inline]
     fn clear(&mut self, position: u64) {
         if self.any_unclear {

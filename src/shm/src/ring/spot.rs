@@ -3,7 +3,8 @@
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
 
-use super::{Area, First, POSITION, SLOT, Word};
+use super::{Area, First, POSITION, SLOT};
+use crate::word::Word;
 
 /// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
 /// is at the lap before the first one.

@@ -54,7 +54,7 @@ fn records_come_out_as_they_went_in() {
     for len in [0, 1, 47, 48, 49, 112, 113, 200, 496] {
         let payload: Vec<u8> = (0..len).map(|i| (i * 7 + len) as u8).collect();
         let end = put(&mut producer, 3, &payload).expect("room");
-        assert_eq!(producer.tail(), end);
+        assert_eq!(producer.tail, end);
         assert_eq!(get(&mut consumer), Some((3, payload)));
         assert_eq!(producer.consumed(), Ok(end));
         assert_eq!(consumer.head, end);
@@ -97,7 +97,7 @@ fn an_unfinished_record_leaves_no_trace() {
     let mut room = producer.reserve(100).expect("honest").expect("room");
     room.write(Source::of(b"lost"));
     drop(room);
-    assert_eq!(producer.tail(), 0);
+    assert_eq!(producer.tail, 0);
     assert_eq!(get(&mut consumer), None);
 }
 
@@ -149,7 +149,7 @@ fn no_payload_passes_for_a_record_in_a_full_ring() {
         assert!(producer.used() <= slots as u64);
     }
     while get(&mut consumer).is_some() {}
-    assert_eq!(consumer.head, producer.tail(), "no record was made up, and none was lost");
+    assert_eq!(consumer.head, producer.tail, "no record was made up, and none was lost");
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn two_threads_pass_records_of_all_sizes() {
                     thread::yield_now();
                 }
             }
-            while producer.consumed().expect("honest") != producer.tail() {
+            while producer.consumed().expect("honest") != producer.tail {
                 thread::yield_now();
             }
         });

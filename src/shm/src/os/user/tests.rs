@@ -47,7 +47,7 @@ fn tail_last_copies_every_byte_at_every_alignment() {
 
 #[test]
 fn last_word_is_taken_across_pieces_in_a_row() {
-    let mut bytes = Word::default();
+    let mut bytes = LastWord::default();
     let mut other = [0_u8; 5];
     let base = bytes.0.as_mut_ptr().expose_provenance() as u64;
     // SAFETY: the bytes live until the end of the test and are accessed through pieces alone meanwhile.

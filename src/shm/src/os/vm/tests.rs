@@ -31,7 +31,7 @@ fn lists_of_any_shape_are_followed() {
     let twin = Twin::new();
     let base = addr(&theirs);
     let ours: Vec<u8> = (0..10_000_u32).map(|i| (i * 31 % 251) as u8).collect();
-    for (n, m) in [(1, 1), (32, 32), (1, 32), (32, 1), (100, 3), (3, 100), (500, 499)] {
+    for (n, m) in [(1, 1), (33, 33), (1, 33), (33, 1), (30, 3), (3, 30)] {
         // The pieces have unequal lengths, and some are empty.
         let split = |parts: usize| -> Vec<usize> {
             let mut lens: Vec<usize> = (0..parts - 1).map(|i| (i * 7) % (10_000 / parts)).collect();
@@ -80,6 +80,7 @@ fn lists_of_unequal_length_are_refused() {
     assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &[(addr(&bytes), 15)]), Err(VmError::Length));
     assert_eq!(write_to(twin.pid(), &[], &[(1, u64::MAX), (1, 1)]), Err(VmError::Length));
     assert_eq!(read_from(twin.pid(), &[(addr(&bytes), 15)], &[]), Err(VmError::Length));
+    assert_eq!(write_to(twin.pid(), &[], &[(1, 0); MOST + 1]), Err(VmError::Length), "too many pieces");
 }
 
 #[test]
@@ -113,11 +114,16 @@ fn probe_compares_the_word() {
 
 #[test]
 fn pieces_go_on_where_they_were_left() {
-    let mut vecs = [EMPTY; BATCH];
-    let cursor = Cursor { pieces: &[(1000_u64, 100_u64), (5000, 96), (5096, 4)][..], first: 0, offset: 30, done: 30 };
-    let n = cursor.fill(&mut vecs);
-    let list: Vec<_> = vecs[..n].iter().map(|v| (v.iov_base.addr(), v.iov_len)).collect();
-    assert_eq!(list, [(1030, 70), (5000, 96), (5096, 4)]);
+    let vec = |(addr, len)| libc::iovec { iov_base: ptr::without_provenance_mut(addr), iov_len: len };
+    let left = |bytes| {
+        let mut vecs: Vecs = [(1000, 100), (0, 0), (5000, 96), (5096, 4)].map(vec).into_iter().collect();
+        advance(&mut vecs, bytes);
+        vecs.iter().map(|vec| (vec.iov_base.addr(), vec.iov_len)).collect::<Vec<_>>()
+    };
+    assert_eq!(left(0), [(1000, 100), (0, 0), (5000, 96), (5096, 4)]);
+    assert_eq!(left(30), [(1030, 70), (0, 0), (5000, 96), (5096, 4)]);
+    assert_eq!(left(100), [(5000, 96), (5096, 4)]);
+    assert_eq!(left(197), [(5097, 3)]);
 }
 
 #[test]

@@ -1,0 +1,288 @@
+//! All interleavings of threads that go to sleep and peers that tell them of news, in a model of the memory. Run with
+//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release sleep`.
+//!
+//! The sleep itself is the system's, which compares the alarm's word and sleeps in one step. So a thread sleeps on for
+//! ever if the word has the number of its sleep when all others have come to their end.
+
+use loom::sync::atomic::{AtomicBool, AtomicU32 as ModelU32, AtomicU64 as ModelU64};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+use super::*;
+use crate::ready;
+
+/// A process with two connections, and what it shares with its peer.
+struct Model {
+    summary: ModelU64,
+    words: [ModelU64; 1],
+    published: ModelU32,
+    alarm: ModelU32,
+    sleepers: Mutex<Sleepers>,
+    /// The last sleeps that the peer has ended, and the process itself.
+    ended: [ModelU32; 2],
+    bell: AtomicBool,
+    /// The thread of the leader is elsewhere, so that a ring finds nobody asleep.
+    away: bool,
+}
+
+impl Model {
+    fn new(away: bool) -> Model {
+        Model {
+            away,
+            summary: ModelU64::new(0),
+            words: [ModelU64::new(0)],
+            published: ModelU32::new(AWAKE),
+            alarm: ModelU32::new(RUNG),
+            sleepers: Mutex::new(Sleepers::default()),
+            ended: [ModelU32::new(RUNG), ModelU32::new(RUNG)],
+            bell: AtomicBool::new(false),
+        }
+    }
+
+    fn sleepers<R>(&self, f: impl FnOnce(&mut Sleepers) -> R) -> R {
+        f(&mut self.sleepers.lock().expect("no panic"))
+    }
+
+    fn wake(&self, news: News, process: usize) {
+        let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
+        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
+    }
+
+    /// Rings the bell of the node's thread.
+    fn ring(&self) {
+        // The model does not order a plain store with the swap of the thread that is rung, as a bell does.
+        self.bell.swap(true, Ordering::SeqCst);
+    }
+
+    /// As [`Pair::mark`](crate::pair::Pair::mark), by the peer.
+    fn tell(&self, index: u32, news: News) {
+        ready::set(&self.summary, &self.words, index);
+        self.wake(news, 0);
+    }
+
+    fn any_ready(&self) -> bool {
+        Word::load(&self.summary, Ordering::SeqCst) != 0
+    }
+
+    /// As [`Home::arm`](crate::home::Home::arm).
+    fn arm(&self, requests: bool) -> Option<u32> {
+        let sleep = self.sleepers(|sleepers| sleepers.add(&self.published, &self.alarm, requests));
+        if is_late::<ModelU32>(|| self.any_ready()) {
+            match sleep {
+                Some(_) => self.alarm.store(RUNG, Ordering::Release),
+                None => _ = self.take(),
+            }
+        }
+        sleep
+    }
+
+    /// As [`Home::expect_agent`](crate::home::Home::expect_agent).
+    fn expect_agent(&self) {
+        self.sleepers(|sleepers| sleepers.add_agent(&self.published));
+        if is_late::<ModelU32>(|| self.any_ready()) {
+            self.wake(News::Completion, 1);
+        }
+    }
+
+    /// As [`Home::disarm`](crate::home::Home::disarm).
+    fn disarm(&self, sleep: Option<u32>) {
+        let led = self.sleepers(|sleepers| sleepers.remove(&self.published, sleep, false));
+        if led && is_late::<ModelU32>(|| self.any_ready()) {
+            self.ring();
+        }
+    }
+
+    /// What the node's thread does when it is rung, until it sleeps again.
+    fn watch(&self) {
+        if self.bell.swap(false, Ordering::SeqCst) {
+            let led = self.sleepers(|sleepers| {
+                sleepers.thread_awake(&self.published);
+                if sleepers.rung(&self.alarm).is_some() {
+                    sleepers.thread_takes_over(&self.published);
+                }
+                sleepers.is_led()
+            });
+            if led {
+                return;
+            }
+            self.take();
+            let watches = self.sleepers(|sleepers| sleepers.thread_asleep(&self.published));
+            if watches && is_late::<ModelU32>(|| self.any_ready()) {
+                self.take();
+            }
+        }
+    }
+
+    /// The ready bits that a round of progress finds.
+    fn take(&self) -> u64 {
+        let mut bits = 0;
+        ready::take(&self.summary, &self.words, || !0, |index| bits |= 1 << index);
+        bits
+    }
+
+    /// Whether the leader sleeps for ever.
+    fn sleeps(&self) -> bool {
+        self.alarm.load(Ordering::Acquire) != RUNG
+    }
+
+    fn is_rung(&self) -> bool {
+        self.bell.load(Ordering::SeqCst)
+    }
+
+    /// Whether all there is was found, or is going to be by the node's thread.
+    fn is_settled(&self) -> bool {
+        self.is_rung() || !self.any_ready()
+    }
+}
+
+fn check(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+    explore(false, test);
+}
+
+/// The thread that leads is elsewhere, and never looks.
+fn check_away(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+    explore(true, test);
+}
+
+fn explore(away: bool, test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
+    let mut explorer = loom::model::Builder::new();
+    explorer.preemption_bound = Some(4);
+    explorer.check(move || test(Arc::new(Model::new(away))));
+}
+
+/// Runs `what` in a thread of its own.
+fn beside(model: &Arc<Model>, what: impl FnOnce(&Model) + Send + 'static) -> thread::JoinHandle<()> {
+    let model = model.clone();
+    thread::spawn(move || what(&model))
+}
+
+#[test]
+fn a_record_wakes_the_leader_beside_completions_that_do_not() {
+    check(|model| {
+        let completion = beside(&model, |model| model.tell(0, News::Completion));
+        let record = beside(&model, |model| model.tell(1, News::Record));
+        let sleep = model.arm(false);
+        assert!(sleep.is_some());
+        completion.join().expect("no panic");
+        record.join().expect("no panic");
+        assert!(!model.sleeps(), "the record wakes nobody");
+        assert_eq!(model.take(), 3, "the leader finds less than there is");
+    });
+}
+
+#[test]
+fn a_sleep_that_a_completion_need_not_end_may_go_on() {
+    let slept = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let seen = slept.clone();
+    check(move |model| {
+        let completion = beside(&model, |model| model.tell(0, News::Completion));
+        model.arm(false);
+        completion.join().expect("no panic");
+        seen.fetch_or(model.sleeps(), std::sync::atomic::Ordering::SeqCst);
+        assert_eq!(model.take(), 1, "it is found with whatever ends the sleep");
+    });
+    assert!(slept.load(std::sync::atomic::Ordering::SeqCst), "the model tells nothing apart");
+}
+
+#[test]
+fn a_completion_is_handled_for_a_second_wait() {
+    check(|model| {
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let other = beside(&model, |model| _ = model.arm(true));
+        model.arm(false);
+        peer.join().expect("no panic");
+        other.join().expect("no panic");
+        assert!(model.is_settled() || !model.sleeps(), "the completion wakes nobody");
+    });
+}
+
+#[test]
+fn a_second_wait_does_not_need_the_first() {
+    // Whoever rings for the first one wakes it, and then it does nothing more, or finds that it does not sleep.
+    for away in [false, true] {
+        explore(away, |model| {
+            model.arm(false);
+            let peer = beside(&model, |model| model.tell(0, News::Record));
+            assert_eq!(model.arm(false), None);
+            peer.join().expect("no panic");
+            assert!(model.is_settled(), "nobody is told but the first one");
+        });
+    }
+}
+
+#[test]
+fn an_agent_does_not_need_the_leader() {
+    check_away(|model| {
+        model.arm(false);
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        model.expect_agent();
+        peer.join().expect("no panic");
+        assert!(model.is_settled(), "nobody is told but the leader");
+    });
+}
+
+#[test]
+fn the_thread_takes_over_from_a_leader_that_does_not_sleep() {
+    check_away(|model| {
+        model.arm(false);
+        let peer = beside(&model, |model| {
+            model.tell(0, News::Record);
+            model.tell(1, News::Record);
+        });
+        model.watch();
+        peer.join().expect("no panic");
+        assert!(model.is_settled(), "nobody is told");
+    });
+}
+
+#[test]
+fn news_for_a_leader_that_leaves_go_to_the_thread() {
+    check(|model| {
+        let sleep = model.arm(false);
+        let peer = beside(&model, |model| model.tell(0, News::Record));
+        model.disarm(sleep);
+        peer.join().expect("no panic");
+        assert!(model.is_rung(), "nobody is told");
+    });
+}
+
+#[test]
+fn a_completion_is_handled_when_the_leader_leaves_another_wait_behind() {
+    check(|model| {
+        let sleep = model.arm(false);
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let leads = Arc::new(AtomicBool::new(false));
+        let known = leads.clone();
+        let other = beside(&model, move |model| known.store(model.arm(true).is_some(), Ordering::SeqCst));
+        model.disarm(sleep);
+        peer.join().expect("no panic");
+        other.join().expect("no panic");
+        let woken = leads.load(Ordering::SeqCst) && !model.sleeps();
+        assert!(model.is_settled() || woken, "the completion wakes nobody");
+    });
+}
+
+#[test]
+fn a_completion_wakes_the_thread_for_an_agent() {
+    check(|model| {
+        let peer = beside(&model, |model| model.tell(0, News::Completion));
+        let agent = beside(&model, Model::expect_agent);
+        model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));
+        let late = is_late::<ModelU32>(|| model.any_ready());
+        peer.join().expect("no panic");
+        agent.join().expect("no panic");
+        assert!(late || model.is_rung(), "the thread sleeps, and nobody wakes it");
+    });
+}
+
+#[test]
+fn news_keep_the_thread_from_its_sleep_or_end_it() {
+    check(|model| {
+        let peer = beside(&model, |model| model.tell(0, News::Record));
+        let watches = model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));
+        assert!(watches);
+        let late = is_late::<ModelU32>(|| model.any_ready());
+        peer.join().expect("no panic");
+        assert!(late || model.is_rung(), "the thread sleeps, and nobody wakes it");
+    });
+}

@@ -1,0 +1,576 @@
+//! Moving bytes between registered memory, the ring, and the peer's memory.
+//!
+//! Every access to the program's memory is made under a pin of its region, or for a few bytes in a section, so that a
+//! region is no longer touched once the free of it has returned. The last word of a transfer becomes visible last and
+//! in one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
+//!
+//! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
+//!
+//! # The last word
+//! It is the aligned 8, 4, 2 or 1 bytes at the end of the destination, no more than the transfer has; segments that lie
+//! one behind the other count as one. In memory of this process the word is gathered apart, by the kernel too, and
+//! stored behind all other bytes. In the peer's memory the kernel copies it as a piece of its own: one byte, or eight
+//! on x86-64 and aarch64, which most processors move at once. Kernels from 6.4 on use the instruction for short strings
+//! where the processor has a fast one (`fsrm`), which moves bytes in order: a program that looks just then may see the
+//! first bytes of the word alone, but the last byte comes last. Words of other lengths the kernel may copy byte by
+//! byte, so the peer stores them: a write of up to 8 KiB goes through the ring whole, and the last word of a longer one
+//! does. Until the peer has consumed it, later writes go through the ring as well, and long ones and reads wait. The
+//! program there may spin without any call, so the [`guard`](crate::guard) wakes the peer's thread if nobody handles that
+//! record.
+//!
+//! # When the kernel refuses
+//! A filter of system calls or lost privileges may begin to refuse copies at any moment. The process notes that for the
+//! peer, does not try again and tells it (`Message::Reads`), so later messages come in pieces. A transfer goes on the
+//! other way from the byte where it is: a write as pieces through the ring, a read as a request for the rest. For an
+//! announced message the receiver asks through the ring of answers, which never waits for receives, by the position of
+//! the announcement and the bytes that it has; the sender, which keeps the segments until the announcement is consumed,
+//! answers one such question at a time. Any error but a bad address counts as a refusal.
+
+use arrayvec::ArrayVec;
+use dat_core::event::Status;
+use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
+use dat_core::{Change, Rights};
+
+use crate::home::Peer;
+use crate::offer::Part;
+use crate::os::user::{self, LastWord, Source, Target, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
+use crate::os::vm::{self, VmError};
+use crate::pair::End;
+use crate::regions::{Granted, Party, Pin, RegionTable};
+
+/// The outcome of an attempt to move bytes to or from the peer's memory.
+pub enum Outcome {
+    /// The bytes are there.
+    Done,
+    /// They will never be.
+    Failed(Status),
+    /// This process cannot reach the peer's memory, so that another way is to be taken.
+    Refused,
+    /// The peer has disconnected, or is gone.
+    PeerGone,
+}
+
+/// A part of a transfer.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// Bytes of the transfer before it.
+    pub offset: u64,
+    /// Its bytes.
+    pub len: u64,
+    /// True if the transfer ends with it.
+    pub last: bool,
+}
+
+/// A list with an element for each segment of a request at most, and one for the last word.
+type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
+
+/// Pins the regions of all segments in `pins`, which is empty; false if one of them is gone.
+#[inline]
+fn pin_all<'a>(regions: &'a RegionTable, segments: &[Segment], pins: &mut List<Pin<'a>>) -> bool {
+    segments.iter().all(|segment| regions.pin(segment.key).is_some_and(|pin| pins.try_push(pin).is_ok()))
+}
+
+/// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
+#[inline]
+fn source<'a>(pin: &'a Pin<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
+    let len = (segment.len - skip).min(most);
+    pin.source(segment.addr + skip, len, Rights::NONE).unwrap_or(Source::EMPTY)
+}
+
+/// As [`source`], to be written.
+#[inline]
+fn target<'a>(pin: &'a Pin<'_>, segment: &Segment, skip: u64, most: u64, right: Rights) -> Target<'a> {
+    let len = (segment.len - skip).min(most);
+    pin.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
+}
+
+/// Copies `from` to `to`; with `last` it ends a transfer.
+#[inline]
+fn store(to: Target<'_>, from: Source<'_>, last: bool) {
+    if last {
+        copy_tail_last(to, from);
+    } else {
+        copy(to, from);
+    }
+}
+
+/// As [`store`], from and to lists.
+fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
+    if !last {
+        return copy_lists(&to, &from);
+    }
+    let place = take_last_word(&mut to);
+    // The word is read first, because an overlapping copy would overwrite it.
+    let word = gather_last(&mut from, place.len());
+    copy_lists(&to, &from);
+    word.store(place);
+}
+
+/// Takes the last `len` bytes, up to 8, off a list.
+fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
+    let mut word = LastWord::default();
+    let mut left = len;
+    while left > 0
+        && let Some(piece) = list.pop()
+    {
+        let (head, part) = piece.split(piece.len().saturating_sub(left));
+        copy(word.target(left).split(left - part.len()).1, part);
+        left -= part.len();
+        if !head.is_empty() {
+            list.push(head);
+        }
+    }
+    word
+}
+
+/// Pins the range of this process's memory that a peer names, if `wanted` is granted on it over the connection that has
+/// the end `own`.
+#[inline(always)]
+fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, own: &Party) -> Option<Granted<'a>> {
+    regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
+}
+
+/// True if a peer may read that range of this process's memory.
+pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
+    open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
+}
+
+/// Calls `f` with the pieces of `segments` that make up the bytes `offset .. offset + len`: the segment and its pin,
+/// the bytes to skip in it, the bytes to take.
+#[inline]
+fn pieces<'a, 'p>(
+    segments: &'a [Segment],
+    pins: &'a [Pin<'p>],
+    offset: u64,
+    len: u64,
+    mut f: impl FnMut(&'a Segment, &'a Pin<'p>, u64, u64),
+) {
+    let mut skip = offset;
+    let mut left = len;
+    for (segment, pin) in segments.iter().zip(pins) {
+        if left == 0 {
+            return;
+        }
+        if skip >= segment.len {
+            skip -= segment.len;
+            continue;
+        }
+        let take = (segment.len - skip).min(left);
+        f(segment, pin, skip, take);
+        left -= take;
+        skip = 0;
+    }
+}
+
+/// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
+#[inline(always)]
+pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
+    let Some(pin) = regions.pin(segment.key) else { return false };
+    let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
+    copy_tail_last(to, bytes);
+    true
+}
+
+/// Gives the bytes `offset .. offset + len` of the segments to `sink`, in order; false if a region is gone.
+#[inline]
+pub fn gather(
+    regions: &RegionTable,
+    segments: &[Segment],
+    offset: u64,
+    len: u64,
+    mut sink: impl FnMut(Source<'_>),
+) -> bool {
+    if let [segment] = segments {
+        let Some(pin) = regions.pin(segment.key) else { return false };
+        if offset <= segment.len {
+            sink(source(&pin, segment, offset, len));
+        }
+        return true;
+    }
+    let mut pins = List::new();
+    if !pin_all(regions, segments, &mut pins) {
+        return false;
+    }
+    pieces(segments, &pins, offset, len, |segment, pin, skip, take| sink(source(pin, segment, skip, take)));
+    true
+}
+
+/// Puts `bytes` into the segments from byte `offset` on; with `last` they end the transfer. False if a region is
+/// gone.
+#[inline]
+pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
+    if let [segment] = segments {
+        let Some(pin) = regions.pin(segment.key) else { return false };
+        if offset <= segment.len {
+            store(target(&pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
+        }
+        return true;
+    }
+    scatter_list(regions, segments, offset, bytes, last)
+}
+
+/// Does what [`scatter`] does, for any number of segments.
+#[inline(never)]
+fn scatter_list(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
+    let mut pins = List::new();
+    if !pin_all(regions, segments, &mut pins) {
+        return false;
+    }
+    let slice = Slice { offset, len: bytes.len() as u64, last };
+    store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
+    true
+}
+
+/// A slice of the segments as a list of targets.
+fn targets<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Target<'a>> {
+    let mut list = List::new();
+    // There is room for more than there are segments.
+    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
+        let _ = list.try_push(target(pin, segment, skip, take, Rights::LOCAL_WRITE));
+    });
+    list
+}
+
+/// A slice of the segments as a list of sources.
+fn sources<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Source<'a>> {
+    let mut list = List::new();
+    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
+        let _ = list.try_push(source(pin, segment, skip, take));
+    });
+    list
+}
+
+/// A slice of a list of places in the peer's memory.
+fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
+    let mut list = List::new();
+    let (mut skip, mut left) = (slice.offset, slice.len);
+    for &(addr, len) in places {
+        let take = len.saturating_sub(skip).min(left);
+        if take > 0 {
+            let _ = list.try_push((addr.wrapping_add(skip), take));
+        }
+        skip = skip.saturating_sub(len);
+        left -= take;
+    }
+    list
+}
+
+/// Copies once to or from the memory of another process: claim, check, copy, release. Begins again if the process has
+/// changed the thread by which it is reached in between. `locate` checks, and gives the address in the memory of the
+/// peer. `fault` is the status for an address that leads nowhere.
+fn reach(
+    end: &End,
+    fault: Status,
+    locate: impl Fn(&Peer) -> Option<u64>,
+    mut copy: impl FnMut(i32, u64) -> Result<(), VmError>,
+) -> Outcome {
+    loop {
+        let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
+        let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
+        let Some(addr) = locate(peer) else { return Outcome::Failed(Status::RemoteAccess) };
+        match copy(moving.door(), addr) {
+            Err(VmError::Gone) if moving.is_outdated() => {}
+            result => return outcome(end, result, fault),
+        }
+    }
+}
+
+/// For a message, which the sender lets this side read wherever it says that its bytes are.
+fn anywhere(_peer: &Peer) -> Option<u64> {
+    Some(0)
+}
+
+/// The outcome of a copy, in which an address that leads nowhere has the status `fault`.
+fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
+    match result {
+        Ok(()) => Outcome::Done,
+        Err(VmError::Fault) => Outcome::Failed(fault),
+        Err(VmError::Length) => Outcome::Failed(Status::Transport),
+        // The peer's memory cannot be reached any more. Its socket will tell if it is gone; if not, the bytes go
+        // another way from now on.
+        Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
+            end.stop_copying();
+            Outcome::Refused
+        }
+    }
+}
+
+/// Reads memory of the peer at `from` into `to`, of which the end is stored last if it ends a transfer.
+fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool) -> Result<(), VmError> {
+    if !last {
+        return vm::read_from(pid, from, &to);
+    }
+    let place = take_last_word(&mut to);
+    let word = read_but_last(pid, from, to, place.len())?;
+    word.store(place);
+    Ok(())
+}
+
+/// Reads memory of the peer at `from` into `to`, and the `len` bytes behind that, up to 8, into a word.
+fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<LastWord, VmError> {
+    let mut word = LastWord::default();
+    {
+        let mut to: List<Target<'_>> = to;
+        // There is room for one more than there are segments.
+        let _ = to.try_push(word.target(len));
+        vm::read_from(pid, from, &to)?;
+    }
+    Ok(word)
+}
+
+/// Where a part of a message belongs that is to go to `segments`, if that is in one of them, and the protection zone of
+/// its region.
+pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
+    let mut skip = offset;
+    for segment in segments {
+        if skip < segment.len {
+            let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key))??;
+            let addr = pin.number_of(segment.addr + skip);
+            return Some((RemoteSegment { addr, len, key: segment.key }, pin.zone()?));
+        }
+        skip -= segment.len;
+    }
+    None
+}
+
+/// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
+/// it, its last word is not stored but left in `word`, for [`end_ahead`].
+pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
+    if !end.pair.reads_peer.get() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let (from, mut to) = (places(from, slice), targets(segments, &pins, slice));
+    let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
+    let read = |door, _| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
+    reach(end, Status::LocalProtection, anywhere, read)
+}
+
+/// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
+pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    // The sender may have disconnected meanwhile and used its memory for something else.
+    if end.peer_is_gone() {
+        return Outcome::PeerGone;
+    }
+    if slice.last {
+        word.store(take_last_word(&mut targets(segments, &pins, slice)));
+    }
+    Outcome::Done
+}
+
+/// Writes a part of a message from `segments` to the memory of the receiver, who has offered that.
+pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
+    if !end.pair.reads_peer.get() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let RemoteSegment { addr, len, key } = part.target;
+    let from = sources(segments, &pins, Slice { offset: part.offset, len, last: false });
+    // The zone alone counts, because the place belongs to a whole region.
+    let theirs = Party::new(part.zone, 0);
+    reach(
+        end,
+        Status::RemoteAccess,
+        |peer| peer.regions.locate(key, addr, len, Rights::LOCAL_WRITE, &theirs).ok(),
+        |door, addr| vm::write_to(door, &from, &[(addr, len)]),
+    )
+}
+
+/// Reads a slice of a message from the sender's memory at `from` into `segments`.
+pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
+    if !end.pair.reads_peer.get() {
+        return Outcome::Refused;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let (from, to) = (places(from, slice), targets(segments, &pins, slice));
+    let read = |door, _| read_from(door, &from, to.clone(), slice.last);
+    let fetched = reach(end, Status::LocalProtection, anywhere, read);
+    // The sender may have disconnected meanwhile and used its memory for something else.
+    if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
+}
+
+/// The bytes at the end of a write to the peer's memory that must not be copied by the kernel, because it does not copy
+/// them in one piece: the peer has to store them.
+///
+/// The kernel copies 8 bytes as one word on processors of which that is known. It may copy fewer byte by byte.
+pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
+    const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
+        8 if WORDS => 0,
+        1 => 0,
+        tail => tail as u64,
+    }
+}
+
+/// Where a range begins in the memory of the peer, if it is granted.
+fn address(end: &End, remote: &RemoteSegment) -> u64 {
+    end.pair.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
+}
+
+/// Writes a slice of the segments to memory of a peer that is this process.
+#[inline]
+pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+    let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
+    let Some(own) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
+        return Outcome::Failed(Status::RemoteAccess);
+    };
+    let to = granted.target(slice.offset, slice.len);
+    store(to, source(&own, segment, slice.offset, slice.len), slice.last);
+    Outcome::Done
+}
+
+/// Does what [`to_self`] does, for any number of segments.
+#[inline(never)]
+fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
+        return Outcome::Failed(Status::RemoteAccess);
+    };
+    let to = granted.target(slice.offset, slice.len);
+    store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
+    Outcome::Done
+}
+
+/// Reads a slice of memory of a peer that is this process into the segments.
+pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
+    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.theirs) else {
+        return Outcome::Failed(Status::RemoteAccess);
+    };
+    let bytes = granted.source(slice.offset, slice.len);
+    let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);
+    if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
+}
+
+/// Writes a slice of the segments to the peer's memory. If that is the last of the write, the word at its end is one
+/// that [`tail_of_write`] leaves to the kernel.
+pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+    if !end.pair.reads_peer.get() {
+        return Outcome::Refused;
+    }
+    let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
+    let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
+    if let [segment] = segments {
+        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let from = source(&pin, segment, slice.offset, slice.len);
+        let (head, last) = from.split(from.len().saturating_sub(tail));
+        let mut word = LastWord::default();
+        copy(word.target(tail), last);
+        let from = [head, word.source(tail)];
+        return write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail);
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let mut from = sources(segments, &pins, slice);
+    let word = gather_last(&mut from, tail);
+    let mut from: List<Source<'_>> = from;
+    if tail > 0 {
+        // There is room for one more than there are segments.
+        let _ = from.try_push(word.source(tail));
+    }
+    write_to(end, &from, remote, slice, tail)
+}
+
+/// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a word of their own.
+fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
+    reach(
+        end,
+        Status::RemoteAccess,
+        |peer| locate(end, peer, remote, Rights::REMOTE_WRITE),
+        |door, addr| {
+            // A place of its own in the peer's memory keeps the order of the stores where processors do not.
+            let (addr, head) = (addr.wrapping_add(slice.offset), slice.len - tail as u64);
+            let (one, two) = ([(addr, slice.len)], [(addr, head), (addr.wrapping_add(head), tail as u64)]);
+            vm::write_to(door, from, if tail == 0 || cfg!(target_arch = "x86_64") { &one[..] } else { &two[..] })
+        },
+    )
+}
+
+/// The address of a range in the memory of the peer, if `wanted` is granted on it.
+fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Option<u64> {
+    peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
+}
+
+/// Reads a slice of the peer's memory into the segments.
+pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
+    if !end.pair.reads_peer.get() {
+        return Outcome::Refused;
+    }
+    let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);
+    let from = |addr: u64| [(addr.wrapping_add(slice.offset), slice.len)];
+    if let [segment] = segments {
+        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
+        let last = to.addr().wrapping_add(to.len() as u64);
+        let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
+        let (head, place) = to.split(to.len() - tail);
+        let mut word = LastWord::default();
+        let to = [head, word.target(tail)];
+        let to = if tail == 0 { &to[..1] } else { &to[..] };
+        let read = reach(end, Status::RemoteAccess, granted, |door, addr| vm::read_from(door, &from(addr), to));
+        if let Outcome::Done = read {
+            word.store(place);
+        }
+        return read;
+    }
+    let mut pins = List::new();
+    if !pin_all(end.regions(), segments, &mut pins) {
+        return Outcome::Failed(Status::LocalProtection);
+    }
+    let to = targets(segments, &pins, slice);
+    reach(end, Status::RemoteAccess, granted, |door, addr| read_from(door, &from(addr), to.clone(), slice.last))
+}
+
+/// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not
+/// carry out itself.
+pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Source<'_>) -> bool {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.own) else {
+        return false;
+    };
+    let len = bytes.len() as u64;
+    if offset > remote.len || len > remote.len - offset {
+        return false;
+    }
+    store(granted.target(offset, len), bytes, offset + len == remote.len);
+    true
+}
+
+/// Carries an atomic operation of the peer out on eight bytes of registered memory of this process; gives what was there
+/// before.
+///
+/// # Errors
+/// [`Status::RemoteAccess`] if the peer may not do that, [`Status::RemoteResponder`] if the bytes are no word.
+pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
+    let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
+    user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)
+}
+
+/// Gives registered memory of this process to `sink`, for an RDMA read that the peer could not carry out itself.
+pub fn read_for_peer(end: &End, remote: &RemoteSegment, offset: u64, len: u64, sink: impl FnOnce(Source<'_>)) -> bool {
+    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.own) else {
+        return false;
+    };
+    sink(granted.source(offset, len));
+    true
+}

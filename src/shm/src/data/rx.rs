@@ -1,0 +1,505 @@
+//! The receiving direction of a connection.
+//!
+//! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
+//! is a receive: it neither fails nor gets lost.
+//!
+//! Small messages for a receive of one segment take a function of their own ([`Rx::take_small`]); all else takes the
+//! general way, which handles small ones as well. Nothing read from shared memory is trusted: positions, lengths, kinds
+//! and keys are checked, and a peer that breaks the rules loses its connection. A message whose sender disconnected
+//! while it was read is not delivered.
+
+use std::hint::cold_path;
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
+use dat_core::event::Status;
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::{Live, Section};
+
+use crate::budget::Budget;
+use crate::conn::Conn;
+use crate::copy::{self, Slice};
+use crate::os::user::{LastWord, Target, copy_tail_last};
+use crate::pair::End;
+use crate::pending::Pending;
+use crate::record::{self, kind};
+use crate::regions::{RegionTable, live_target};
+use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
+
+mod answer;
+mod extended;
+mod message;
+
+/// Slots that are given back together, while there are more records.
+const RELEASE: u64 = 16;
+
+/// Records handled in one turn, so that one connection does not keep others waiting.
+const BATCH: usize = 64;
+
+/// The shortest slice of a message that is shared with the sender.
+const SHARED_MIN: u64 = 32 * 1024;
+/// What the sender's part is a multiple of.
+const PAGE: u64 = 4096;
+/// Slices of which nothing is offered when the sender did not take an offer.
+const REST: u32 = 15;
+
+/// The failure of a connection, found under a lock and acted on without.
+#[derive(Debug, Default)]
+pub struct Fatal {
+    /// The receive that failed.
+    pub recv: Option<RecvDone>,
+    /// The request that failed.
+    pub request: Option<(FailedRequest, Status)>,
+    /// The status with which the peer's oldest request fails.
+    pub peer: Option<Status>,
+}
+
+/// How far a turn goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advance {
+    /// Up to the batch.
+    Batch,
+    /// Up to the batch, but without data from the peer's memory: it has disconnected, and may use that for something else.
+    Drain,
+}
+
+/// The results of a turn of the receiving direction.
+#[derive(Clone, Copy, Default)]
+pub struct RxReport {
+    /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
+    pub flags: u8,
+    /// More records are left that can be handled.
+    pub more: bool,
+    /// Answers are among them.
+    pub answers: bool,
+    /// How far the peer is with the ring of this side, as the last record said.
+    pub credit: Option<u64>,
+}
+
+/// Why [`Rx::take_small`] handles no more records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// There are none.
+    Nothing,
+    /// Others have their turn first.
+    More,
+    /// The next one is for [`Rx::progress`].
+    Other,
+    /// The receive that the next one took is too short: the connection fails. See [`Rx::failed`].
+    TooLong,
+    /// The receive that the next one took has no memory: the connection fails. See [`Rx::failed`].
+    NoRegion,
+    /// The connection cannot go on.
+    Broken,
+}
+
+/// What the records said that [`Rx::take_small`] has handled.
+#[derive(Clone, Copy, Default)]
+pub struct Told {
+    /// The flags of all: see [`Acknowledge`](crate::record::Acknowledge).
+    pub flags: u8,
+    /// How far the peer is with the ring of this side, as the last record said; `None` if there was none.
+    pub credit: Option<u64>,
+}
+
+impl Told {
+    /// What one record said.
+    #[inline]
+    pub fn of(small: Small) -> Self {
+        Told { flags: small.flags(), credit: Some(small.credit()) }
+    }
+
+    #[inline]
+    fn add(&mut self, small: Small) {
+        self.flags |= small.flags();
+        self.credit = Some(small.credit());
+    }
+}
+
+/// The way on after a record.
+enum Way {
+    /// The record is consumed.
+    Consumed,
+    /// The record has to wait for something.
+    Wait,
+    /// The record goes on when other connections have had their turn.
+    Again,
+    /// No more records are handled, because the sender has disconnected.
+    Stop,
+    /// The connection cannot go on.
+    Fail(Fatal),
+}
+
+/// Why a turn handles no more records of a ring.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// There are none, or others have their turn first.
+    Empty,
+    /// The next one has to wait.
+    Waits,
+    /// The sender has disconnected.
+    Closed,
+}
+
+#[cold]
+fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Way {
+    Way::Fail(Fatal { recv, request: None, peer })
+}
+
+/// The receiving direction: its rings, of requests and of answers, while they are open.
+#[derive(Default)]
+pub struct Rx {
+    rings: Option<[Consumer; 2]>,
+    arriving: Arriving,
+    /// The end was closed to the peer's transfers.
+    shut: bool,
+}
+
+/// A message or a write that has arrived in part.
+#[derive(Default)]
+struct Arriving {
+    /// The receive of the last message.
+    taken: Taken,
+    /// Set while its message is not complete.
+    partial: Option<Partial>,
+    /// Set while the announced message at the head of the ring is fetched.
+    fetching: Option<Fetching>,
+    offers: Offers,
+    writing: Option<Writing>,
+    failed: Option<RecvId>,
+    /// Set while no record is handled, because the connection is about to fail.
+    refused: bool,
+    /// Set while a message is not complete that revokes a window.
+    revocation: Option<Revocation>,
+}
+
+/// What a message that has arrived in part does to a window.
+struct Revocation {
+    key: u32,
+    /// The window is closed. Only the end of the message is missing.
+    closed: bool,
+    /// Transfers of peers that may use the window, and are awaited.
+    pending: Option<Pending>,
+}
+
+/// A message of which a part has arrived.
+struct Partial {
+    len: u64,
+    offset: u64,
+}
+
+/// A message that is read from the sender's memory, or that the sender is asked for.
+struct Fetching {
+    places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
+    len: u64,
+    offset: u64,
+    /// The sender was asked for the bytes from `offset` on.
+    asked: bool,
+    /// The offer that is out, of the bytes from `offset` on: its number, and where they end.
+    offered: Option<(u64, u64)>,
+    /// What was read ahead, and the last word of the message if it ends there, which comes last.
+    ahead: Option<(Slice, LastWord)>,
+}
+
+/// The offers to a sender: see [`offer`](crate::offer).
+#[derive(Default)]
+struct Offers {
+    /// The number of the last one.
+    number: u64,
+    /// Slices of which nothing is offered, because the sender did not take what was offered last.
+    rest: u32,
+}
+
+/// An RDMA write of the peer of which a part has arrived.
+struct Writing {
+    target: RemoteSegment,
+    offset: u64,
+}
+
+/// One turn of the receiving direction.
+struct Turn<'a> {
+    end: &'a End,
+    conn: &'a Arc<Conn>,
+    advance: Advance,
+}
+
+impl Rx {
+    /// Opens the rings, of requests and of answers; records are handled once data may flow.
+    pub fn open(&mut self, rings: [Consumer; 2]) {
+        self.rings = Some(rings);
+    }
+
+    /// Handles no more records, and closes `end` to the peer's transfers.
+    pub fn close(&mut self, end: Option<&End>) {
+        self.rings = None;
+        self.arriving.revocation = None;
+        // The end is closed only once: when another thread closes the connection later, its place may belong to the next one.
+        if let (Some(end), false) = (end, self.shut) {
+            end.close();
+            self.shut = true;
+        }
+    }
+
+    /// Tells the peer that this process polls the connection; false if that is over.
+    pub fn begin_polling(&self, end: &End) -> bool {
+        let open = self.rings.is_some();
+        // Never after the end, because the place may belong to another connection by then.
+        if open {
+            end.set_polled(true);
+        }
+        open
+    }
+
+    /// Handles messages of one slot for which there are receives of one segment, up to the batch: what [`Rx::progress`]
+    /// does for all that comes, but in few instructions. Gives the message if there is one alone.
+    ///
+    /// # Errors
+    /// There was none, or more than one: why no more are handled, and what they said.
+    #[inline(always)]
+    pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, Told)> {
+        let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, Told::default())) };
+        if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
+            return Err((Stop::Other, Told::default()));
+        }
+        let section = Section::enter();
+        let live = section.as_ref().map(Section::keeps);
+        match small_message(ring, end, conn, live, &mut self.arriving.failed) {
+            Ok(small) if !ring.has_record() => {
+                end.set_taken(false, ring.release());
+                Ok(small)
+            }
+            Ok(small) => Err(small_messages(ring, end, conn, live, &mut self.arriving.failed, small)),
+            Err(stop) => Err((stop, Told::default())),
+        }
+    }
+
+    /// The receive that could not have its message, at which [`Rx::take_small`] has stopped.
+    pub fn failed(&self) -> Option<RecvId> {
+        self.arriving.failed
+    }
+
+    /// Handles records.
+    ///
+    /// # Errors
+    /// The connection cannot go on. Some records may have been handled nevertheless, of which the peer gets no notice.
+    #[inline]
+    pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
+        // Nobody else is to take what is behind a record that has failed, until the connection is closed.
+        if self.arriving.failed.is_some() {
+            return Ok(RxReport::default());
+        }
+        let result = self.turn(&Turn { end, conn, advance });
+        if result.is_err() {
+            self.rings = None;
+        }
+        result
+    }
+
+    fn turn(&mut self, turn: &Turn<'_>) -> Result<RxReport, Fatal> {
+        let mut report = RxReport::default();
+        let Some([requests, answers]) = &mut self.rings else { return Ok(report) };
+        if !turn.conn.is_up() {
+            return Ok(report);
+        }
+        let arriving = &mut self.arriving;
+        // Answers come first, because they must not wait behind messages that find no receive.
+        let mut closed = false;
+        if answers.has_record() {
+            let mut budget = Budget::turn();
+            let pause =
+                turn.empty(answers, true, &mut report, |ring, view| arriving.answer(turn, ring, view, &mut budget))?;
+            closed = pause == Pause::Closed;
+            report.answers = report.more;
+        }
+        let mut budget = Budget::turn();
+        let pause =
+            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
+        // A record that waits is looked at again when it can go on, and not in each poll.
+        turn.end.set_stuck(pause != Pause::Empty);
+        if closed || pause == Pause::Closed {
+            self.rings = None;
+        }
+        Ok(report)
+    }
+}
+
+/// A message of one slot.
+struct Arrived<'a> {
+    live: Option<Live<'a>>,
+    regions: &'a RegionTable,
+    ring: &'a Consumer,
+    small: Small,
+}
+
+impl Place for Arrived<'_> {
+    #[inline(always)]
+    fn place(self, segment: &Segment, live: bool) -> bool {
+        let bytes = self.ring.small_source(self.small);
+        if let (Some(section), true) = (self.live, live) {
+            // SAFETY: the core says that it is registered, and asked that in the section.
+            let target = unsafe { live_target(section, segment, bytes.len()) };
+            copy_tail_last(target, bytes);
+            return true;
+        }
+        cold_path();
+        copy::scatter_one(self.regions, segment, bytes)
+    }
+}
+
+/// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
+#[inline(always)]
+fn small_message(
+    ring: &mut Consumer,
+    end: &End,
+    conn: &Conn,
+    live: Option<Live<'_>>,
+    failed: &mut Option<RecvId>,
+) -> Result<Small, Stop> {
+    let small = match ring.next(kind::MESSAGE) {
+        Next::Small(small) => small,
+        Next::Nothing => return Err(Stop::Nothing),
+        Next::Other => return Err(Stop::Other),
+    };
+    if !conn.is_up() {
+        return Err(Stop::Nothing);
+    }
+    let solicited = small.flags() & record::SOLICITED != 0;
+    conn.deliver(small.len() as u64, solicited, failed, Arrived { live, regions: end.regions(), ring, small })?;
+    ring.skip_small();
+    Ok(small)
+}
+
+/// Handles more messages like `small`, up to the batch. Gives what all of them said, and why no more are handled.
+#[cold]
+#[inline(never)]
+fn small_messages(
+    ring: &mut Consumer,
+    end: &End,
+    conn: &Conn,
+    live: Option<Live<'_>>,
+    failed: &mut Option<RecvId>,
+    small: Small,
+) -> (Stop, Told) {
+    let mut told = Told::of(small);
+    let mut stop = None;
+    for nth in 2..=BATCH {
+        match small_message(ring, end, conn, live, failed) {
+            Ok(small) => told.add(small),
+            Err(found) => {
+                stop = Some(found);
+                break;
+            }
+        }
+        if nth % RELEASE as usize == 0 {
+            end.set_taken(false, ring.publish());
+        }
+    }
+    end.set_taken(false, ring.release());
+    (stop.unwrap_or(if ring.has_record() { Stop::More } else { Stop::Nothing }), told)
+}
+
+impl Turn<'_> {
+    /// Handles the records of a ring, that of answers or that of requests, up to the batch.
+    #[inline(always)]
+    fn empty(
+        &self,
+        ring: &mut Consumer,
+        answers: bool,
+        report: &mut RxReport,
+        mut handle: impl FnMut(&Consumer, &RecordView) -> Way,
+    ) -> Result<Pause, Fatal> {
+        let mut left = BATCH;
+        let mut fatal = None;
+        let pause = loop {
+            let view = match ring.peek() {
+                Ok(Some(view)) => view,
+                Ok(None) => break Pause::Empty,
+                Err(Corrupt) => {
+                    fatal = Some(Fatal::default());
+                    break Pause::Empty;
+                }
+            };
+            if left == 0 {
+                report.more = true;
+                break Pause::Empty;
+            }
+            if !self.conn.is_up() {
+                break Pause::Empty;
+            }
+            match handle(ring, &view) {
+                Way::Consumed => {}
+                Way::Wait => break Pause::Waits,
+                Way::Again => {
+                    report.more = true;
+                    break Pause::Empty;
+                }
+                Way::Stop => break Pause::Closed,
+                Way::Fail(found) => {
+                    fatal = Some(found);
+                    break Pause::Empty;
+                }
+            }
+            report.flags |= view.flags;
+            report.credit = Some(view.credit);
+            ring.skip(&view);
+            if ring.unreleased() >= RELEASE {
+                self.end.set_taken(answers, ring.release());
+            }
+            left -= 1;
+        };
+        if ring.unreleased() > 0 {
+            self.end.set_taken(answers, ring.release());
+        }
+        match fatal {
+            None => Ok(pause),
+            Some(fatal) => Err(fatal),
+        }
+    }
+}
+
+impl Arriving {
+    /// Handles a record of the ring of requests.
+    #[inline]
+    fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+        // What is under way with the record at the head stays so, whatever the peer makes of that.
+        if self.fetching.is_some() {
+            return self.fetch(turn, view, budget);
+        }
+        if self.refused {
+            return Way::Wait;
+        }
+        if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
+            && !budget.record(turn.end, view.aux, view.len.into())
+        {
+            return Way::Again;
+        }
+        match view.kind {
+            kind::MESSAGE if self.partial.is_none() => self.whole_message(turn, ring, view),
+            kind::MESSAGE_PIECE => self.message_piece(turn, ring, view),
+            kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Way::Wait,
+            kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
+            kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
+            kind::READ => self.read(turn, ring, view),
+            kind::NOTHING => Way::Consumed,
+            kind::IMMEDIATE => self.immediate(turn, ring, view),
+            kind::ATOMIC => self.atomic(turn, ring, view),
+            kind::INVALIDATE => self.invalidate(turn, ring, view),
+            _ => fail(None, None),
+        }
+    }
+}
+
+/// The place at byte `at` of the payload of a record.
+fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> (u64, u64) {
+    let mut bytes = [0; record::PLACE];
+    ring.copy_out(view, at, Target::of(&mut bytes));
+    record::read_place(&bytes)
+}
+
+/// The range of registered memory that the payload of a record begins with.
+fn read_target(ring: &Consumer, view: &RecordView) -> RemoteSegment {
+    let mut bytes = [0; record::TARGET];
+    ring.copy_out(view, 0, Target::of(&mut bytes));
+    let (addr, key, len) = record::read_target(&bytes);
+    RemoteSegment { addr, len, key }
+}

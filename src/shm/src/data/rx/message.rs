@@ -1,0 +1,249 @@
+//! Messages and RDMA writes that arrive: in one record, in pieces, or in the sender's memory.
+
+use arrayvec::ArrayVec;
+use dat_core::event::Status;
+use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
+
+use super::{
+    Advance, Arriving, Fetching, Offers, PAGE, Partial, REST, SHARED_MIN, Turn, Way, Writing, fail, read_place,
+    read_target,
+};
+use crate::budget::Budget;
+use crate::copy::{self, Outcome, Slice};
+use crate::offer::{Answer, Part};
+use crate::os::user::LastWord;
+use crate::pair::{Busy, End};
+use crate::record::{self, EAGER_MAX};
+use crate::ring::{Consumer, RecordView};
+
+impl Offers {
+    /// Offers the sender half of what can be copied of a message of `len` bytes while this side copies as much as `slice`
+    /// has, the next one: gives the number of the offer, and the slice behind it that is left to this side. `None` if
+    /// this side had better do all of it.
+    fn make(&mut self, end: &End, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<(u64, Slice)> {
+        if slice.len < SHARED_MIN {
+            return None;
+        }
+        if self.rest > 0 {
+            self.rest -= 1;
+            return None;
+        }
+        let offer = end.own_offer()?;
+        let offset = slice.offset;
+        let both = record::piece(len - offset, 2 * slice.len);
+        let part = (both / 2).next_multiple_of(PAGE);
+        let (target, zone) = copy::part_of(end.regions(), segments, offset, part)?;
+        self.number += 1;
+        offer.make(self.number, &Part { position, offset, target, zone });
+        Some((self.number, Slice { offset: offset + part, len: both - part, last: offset + both == len }))
+    }
+
+    /// The sender did not take an offer: it is busy, or does not poll.
+    fn on_untaken(&mut self) {
+        self.rest = REST;
+    }
+}
+
+impl Arriving {
+    /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
+    #[inline]
+    pub(super) fn take(&mut self, turn: &Turn<'_>, len: u64) -> Option<Way> {
+        match turn.conn.take(&mut self.taken) {
+            Ok(true) if len > self.taken.capacity => {
+                Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
+            }
+            Ok(true) => None,
+            Ok(false) => Some(Way::Wait),
+            Err(fatal) => Some(Way::Fail(fatal)),
+        }
+    }
+
+    pub(super) fn done(&self, status: Status, len: u64, solicited: bool) -> RecvDone {
+        RecvDone { id: self.taken.id, status, len, solicited }
+    }
+
+    #[inline]
+    pub(super) fn whole_message(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+        let len = view.aux;
+        if len > EAGER_MAX || len != u64::from(view.len) {
+            return fail(None, None);
+        }
+        if let Some(next) = self.take(turn, len) {
+            return next;
+        }
+        let bytes = ring.source(view, 0, view.len as usize);
+        if !copy::scatter(turn.end.regions(), self.taken.segments(), 0, bytes, true) {
+            return self.fail_recv();
+        }
+        turn.conn.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
+        Way::Consumed
+    }
+
+    /// The memory of the receive is gone.
+    #[cold]
+    pub(super) fn fail_recv(&self) -> Way {
+        fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
+    }
+
+    pub(super) fn message_piece(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+        let bytes = ring.source(view, 0, view.len as usize);
+        let len = view.aux;
+        if bytes.len() as u64 > EAGER_MAX {
+            return fail(None, None);
+        }
+        let offset = match &self.partial {
+            Some(partial) if partial.len == len => partial.offset,
+            Some(_) => return fail(None, None),
+            None => match self.take(turn, len) {
+                Some(next) => return next,
+                None => 0,
+            },
+        };
+        let end = offset + bytes.len() as u64;
+        if end > len || (bytes.is_empty() && len > 0) {
+            return fail(None, None);
+        }
+        if end == len
+            && let Some(next) = self.revoke(turn)
+        {
+            return next;
+        }
+        if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, end == len) {
+            return self.fail_recv();
+        }
+        if end == len {
+            self.partial = None;
+            self.complete(turn, len, view);
+        } else {
+            self.partial = Some(Partial { len, offset: end });
+        }
+        Way::Consumed
+    }
+
+    pub(super) fn remote_message(
+        &mut self,
+        turn: &Turn<'_>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> Way {
+        let payload = view.len as usize;
+        let count = payload / record::PLACE;
+        let len = view.aux;
+        let begun = self.partial.as_ref().is_some_and(|partial| partial.offset == 0 && partial.len == len);
+        if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || (self.partial.is_some() && !begun) {
+            return fail(None, None);
+        }
+        let places: ArrayVec<_, MAX_SEGMENTS> =
+            (0..count).map(|at| read_place(ring, view, at * record::PLACE)).collect();
+        let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
+        if sum != Some(len) {
+            return fail(None, None);
+        }
+        // What has begun has its receive.
+        if !begun && let Some(next) = self.take(turn, len) {
+            return next;
+        }
+        self.partial = None;
+        self.fetching = Some(Fetching { places, len, offset: 0, asked: false, offered: None, ahead: None });
+        self.fetch(turn, view, budget)
+    }
+
+    /// Goes on with the message that is being fetched: slice by slice, with the sender's help or without, or by asking
+    /// the sender.
+    #[cold]
+    pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Way {
+        let Some(fetching) = &mut self.fetching else { return Way::Wait };
+        let (end, segments, len) = (turn.end, self.taken.segments(), fetching.len);
+        while fetching.offset < len {
+            if fetching.asked || turn.advance == Advance::Drain {
+                return Way::Wait;
+            }
+            if let Some((number, to)) = fetching.offered {
+                match end.offered().settle(number) {
+                    Answer::Awaited => return Way::Wait,
+                    Answer::Written => fetching.offset = to,
+                    Answer::Untaken => self.offers.on_untaken(),
+                    Answer::Corrupt => return fail(None, None),
+                }
+                fetching.offered = None;
+            }
+            let offset = fetching.offset;
+            let (now, outcome) = match fetching.ahead {
+                Some((slice, word)) if slice.offset == offset => {
+                    fetching.ahead = None;
+                    (slice.len, copy::end_ahead(end, segments, slice, word))
+                }
+                ahead => {
+                    let to = ahead.map_or(len, |(slice, _)| slice.offset);
+                    let now =
+                        if end.pair.reads_peer.get() { budget.slice_of_message(end, to - offset) } else { Some(0) };
+                    let Some(now) = now else { return Way::Again };
+                    let slice = Slice { offset, len: now, last: offset + now == len };
+                    let offer =
+                        if ahead.is_none() { self.offers.make(end, view.end(), segments, slice, len) } else { None };
+                    if let Some((number, slice)) = offer {
+                        let mut word = LastWord::default();
+                        let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
+                        fetching.offered = Some((number, slice.offset));
+                        match read {
+                            Outcome::Done => fetching.ahead = Some((slice, word)),
+                            // Nothing else is done before it is known what the sender does.
+                            Outcome::Refused => {}
+                            failed => return self.fetch_failed(failed),
+                        }
+                        continue;
+                    }
+                    (now, copy::fetch(end, &fetching.places, segments, slice))
+                }
+            };
+            match outcome {
+                Outcome::Done => fetching.offset += now,
+                Outcome::Refused => {
+                    fetching.ahead = None;
+                    // Without room for the question, the peer tells when there is some, or this side polls for it.
+                    let asked = turn.conn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
+                    fetching.asked = asked.unwrap_or(false);
+                    end.set_busy(Busy::Asking, !fetching.asked);
+                    return Way::Wait;
+                }
+                failed => return self.fetch_failed(failed),
+            }
+        }
+        if let Some(next) = self.revoke(turn) {
+            return next;
+        }
+        self.fetching = None;
+        self.complete(turn, len, view);
+        Way::Consumed
+    }
+
+    /// The message cannot be fetched.
+    #[cold]
+    pub(super) fn fetch_failed(&self, outcome: Outcome) -> Way {
+        match outcome {
+            Outcome::Failed(status) => fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder)),
+            _ => Way::Stop,
+        }
+    }
+
+    pub(super) fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Way {
+        let payload = ring.source(view, 0, view.len as usize);
+        let (writing, bytes) = match self.writing.take() {
+            Some(writing) => (writing, payload),
+            None if payload.len() < record::TARGET => return fail(None, None),
+            None => (Writing { target: read_target(ring, view), offset: 0 }, payload.split(record::TARGET).1),
+        };
+        if writing.target.len != view.aux || bytes.is_empty() {
+            return fail(None, None);
+        }
+        if !copy::write_for_peer(end, &writing.target, writing.offset, bytes) {
+            return fail(None, Some(Status::RemoteAccess));
+        }
+        let offset = writing.offset + bytes.len() as u64;
+        if offset < writing.target.len {
+            self.writing = Some(Writing { offset, ..writing });
+        }
+        Way::Consumed
+    }
+}

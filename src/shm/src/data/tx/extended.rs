@@ -1,0 +1,97 @@
+//! Requests that not every program makes: writes that bring a value, sends that revoke a window of the peer, atomic
+//! operations.
+
+use dat_core::Change;
+use dat_core::transport::{RemoteSegment, Request};
+
+use super::{Done, For, Launch, Reading, Tx};
+use crate::budget::Budget;
+use crate::os::user::Source;
+use crate::outlet::Put;
+use crate::pair::End;
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
+use crate::sleep::News;
+
+impl Tx {
+    /// Writes, and then puts the value into the ring. The record is behind all bytes, wherever these go, so that the peer
+    /// finds them once it has the value.
+    pub(super) fn write_immediate(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        (value, solicited): (u32, bool),
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> Launch {
+        if !self.part.half && remote.len > 0 {
+            match self.write(end, remote, request, budget) {
+                Launch::Flying(Done::Now | Done::At(_)) => self.part.half = true,
+                other => return other,
+            }
+        }
+        let acknowledge = Acknowledge::of(request.signalled);
+        let header = Header { kind: kind::IMMEDIATE, solicited, acknowledge, aux: remote.len };
+        let launch = self.put_bytes(end, header, &value.to_le_bytes());
+        if let Launch::Flying(_) = launch {
+            end.tell_peer(News::Record);
+        }
+        launch
+    }
+
+    /// Puts the key of the window into the ring, and then the message, which is never one record alone.
+    pub(super) fn send_invalidate(
+        &mut self,
+        end: &End,
+        solicited: bool,
+        key: u32,
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> Launch {
+        if !self.part.half {
+            let header =
+                Header { kind: kind::INVALIDATE, solicited: false, acknowledge: Acknowledge::No, aux: request.len };
+            match self.put_bytes(end, header, &key.to_le_bytes()) {
+                Launch::Flying(Done::At(_)) => self.part.half = true,
+                other => return other,
+            }
+        }
+        let acknowledge = Acknowledge::of(request.signalled);
+        let header = Header { kind: kind::MESSAGE_PIECE, solicited, acknowledge, aux: request.len };
+        let ring = request.len <= EAGER_MAX || self.part.done > 0;
+        if ring || end.pair.is_local() || !end.pair.peer_reads.get() {
+            self.pieces(end, header, &[], request, budget)
+        } else {
+            self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
+        }
+    }
+
+    /// Asks the peer to carry out an atomic operation, also a peer that is this process: so it comes behind the messages
+    /// before it.
+    pub(super) fn atomic(&mut self, end: &End, addr: u64, key: u32, change: Change, request: &Request<'_>) -> Launch {
+        if self.reading.len() >= self.reads_out {
+            return Launch::Waits(For::Answer);
+        }
+        let header = Header { kind: kind::ATOMIC, solicited: false, acknowledge: Acknowledge::Completion, aux: WORD };
+        let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
+        if let Launch::Flying(Done::At(position)) = launch {
+            self.written = position;
+            end.tell_peer(News::Record);
+            // As behind a write, the program of the peer may be looking at the word.
+            if !end.pair.is_local() {
+                self.outlet.hurry(end, position);
+            }
+            self.reading.push_back(Reading { id: request.id, len: WORD, offset: 0 });
+            return Launch::Flying(Done::Reading);
+        }
+        launch
+    }
+
+    /// Puts a record of these bytes into the ring.
+    pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> Launch {
+        match self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()) {
+            Put::At(position) => Launch::Flying(Done::At(position)),
+            Put::NoRoom => Launch::Waits(For::Peer),
+            Put::Failed(status) => Launch::Flying(Done::Failed(status)),
+        }
+    }
+}

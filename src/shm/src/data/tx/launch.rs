@@ -1,0 +1,245 @@
+//! Carrying requests out: what goes into the ring, what is copied straight to or from the peer's memory, and what has to wait.
+
+use arrayvec::ArrayVec;
+use dat_core::Change;
+use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
+
+use super::{Done, For, Launch, Reading, Tx};
+use crate::budget::Budget;
+use crate::copy::{self, Outcome, Slice};
+use crate::os::user::Source;
+use crate::outlet::Put;
+use crate::pair::End;
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
+use crate::sleep::News;
+
+impl Tx {
+    /// Carries a request out as far as this side can now. If it has to wait, somebody will look again.
+    #[inline]
+    pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
+        loop {
+            match self.attempt(end, request, budget) {
+                // The peer has got on since the attempt found that it has not.
+                Launch::Waits(For::Peer) if !self.ask(end, Acknowledge::Needed) => {}
+                launch => return launch,
+            }
+        }
+    }
+
+    /// Carries a request out until it has to wait.
+    #[inline]
+    pub(super) fn attempt(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
+        if self.failed {
+            return Launch::Waits(For::End);
+        }
+        let (len, acknowledge) = (request.len, Acknowledge::of(request.signalled));
+        match request.operation {
+            Operation::Send { solicited } => {
+                let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
+                if len <= EAGER_MAX {
+                    self.pieces(end, header, &[], request, budget)
+                } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads.get() {
+                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request, budget)
+                } else {
+                    self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
+                }
+            }
+            Operation::Write(_) | Operation::Read(_) if len == 0 => Launch::Flying(Done::Now),
+            Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
+            Operation::Read(remote) => self.read(end, &remote, request, budget),
+            Operation::SendInvalidate { solicited, key } => self.send_invalidate(end, solicited, key, request, budget),
+            Operation::WriteImmediate { to, value, solicited } => {
+                self.write_immediate(end, &RemoteSegment { len, ..to }, (value, solicited), request, budget)
+            }
+            Operation::FetchAdd { addr, key, add } => self.atomic(end, addr, key, Change::Add(add), request),
+            Operation::CompareSwap { addr, key, expected, new } => {
+                self.atomic(end, addr, key, Change::Swap { expected, new }, request)
+            }
+        }
+    }
+
+    /// Tells the peer where a long message is, which it reads by itself.
+    pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> Launch {
+        let places: ArrayVec<_, MAX_SEGMENTS> =
+            segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
+        let places = places.as_flattened();
+        let launch = self.put_bytes(end, header, places);
+        let Launch::Flying(Done::At(position)) = launch else { return launch };
+        end.tell_peer(News::Record);
+        Launch::Flying(Done::Announced(position))
+    }
+
+    /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` if this
+    /// process is refused the copies.
+    #[inline]
+    pub(super) fn slices(
+        &mut self,
+        end: &End,
+        to: u64,
+        last: bool,
+        budget: &mut Budget,
+        copy: impl Fn(Slice) -> Outcome,
+    ) -> Option<Launch> {
+        let mut done = self.part.done;
+        let stopped = loop {
+            if done == to {
+                break Some(Launch::Flying(Done::Now));
+            }
+            let Some(len) = budget.slice(end, to - done) else { break Some(Launch::Waits(For::Turn)) };
+            match copy(Slice { offset: done, len, last: last && done + len == to }) {
+                Outcome::Done => done += len,
+                Outcome::Refused => break None,
+                Outcome::Failed(status) => break Some(Launch::Flying(Done::Failed(status))),
+                Outcome::PeerGone => break Some(Launch::Flying(Done::Never)),
+            }
+        };
+        self.part.done = done;
+        stopped
+    }
+
+    /// True if the peer has not consumed a record yet that changes its memory. Copies to and from that have to wait: what
+    /// is posted later must not be seen earlier.
+    #[inline]
+    pub(super) fn is_behind_write(&mut self) -> bool {
+        self.written > 0 && self.is_not_consumed()
+    }
+
+    #[cold]
+    pub(super) fn is_not_consumed(&mut self) -> bool {
+        let consumed = self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
+        if consumed {
+            self.written = 0;
+        }
+        !consumed
+    }
+
+    pub(super) fn write(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> Launch {
+        let len = remote.len;
+        if end.pair.is_local() {
+            if self.is_behind_write() {
+                return Launch::Waits(For::Peer);
+            }
+            let copy = |slice| copy::to_self(end, request.segments, remote, slice);
+            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
+        }
+        if !self.part.ring {
+            if end.pair.reads_peer.get() {
+                let tail = copy::tail_of_write(end, remote);
+                if len <= EAGER_MAX && (tail > 0 || self.is_behind_write()) {
+                    // One record does both.
+                } else if self.is_behind_write() {
+                    return Launch::Waits(For::Peer);
+                } else {
+                    let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
+                    match self.slices(end, len - tail, tail == 0, budget, copy) {
+                        Some(Launch::Flying(Done::Now)) if tail > 0 => {}
+                        Some(launch) => return launch,
+                        None => {}
+                    }
+                }
+            }
+            self.part.ring = true;
+            self.part.start = self.part.done;
+        }
+        // What the peer has to store goes through the ring.
+        let start = self.part.start;
+        let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
+        let acknowledge = Acknowledge::of(request.signalled);
+        let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
+        let launch = self.pieces(end, header, &target, request, budget);
+        if let Launch::Flying(Done::At(position)) = launch {
+            self.written = position;
+            self.outlet.hurry(end, position);
+        }
+        launch
+    }
+
+    pub(super) fn read(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> Launch {
+        let (id, len) = (request.id, request.len);
+        if end.pair.is_local() {
+            if self.is_behind_write() {
+                return Launch::Waits(For::Peer);
+            }
+            let copy = |slice| copy::from_self(end, remote, request.segments, slice);
+            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
+        }
+        if end.pair.reads_peer.get() {
+            if self.is_behind_write() {
+                return Launch::Waits(For::Peer);
+            }
+            let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
+            if let Some(launch) = self.slices(end, len, true, budget, copy) {
+                return launch;
+            }
+        }
+        if self.reading.len() >= self.reads_out {
+            return Launch::Waits(For::Answer);
+        }
+        let offset = self.part.done;
+        let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
+        let header =
+            Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
+        let launch = self.put_bytes(end, header, &target);
+        let Launch::Flying(Done::At(_)) = launch else { return launch };
+        end.tell_peer(News::Record);
+        self.reading.push_back(Reading { id, len, offset });
+        Launch::Flying(Done::Reading)
+    }
+
+    /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
+    /// no room go on at the next call.
+    #[inline]
+    pub(super) fn pieces(
+        &mut self,
+        end: &End,
+        header: Header,
+        head: &[u8],
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> Launch {
+        let start = self.part.start;
+        let mut went = false;
+        let launch = loop {
+            let offset = self.part.done;
+            let head = if offset == start { head } else { &[] };
+            let take = record::piece(request.len - offset, EAGER_MAX);
+            if !budget.record(end, request.len, take) {
+                break Launch::Waits(For::Turn);
+            }
+            let put = self.put(end, header, head.len() + take as usize, |room| {
+                room.write(Source::of(head));
+                let mut wrote = 0;
+                let there =
+                    copy::gather(end.regions(), request.segments, offset, take, |bytes| wrote += room.write(bytes));
+                there && wrote as u64 == take
+            });
+            match put {
+                Put::NoRoom => break Launch::Waits(For::Peer),
+                Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
+                Put::At(position) => {
+                    went = true;
+                    if offset + take == request.len {
+                        break Launch::Flying(Done::At(position));
+                    }
+                    self.part.done = offset + take;
+                }
+            }
+        };
+        if went {
+            end.tell_peer(News::Record);
+        }
+        launch
+    }
+}

@@ -1,0 +1,133 @@
+//! What the peer asks the sending direction for: reads and atomic operations, the bytes of messages that it cannot
+//! read; and what it answers.
+//!
+//! A read or an atomic operation that the target refuses ends the connection after everything that was asked for
+//! earlier was answered: the requester takes its oldest request that is not done for the one that failed.
+
+use dat_core::Change;
+use dat_core::event::Status;
+use dat_core::transport::{Checked, FailedRequest, RemoteSegment, RequestId};
+
+use super::{Done, Flying, Tx};
+use crate::answers::{Owed, Wanted};
+use crate::budget::Budget;
+use crate::copy::{self, Outcome};
+use crate::os::user::Source;
+use crate::pair::End;
+
+impl Tx {
+    /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
+    pub fn on_read(&mut self, target: RemoteSegment) -> bool {
+        self.plain = false;
+        let room = !self.closed && self.answers.has_room();
+        if room {
+            self.answers.owe(Owed::Bytes { target, offset: 0 });
+        }
+        room
+    }
+
+    /// Carries out an atomic operation of the peer, whose answer is what was there before.
+    ///
+    /// # Errors
+    /// It was not carried out, for this reason.
+    pub fn on_atomic(&mut self, end: &End, remote: &RemoteSegment, change: Change) -> Result<(), Status> {
+        self.plain = false;
+        // There has to be room for the answer first: the operation must not be carried out twice.
+        if self.closed || !self.answers.has_room() {
+            return Err(Status::RemoteResponder);
+        }
+        let before = copy::change_for_peer(end, remote, change)?;
+        self.answers.owe(Owed::Value(before));
+        Ok(())
+    }
+
+    /// Refuses a read or an atomic operation of the peer, when all before it are answered: the connection fails then.
+    pub fn refuse(&mut self, status: Status) {
+        self.plain = false;
+        if !self.closed {
+            self.answers.add_refusal(status);
+        }
+    }
+
+    /// The peer cannot read the message whose announcement ends at `position` and asks for its bytes from `offset` on;
+    /// false if there is no such message in flight.
+    pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
+        if self.closed {
+            return true;
+        }
+        let Some((id, segments, len)) = self.announced_at(position) else { return false };
+        self.plain = false;
+        self.answers.add_message(Wanted { id, segments, len, offset })
+    }
+
+    /// The announced message in flight whose announcement ends at `position`: its request, its segments, its length.
+    fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
+        let mut first = 0;
+        for &Flying { id, done, kept, .. } in &self.flying {
+            if done == Done::Announced(position) {
+                let segments: Checked = self.segments.range(first..first + kept).copied().collect();
+                let len = segments.iter().map(|segment| segment.len).sum();
+                return Some((id, segments, len));
+            }
+            first += kept;
+        }
+        None
+    }
+
+    /// Writes the part of an announced message that the peer offers.
+    pub(super) fn help(&mut self, end: &End, budget: &mut Budget) {
+        let offer = end.peers_offer();
+        let Some((number, part)) = offer.look() else { return };
+        let Some((_, segments, len)) = self.announced_at(part.position) else { return };
+        // What the peer says about its own memory concerns the peer alone.
+        let there = part.offset <= len && part.target.len <= len - part.offset;
+        if there && budget.whole(end, part.target.len) && offer.take(number) {
+            let written = matches!(copy::give(end, &segments, &part), Outcome::Done);
+            if offer.finish(number, written) {
+                end.tell_of_answers();
+            }
+        }
+    }
+
+    /// Asks the peer for the bytes of a message that it announced, from `offset` on; false if there is no room yet.
+    pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
+        self.answers.ask_for(end, position, offset)
+    }
+
+    /// Takes bytes of the oldest read of this side; true if it is complete.
+    ///
+    /// # Errors
+    /// The request that failed, if it is known: the connection cannot go on.
+    pub fn on_read_data(
+        &mut self,
+        end: &End,
+        bytes: Source<'_>,
+    ) -> std::result::Result<bool, Option<(FailedRequest, Status)>> {
+        let Some(reading) = self.reading.front_mut() else { return Err(None) };
+        let len = bytes.len() as u64;
+        if len == 0 || len > reading.len - reading.offset {
+            return Err(Some((FailedRequest::Number(reading.id), Status::BadResponse)));
+        }
+        let mut first = 0;
+        let mut own = None;
+        for flying in &mut self.flying {
+            if flying.id == reading.id {
+                own = Some((first..first + flying.kept, &mut flying.done));
+                break;
+            }
+            first += flying.kept;
+        }
+        let Some((own, done)) = own else { return Err(None) };
+        let last = reading.offset + len == reading.len;
+        let segments: Checked = self.segments.range(own).copied().collect();
+        if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
+            return Err(Some((FailedRequest::Number(reading.id), Status::LocalProtection)));
+        }
+        reading.offset += len;
+        if last {
+            *done = Done::Now;
+            self.reading.pop_front();
+        }
+        Ok(last)
+    }
+}

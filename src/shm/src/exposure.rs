@@ -1,0 +1,11 @@
+//! Memory that peers copy to and from, and how a process gets it back.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `pending` | waiting for transfers that peers have under way |
+//! | `transfers` | the table of transfers under way |
+//! | `door` | the thread through which peers copy |
+
+pub mod door;
+pub mod pending;
+pub mod transfers;

@@ -1,0 +1,17 @@
+//! How processes find each other, and what they tell each other about connections.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `nodes` | the nodes of the process, one a directory |
+//! | `thread`, `strangers`, `cm` | the thread of a node; processes that have not said who they are; messages about connections |
+//! | `node` | the process as its peers in one directory see it: name, links, service points, tasks for the thread |
+//! | `link` | a pair of processes, its connections and its socket; the links of a process and their progress |
+//! | `wire` | the messages |
+
+pub mod cm;
+pub mod link;
+pub mod node;
+pub mod nodes;
+pub mod strangers;
+pub mod thread;
+pub mod wire;

@@ -1,0 +1,193 @@
+//! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
+//! lock.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use dat_core::addr::Address;
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
+use host::memory;
+
+use crate::conn::{Conn, ConnPhase, Report};
+use crate::link::{Link, Unanswered};
+use crate::node::{Command, Node};
+use crate::pair::MAX_CONNS;
+use crate::regions::Party;
+use crate::wire::{CloseReason, ConnId, EndInfo, Message};
+
+/// A connection request that waits for an answer; dropped without one, it is refused.
+pub struct Incoming {
+    /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
+    link: Weak<Link>,
+    id: ConnId,
+    /// The active end.
+    theirs: EndInfo,
+    request: Arc<Unanswered>,
+    answered: bool,
+}
+
+impl Incoming {
+    /// True if the active end has given up.
+    fn is_stale(&self) -> bool {
+        self.request.stale.load(Ordering::Acquire) || self.link.upgrade().is_none_or(|link| link.pair().is_dead())
+    }
+
+    /// Refuses the request; for the program, with private data of at most
+    /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes.
+    pub fn refuse(mut self, why: Rejection, private_data: &[u8]) {
+        self.reject(why == Rejection::Consumer, private_data);
+    }
+
+    fn reject(&mut self, consumer: bool, private_data: &[u8]) {
+        if !std::mem::replace(&mut self.answered, true)
+            && let Some(link) = self.link.upgrade()
+        {
+            link.answered(self.id);
+            link.reject(self.id, consumer, private_data.to_vec());
+        }
+    }
+
+    /// Accepts the request with `conn`.
+    pub fn accept(mut self, node: &Node, conn: &Arc<Conn>, private_data: &[u8]) {
+        self.answered = true;
+        let side = 1 - self.id.active;
+        conn.shift(ConnPhase::Idle, ConnPhase::Pending);
+        let Some(link) = self.link.upgrade() else {
+            node.command(Command::Fail(conn.clone()));
+            return;
+        };
+        conn.note_extended(self.theirs.extended);
+        if !link.attach(side, self.id, conn, Party::new(self.theirs.zone, self.theirs.port)) {
+            self.answered = false;
+            self.reject(false, &[]);
+            node.command(Command::Fail(conn.clone()));
+            return;
+        }
+        link.answered(self.id);
+        let private_data = private_data.to_vec();
+        link.send(Message::Accept { conn: self.id, end: conn.info(), private_data });
+        if self.is_stale() {
+            node.command(Command::Fail(conn.clone()));
+        }
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.reject(false, &[]);
+    }
+}
+
+/// Asks the peer of `link` for a connection to the active end `conn`.
+pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
+    if conn.phase() != ConnPhase::Pending {
+        return;
+    }
+    let Some(id) = link.allocate() else {
+        log::warn!("shm: more than {MAX_CONNS} connections between two processes, or no memory for one more");
+        end(conn, ConnectionReport::NonPeerRejected);
+        return;
+    };
+    let attached = link.attach(id.active, id, conn, Party::new(0, 0));
+    if !attached || conn.phase() >= ConnPhase::Dead {
+        // There is no memory, or the program gave up while the place was looked for.
+        link.withdraw(id);
+        end(conn, ConnectionReport::NonPeerRejected);
+        return;
+    }
+    link.send(Message::Request { conn: id, qualifier, end: conn.info(), private_data });
+}
+
+/// Ends an attempt from this end, if it has not ended yet.
+pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
+    if conn.kill(false) {
+        conn.finish(CloseReason::Disconnected, Report::Ended(report));
+    }
+}
+
+/// Ends the passive end of a request that was accepted just now, because the active end has given up.
+pub fn fail_accept(conn: &Arc<Conn>) {
+    if conn.kill(false) {
+        conn.finish(CloseReason::Answer, Report::Ended(ConnectionReport::AcceptFailed));
+    }
+}
+
+/// Handles a message about a connection; false if the peer breaks the protocol.
+pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
+    match message {
+        Message::Request { conn, qualifier, end, private_data } => {
+            if conn.index >= MAX_CONNS || (!link.pair().is_local() && conn.active != link.pair().passive_side()) {
+                return false;
+            }
+            let Some(request) = link.expect_answer(conn) else { return false };
+            let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, request, answered: false };
+            // Without memory the request is refused.
+            let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
+            let info = ConnectionRequestInfo {
+                qualifier,
+                remote_address: Address::loopback(),
+                remote_qualifier: end.port,
+                private_data,
+            };
+            if let Err(refused) = point.request(incoming, info) {
+                refused.refuse(Rejection::Provider, &[]);
+            }
+        }
+        Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
+            Some(conn) => {
+                conn.set_peer(&end);
+                // The peer hears of it before the program can end it again. Data that the peer sends from then on
+                // are not reported before the establishment.
+                link.send(Message::Ready { conn: id });
+                conn.report(ConnectionReport::Established(private_data));
+                if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
+                    conn.progress();
+                }
+            }
+            None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
+        },
+        Message::Reject { conn: id, consumer, private_data } => {
+            link.note_release(id, false);
+            if let Some(conn) = link.find(id.active, id)
+                && conn.kill(false)
+            {
+                // The peer has no end of it, and so no transfer.
+                link.note_release(id, true);
+                let report = match consumer {
+                    true => ConnectionReport::PeerRejected(private_data),
+                    false => ConnectionReport::NonPeerRejected,
+                };
+                conn.report(report);
+            }
+        }
+        Message::Ready { conn: id } => {
+            if let Some(conn) = link.find(1 - id.active, id) {
+                // Nothing that arrives is reported before this.
+                if conn.phase() == ConnPhase::Pending {
+                    conn.report(ConnectionReport::Established(Vec::new()));
+                    if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
+                        conn.progress();
+                    }
+                }
+            }
+        }
+        Message::Close { conn: id, to_active, reason } => {
+            if to_active {
+                link.note_release(id, false);
+            }
+            let side = if to_active { id.active } else { 1 - id.active };
+            match link.find(side, id) {
+                Some(conn) => conn.on_peer_close(reason),
+                None if !to_active => link.give_up(id),
+                None => {}
+            }
+        }
+        Message::Hello { .. }
+        | Message::Welcome { .. }
+        | Message::UseMine
+        | Message::Again
+        | Message::Ring
+        | Message::Reads(_) => return false,
+    }
+    true
+}

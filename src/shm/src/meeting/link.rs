@@ -1,0 +1,350 @@
+//! A pair of processes: the memory that they share and one socket, however many connections they have.
+//!
+//! The socket carries messages about connections. The link of a process with itself has none: its messages go to the
+//! node's thread at once.
+//!
+//! A link is made when the first connection between two processes is asked for; if both ask at once, the process with
+//! the lesser name makes it. A request and its acceptance tell the peer the protection zone, the port and whether the
+//! program takes extended operations. The end of the socket is the end of the peer, and ends all connections of the
+//! link. A peer costs two descriptors: the socket and the memory of the pair.
+//!
+//! # Progress
+//! A thread that dequeues or waits handles the data that have arrived for any connection of the process, in a *round*,
+//! under the lock on [`Progress`]. It attempts that lock; if another thread holds it, it waits until that thread has
+//! ended a round, but for [`PATIENCE`] at most. The node's thread makes rounds when no thread calls in (`watch`).
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use host::lock::{Mutex, RwLock};
+use host::memory::{self, NoMemory, Room};
+
+use crate::conn::Conn;
+use crate::node::{Command, Node};
+use crate::os::directory::SocketName;
+use crate::os::socket::{Sent, Socket};
+use crate::pair::{End, MAX_CONNS, Pair};
+use crate::regions::Party;
+use crate::wire::{CloseReason, ConnId, Message};
+
+mod links;
+
+pub use self::links::Links;
+
+/// The most bytes of messages that wait for a peer to read. One that keeps to the rules needs less, even if it is
+/// stopped: a place is used again only when the peer has answered, so there are a few messages for each place.
+const OUTBOX: usize = 4 << 20;
+/// Bytes that a message takes apart from its own.
+const PACKET: usize = 64;
+
+/// A connection request of the peer that has no answer yet.
+#[derive(Default)]
+pub struct Unanswered {
+    /// The peer has given up.
+    pub stale: AtomicBool,
+}
+
+/// The ends of connections of one side, by their place.
+type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
+
+/// A pair of processes.
+pub struct Link {
+    node: Weak<Node>,
+    pair: Arc<Pair>,
+    /// Name of the peer's socket.
+    pub name: SocketName,
+    socket: Option<Arc<Socket>>,
+    outbox: Mutex<Outbox>,
+    conns: [RwLock<Ends>; 2],
+    places: Mutex<Places>,
+    unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
+    /// The highest attempt of the peer.
+    last_attempt: AtomicU64,
+}
+
+/// Messages that the socket did not take yet.
+#[derive(Default)]
+struct Outbox {
+    packets: VecDeque<Vec<u8>>,
+    /// Bytes that they take.
+    size: usize,
+    /// The link is about to end, and no further message leaves.
+    closed: bool,
+}
+
+impl Outbox {
+    fn push(&mut self, packet: Vec<u8>) {
+        self.size += packet.len() + PACKET;
+        self.packets.push_back(packet);
+    }
+
+    fn pop(&mut self) {
+        self.size -= self.packets.pop_front().map_or(0, |packet| packet.len() + PACKET);
+    }
+
+    fn close(&mut self) {
+        *self = Outbox { closed: true, ..Outbox::default() };
+    }
+}
+
+/// The places of the shared memory that are in use, as the side that gives them out sees it.
+#[derive(Default)]
+struct Places {
+    free: VecDeque<u32>,
+    used: u32,
+    attempts: u64,
+    ends: HashMap<ConnId, Released>,
+}
+
+/// The ends that have released a connection's place.
+#[derive(Default)]
+struct Released {
+    active: bool,
+    passive: bool,
+}
+
+impl Link {
+    /// A link over `socket`; without one, of this process with itself.
+    pub fn new(
+        node: Weak<Node>,
+        pair: Arc<Pair>,
+        name: SocketName,
+        socket: Option<Arc<Socket>>,
+    ) -> Result<Arc<Self>, NoMemory> {
+        memory::arc(Link {
+            node,
+            pair,
+            name,
+            socket,
+            outbox: Mutex::default(),
+            conns: Default::default(),
+            places: Mutex::default(),
+            unanswered: Mutex::default(),
+            last_attempt: AtomicU64::new(0),
+        })
+    }
+
+    /// The node, which may be gone.
+    pub fn node(&self) -> Option<Arc<Node>> {
+        self.node.upgrade()
+    }
+
+    /// The memory that the processes share.
+    pub fn pair(&self) -> &Arc<Pair> {
+        &self.pair
+    }
+
+    /// The socket to the peer.
+    pub fn socket(&self) -> Option<&Arc<Socket>> {
+        self.socket.as_ref()
+    }
+
+    fn conn(&self, side: u8, index: u32) -> Option<Arc<Conn>> {
+        let conns = self.conns[usize::from(side)].read();
+        conns.get(index as usize)?.as_ref().map(|(_, conn)| conn.clone())
+    }
+
+    /// The end of a connection that this process has on `side`.
+    pub fn find(&self, side: u8, id: ConnId) -> Option<Arc<Conn>> {
+        let conns = self.conns[usize::from(side)].read();
+        let (known, conn) = conns.get(id.index as usize)?.as_ref()?;
+        (*known == id).then(|| conn.clone())
+    }
+
+    /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
+    /// already, or this one is taken.
+    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: Party) -> bool {
+        let own = Party::new(conn.info().zone, conn.info().port);
+        let Some(end) = End::new(self.pair.clone(), id.index, side, own, theirs) else { return false };
+        let index = id.index as usize;
+        let mut conns = self.conns[usize::from(side)].write();
+        let more = (index + 1).saturating_sub(conns.len());
+        if conns.room(more).is_err() {
+            return false;
+        }
+        drop(conns);
+        if !conn.tie(self.clone(), id, end) {
+            return false;
+        }
+        let mut conns = self.conns[usize::from(side)].write();
+        if conns.len() <= index {
+            conns.resize_with(index + 1, || None);
+        }
+        if conns[index].is_some() {
+            return false;
+        }
+        conns[index] = Some((id, conn.clone()));
+        self.pair.look_at(side, id.index);
+        true
+    }
+
+    /// All ends of connections that this process has.
+    pub fn all(&self) -> Vec<Arc<Conn>> {
+        let of = |conns: &RwLock<Ends>| conns.read().iter().flatten().map(|(_, conn)| conn.clone()).collect::<Vec<_>>();
+        self.conns.iter().flat_map(of).collect()
+    }
+
+    /// Finds a place for a connection that begins here.
+    pub fn allocate(&self) -> Option<ConnId> {
+        let active = self.pair.active_side();
+        let mut places = self.places.lock();
+        // One place more may be given back some time.
+        let free = places.used as usize + 1 - places.free.len();
+        places.ends.room(1).ok()?;
+        places.free.room(free).ok()?;
+        let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
+        let fresh = first + places.used * step;
+        // A place rests before it is used again, as long as there are others, and memory for them.
+        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh);
+        let index = if used {
+            places.free.pop_front()?
+        } else {
+            places.used += 1;
+            fresh
+        };
+        places.attempts += 1;
+        let id = ConnId { active, index, attempt: places.attempts };
+        places.ends.insert(id, Released::default());
+        drop(places);
+        // Memory that was not used yet is as it should be, and takes no room before it is touched.
+        if used {
+            self.pair.reset(index);
+        }
+        Some(id)
+    }
+
+    /// Notes that an end has released its place; when both have, the place is free again.
+    pub fn note_release(&self, id: ConnId, active_end: bool) {
+        let mut places = self.places.lock();
+        let Some(ends) = places.ends.get_mut(&id) else { return };
+        if active_end {
+            ends.active = true;
+        } else {
+            ends.passive = true;
+        }
+        if ends.active && ends.passive {
+            places.ends.remove(&id);
+            places.free.push_back(id.index);
+        }
+    }
+
+    /// Takes the active end of an attempt that the peer has not heard of from its place, which is free again.
+    pub fn withdraw(&self, id: ConnId) {
+        self.detach(id, id.active);
+        self.note_release(id, true);
+        self.note_release(id, false);
+    }
+
+    /// Refuses a request of the peer; with `consumer` set, for the program, whose private data the peer gets.
+    pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
+        self.note_release(id, false);
+        self.send(Message::Reject { conn: id, consumer, private_data });
+    }
+
+    /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out places of its own parity, each
+    /// to one connection at a time, and numbers its attempts upwards.
+    pub fn expect_answer(&self, id: ConnId) -> Option<Arc<Unanswered>> {
+        if !self.pair.is_local() {
+            let passive = usize::from(1 - id.active);
+            let taken = self.conns[passive].read().get(id.index as usize).is_some_and(Option::is_some);
+            let risen = self.last_attempt.fetch_max(id.attempt, Ordering::Relaxed) < id.attempt;
+            if id.index % 2 != u32::from(id.active) || taken || !risen {
+                return None;
+            }
+        }
+        let mut unanswered = self.unanswered.lock();
+        if unanswered.keys().any(|known| known.index == id.index && known.active == id.active) {
+            return None;
+        }
+        Some(unanswered.entry(id).or_default().clone())
+    }
+
+    /// Notes that a request of the peer has its answer.
+    pub fn answered(&self, id: ConnId) {
+        self.unanswered.lock().remove(&id);
+    }
+
+    /// Notes that the peer has given up on its request, if that has no answer yet.
+    pub fn give_up(&self, id: ConnId) {
+        if let Some(request) = self.unanswered.lock().get(&id) {
+            request.stale.store(true, Ordering::Release);
+        }
+    }
+
+    /// Notes that the peer is gone, and has given up on all its requests.
+    pub fn give_up_all(&self) {
+        for request in self.unanswered.lock().values() {
+            request.stale.store(true, Ordering::Release);
+        }
+    }
+
+    /// Sends a message; it leaves in order, at the latest when the socket takes it.
+    pub fn send(self: &Arc<Self>, message: Message) {
+        let Some(node) = self.node() else { return };
+        let Some(socket) = &self.socket else {
+            node.command(Command::Deliver(self.clone(), message));
+            return;
+        };
+        let mut outbox = self.outbox.lock();
+        if outbox.closed {
+            return;
+        }
+        outbox.push(message.encode());
+        if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
+            drop(outbox);
+            node.command(Command::WantRoom(self.clone()));
+        } else if outbox.size > OUTBOX {
+            outbox.close();
+            drop(outbox);
+            node.command(Command::Abandon(self.clone()));
+        }
+    }
+
+    /// Sends the messages that the socket did not take before; true if none is left.
+    pub fn flush(&self) -> bool {
+        match &self.socket {
+            Some(socket) => flush(socket, &mut self.outbox.lock()),
+            None => true,
+        }
+    }
+}
+
+impl Link {
+    /// Takes the end on `side` from its place.
+    pub fn detach(&self, id: ConnId, side: u8) {
+        let mut conns = self.conns[usize::from(side)].write();
+        let place = conns.get_mut(id.index as usize);
+        let taken = place.and_then(|place| place.take_if(|(known, _)| *known == id));
+        drop(conns);
+        if let Some((_, conn)) = taken
+            && conn.is_hot()
+            && let Some(node) = self.node()
+        {
+            drop(conn);
+            node.links.forget_dead();
+        }
+    }
+
+    /// Releases the place of the end on `side`, and tells the peer that this has disconnected.
+    pub fn release(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
+        let active_end = side == id.active;
+        self.note_release(id, active_end);
+        self.send(Message::Close { conn: id, to_active: !active_end, reason });
+    }
+}
+
+fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
+    while let Some(packet) = outbox.packets.front() {
+        match socket.send(packet, &[]) {
+            Ok(Sent::Done) => outbox.pop(),
+            Ok(Sent::WouldBlock) => return false,
+            // The peer is gone; the socket shows that to the node's thread.
+            Ok(Sent::Closed) | Err(_) => {
+                outbox.close();
+                return true;
+            }
+        }
+    }
+    true
+}

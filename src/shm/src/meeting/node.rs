@@ -1,0 +1,258 @@
+//! This process as its peers see it: its name, its links, its service points and its one thread.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dat_core::addr::Address;
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::ListenerSink;
+use host::lock::Mutex;
+use host::memory::{self, NoMemory, Room};
+use host::thread::Thread;
+use once_cell::sync::OnceCell;
+
+use crate::Shm;
+use crate::conn::{Conn, Ending};
+use crate::home::Home;
+use crate::link::{Link, Links};
+use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
+use crate::os::vm;
+use crate::pair::Pair;
+use crate::wire::{Message, Probe};
+
+/// Tasks that may come before the thread fetches them, and after room was made for them.
+const TASKS: usize = 64;
+
+/// A task for the node's thread.
+pub enum Command {
+    /// Connect.
+    Connect {
+        /// The active end.
+        conn: Arc<Conn>,
+        /// The host.
+        address: Address,
+        /// The service point.
+        qualifier: u64,
+        /// Bytes for the peer.
+        private_data: Vec<u8>,
+        /// Time for the whole attempt.
+        timeout: Option<Duration>,
+    },
+    /// Handle a message of this process to itself.
+    Deliver(Arc<Link>, Message),
+    /// Wait until the link's socket has room.
+    WantRoom(Arc<Link>),
+    /// End the link, whose peer does not read its messages.
+    Abandon(Arc<Link>),
+    /// End this passive end, which cannot come up: its peer has given up.
+    Fail(Arc<Conn>),
+    /// Tell of the end of a connection when the transfers of its peer are over.
+    Finish(Ending),
+}
+
+/// This process in one directory.
+pub struct Node {
+    /// The directory where processes meet.
+    pub directory: Directory,
+    /// Name of this process's socket there.
+    pub name: SocketName,
+    /// The socket itself, until the node stops.
+    reachable: Mutex<Option<Arc<Reachable>>>,
+    /// Its links with others and with itself.
+    pub links: Links,
+    commands: Mutex<VecDeque<Command>>,
+    points: Mutex<BTreeMap<u64, (ListenerSink<Shm>, u64)>>,
+    ports: AtomicU64,
+    serial: AtomicU64,
+    own: OnceCell<Arc<Link>>,
+    thread: Mutex<Option<Thread>>,
+    /// The number of open adapters; see [`crate::nodes`].
+    pub adapters: AtomicUsize,
+    stopped: AtomicBool,
+    /// Copies between processes are to be tried.
+    vm: bool,
+    /// Yama was asked to let other processes copy.
+    traceable: AtomicBool,
+}
+
+impl Node {
+    /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
+    pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
+        let name = reachable.name().clone();
+        let links = Links::new(Home::new()?)?;
+        links.home.door.open()?;
+        let pair = memory::arc(Pair::create(&links.home, None)?)?;
+        let node = memory::arc(Node {
+            directory,
+            name: name.clone(),
+            reachable: Mutex::new(Some(reachable.clone())),
+            links,
+            commands: Mutex::default(),
+            points: Mutex::default(),
+            ports: AtomicU64::new(1),
+            serial: AtomicU64::new(0),
+            own: OnceCell::new(),
+            thread: Mutex::default(),
+            adapters: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            vm: vm::is_wanted(),
+            traceable: AtomicBool::new(false),
+        })?;
+        let own = Link::new(Arc::downgrade(&node), pair, name, None)?;
+        node.links.add(&own);
+        let _ = node.own.set(own);
+        Ok(node)
+    }
+
+    /// Takes the node's thread, which ends with the last adapter.
+    pub fn set_thread(&self, thread: Thread) {
+        *self.thread.lock() = Some(thread);
+    }
+
+    /// The link of this process with itself.
+    pub fn own(&self) -> Option<&Arc<Link>> {
+        self.own.get()
+    }
+
+    /// The word by which the process `pid` finds out whether it can read the memory of this one. Yama is asked to allow
+    /// that with the first process for which it counts, and not where such copies are not wanted.
+    pub fn probe(&self, pid: i32) -> Probe {
+        let probe = self.links.home.probe(pid);
+        if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
+            vm::allow_tracing();
+        }
+        probe
+    }
+
+    /// True if this process can copy to and from the memory of the peer of `pair`.
+    pub fn can_copy(&self, pair: &Pair) -> bool {
+        self.vm && pair.door() != 0
+    }
+
+    /// A port qualifier for an end of a connection.
+    pub fn next_port(&self) -> u64 {
+        // Above the qualifiers of 16 bits that programs take for service points.
+        0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
+    }
+
+    // ---- The thread ----
+
+    /// Makes room for tasks that calls of the program give the thread.
+    pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
+        self.commands.lock().room(TASKS)
+    }
+
+    /// Asks the thread to do something, unless that has to end.
+    pub fn command(&self, command: Command) {
+        let mut commands = self.commands.lock();
+        if self.is_stopped() {
+            // Nobody would take it off, and its connection keeps the node.
+            drop(commands);
+            drop(command);
+            return;
+        }
+        commands.push_back(command);
+        drop(commands);
+        self.links.home.bell.ring();
+    }
+
+    /// The next task for the thread.
+    pub fn next_command(&self) -> Option<Command> {
+        self.commands.lock().pop_front()
+    }
+
+    /// True if the thread is to end.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Has the thread end.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        self.links.home.bell.ring();
+    }
+
+    /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on
+    /// return, unless a claim that another thread is giving back keeps it for a moment longer.
+    pub fn join(&self) {
+        let thread = self.thread.lock().take();
+        // The last adapter may go on the thread itself, in a report to the program.
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        // Tasks that are left hold connections, and these the node. No task is added from now on.
+        let left = std::mem::take(&mut *self.commands.lock());
+        drop(left);
+        self.links.home.door.close();
+        drop(self.reachable.lock().take());
+    }
+
+    // ---- Service points ----
+
+    /// Starts to listen; gives the listener and its qualifier.
+    ///
+    /// # Errors
+    /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free,
+    /// [`Error::InsufficientResources`].
+    pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
+        let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
+        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
+        let mut points = self.points.lock();
+        // The nodes of such a tree are smaller.
+        memory::probe(2048)?;
+        let (claim, qualifier) = match qualifier {
+            Some(qualifier) => {
+                if points.contains_key(&qualifier) {
+                    return Err(Error::QualifierInUse);
+                }
+                (self.directory.claim(qualifier, &reachable).map_err(claim_error)?, qualifier)
+            }
+            None => {
+                let claim = self.directory.claim_any(ANY, &reachable).map_err(|error| match claim_error(error) {
+                    Error::QualifierInUse => Error::QualifierUnavailable,
+                    other => other,
+                })?;
+                let qualifier = claim.qualifier();
+                (claim, qualifier)
+            }
+        };
+        points.insert(qualifier, (sink, serial));
+        drop(points);
+        Ok((Listener { node: self.clone(), qualifier, serial, _claim: claim }, qualifier))
+    }
+
+    /// The service point that listens on `qualifier` in this process.
+    pub fn point(&self, qualifier: u64) -> Option<ListenerSink<Shm>> {
+        self.points.lock().get(&qualifier).map(|(sink, _)| sink.clone())
+    }
+}
+
+/// A service point that listens; dropped to stop.
+pub struct Listener {
+    node: Arc<Node>,
+    qualifier: u64,
+    serial: u64,
+    /// Dropped to give the qualifier back.
+    _claim: Claim,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let mut points = self.node.points.lock();
+        if points.get(&self.qualifier).is_some_and(|(_, serial)| *serial == self.serial) {
+            points.remove(&self.qualifier);
+        }
+    }
+}
+
+fn claim_error(error: ClaimError) -> Error {
+    match error {
+        ClaimError::Taken => Error::QualifierInUse,
+        ClaimError::Io(error) => {
+            log::error!("shm: {error}");
+            Error::InsufficientResources(Resource::Device)
+        }
+    }
+}

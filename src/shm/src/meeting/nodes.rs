@@ -1,0 +1,96 @@
+//! The nodes of a process, one for each directory, as long as adapters are open there.
+//!
+//! The child of a fork inherits no shared memory: the handles of the parent are dead in it, the parent's sockets are
+//! closed in it (`host/fork.rs`), and it can open adapters of its own.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Weak};
+
+use dat_core::error::{Error, Resource, Result};
+use host::lock::Mutex;
+use host::memory::Room;
+
+use crate::node::Node;
+use crate::os::directory::Directory;
+use crate::thread;
+
+type Map = Mutex<HashMap<PathBuf, Weak<Node>>>;
+
+/// The nodes of a process. A child of fork starts over with a new map, for another thread may have held the lock.
+pub struct Nodes(AtomicPtr<Map>);
+
+impl Nodes {
+    /// An empty list of nodes.
+    pub const fn new() -> Self {
+        Nodes(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    fn map(&self) -> &Map {
+        let mut map = self.0.load(Ordering::Acquire);
+        if map.is_null() {
+            let fresh = Box::into_raw(Box::<Map>::default());
+            map = match self.0.compare_exchange(map, fresh, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => fresh,
+                Err(other) => {
+                    // SAFETY: made in this call and given to nobody.
+                    drop(unsafe { Box::from_raw(fresh) });
+                    other
+                }
+            };
+        }
+        // SAFETY: maps are never freed once they are published.
+        unsafe { &*map }
+    }
+
+    /// The node in the directory that `instance` names, for another adapter.
+    ///
+    /// # Errors
+    /// [`Resource::Device`], [`Resource::Memory`].
+    pub fn get(&self, instance: &str) -> Result<Arc<Node>> {
+        let mut nodes = self.map().lock();
+        let device = |error: io::Error| {
+            log::error!("shm: {error}");
+            let lacking = error.kind() == io::ErrorKind::OutOfMemory;
+            Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
+        };
+        // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
+        let path = if instance.starts_with('/') { instance } else { "" };
+        let directory = Directory::open(path).map_err(device)?;
+        if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade)
+            && !node.is_stopped()
+        {
+            node.adapters.fetch_add(1, Ordering::AcqRel);
+            return Ok(node);
+        }
+        let path = directory.path().to_owned();
+        nodes.room(1)?;
+        let reachable = directory.listen().map_err(device)?;
+        let node = Node::new(directory, &reachable).map_err(device)?;
+        node.set_thread(thread::start(&node, reachable).map_err(device)?);
+        node.adapters.fetch_add(1, Ordering::AcqRel);
+        nodes.insert(path, Arc::downgrade(&node));
+        Ok(node)
+    }
+
+    /// Counts that an adapter is closed. With the last one the node's thread ends, and has ended on return.
+    pub fn release(&self, node: &Node) {
+        {
+            let mut nodes = self.map().lock();
+            if node.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
+                return;
+            }
+            node.stop();
+            // What is known of a node keeps its memory. Another one may be there by now.
+            nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), node));
+        }
+        node.join();
+    }
+
+    /// Forgets all nodes, in the child of a fork: they are the parent's.
+    pub fn forget(&self) {
+        self.0.store(std::ptr::null_mut(), Ordering::Release);
+    }
+}

@@ -1,0 +1,517 @@
+//! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
+//! arrived data when no other thread does.
+//!
+//! Processes of other users are refused by SO_PEERCRED. A hello is believed if the sender is the process that listens
+//! at the name in it, compared as the kernel numbers both in this namespace, and it replaces no link. Of one peer, and
+//! of new connections, 64 messages are handled a turn. A peer that does not read its socket loses its link at 4 MiB of
+//! messages, more than a peer that keeps to the rules can owe; a process is complained of once. When a listener's queue
+//! is full, connects wait on a timer, and no other connection waits with them. The system limits the descriptors of a
+//! user that are under way in messages; a hello, or its answer, that meets this limit waits on a timer with all
+//! messages behind it.
+//!
+//! The thread has the class and priority of the thread that opened the first adapter, and never runs code of the
+//! program.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::ptr;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use dat_core::Note;
+use dat_core::transport::ConnectionReport;
+use host::poll::{Epoll, Events, Interest, Ready};
+use host::thread;
+use host::timers::Timers;
+
+use crate::cm;
+use crate::conn::{Conn, ConnPhase, Ending};
+use crate::guard::Watched;
+use crate::link::Link;
+use crate::node::{Command, Node};
+use crate::os::directory::{Reachable, SocketName};
+use crate::os::socket::{Recv, Socket};
+use crate::pending::Pending;
+use crate::strangers::Strangers;
+use crate::watch::Watch;
+use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
+
+mod calls;
+mod greeting;
+
+use self::calls::{Call, Late, PendingConnect};
+
+/// Pauses between two attempts at what had no room, with another process or in the system: the first, and the longest, to
+/// which they grow.
+const BUSY_MIN: Duration = Duration::from_millis(1);
+const BUSY_MAX: Duration = Duration::from_millis(32);
+/// Time after which a process that was to make a link, and has not, is asked once more.
+const ORPHANED: Duration = Duration::from_secs(1);
+/// Time after which new links are taken again where there were no descriptors for them.
+const RETRY: Duration = Duration::from_millis(20);
+/// New connections, or messages of one peer, that are taken in one turn, so that no peer keeps the thread from the others.
+const TURN: usize = 64;
+/// Links that one other process may have with this one. It needs one, and for a moment another one if it closes all its
+/// adapters and opens one anew.
+const LINKS: usize = 4;
+/// Processes of which more than the first complaint is not worth a warning.
+const KNOWN: usize = 1024;
+/// Time between two looks at the transfers that delay the report of an end, at first and when they last long.
+const PENDING: Duration = Duration::from_millis(1);
+const LONG_PENDING: Duration = Duration::from_millis(20);
+
+const BELL: u64 = 0;
+const LISTENER: u64 = 1;
+const GUARD: u64 = 2;
+const FIRST_PEER: u64 = 3;
+
+/// Starts the thread.
+pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
+    let epoll = Epoll::new()?;
+    epoll.add(node.links.home.bell.as_fd(), BELL, Interest::READ)?;
+    epoll.add(node.links.home.guard.bell.as_fd(), GUARD, Interest::READ)?;
+    epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
+    let mut state = Thread {
+        node: node.clone(),
+        epoll,
+        reachable,
+        peers: HashMap::new(),
+        strangers: Strangers::default(),
+        names: HashMap::new(),
+        calls: HashMap::new(),
+        late: VecDeque::new(),
+        late_pause: BUSY_MIN,
+        known: HashSet::new(),
+        orphans: HashMap::new(),
+        timers: Timers::default(),
+        next_token: FIRST_PEER,
+        watch: Watch::new(),
+        watched: Watched::new(),
+        unfinished: Vec::new(),
+    };
+    thread::start(c"dat-shm", move || {
+        state.run();
+        state.watched.end(&state.node.links.home.guard);
+        state.hang_up();
+    })
+}
+
+/// How far a link has come.
+enum Stage {
+    /// Accepted; the peer says hello next.
+    Greeted(Socket),
+    /// Connected; the peer answers the hello next.
+    Greeting(Arc<Link>, Call),
+    /// Its hello is to be answered, and these connects wait for that.
+    Welcoming(Arc<Link>, Vec<PendingConnect>),
+    /// Up.
+    Up(Arc<Link>),
+}
+
+/// An event that is due at some time.
+enum Due {
+    /// The program's patience with a connect is over.
+    Connect(Weak<Conn>),
+    /// It is time to try again to connect to a process.
+    Call(SocketName),
+    /// The link that another process was to make has not come.
+    Orphans(SocketName),
+    /// The system may take descriptors again.
+    Late,
+    /// New links can be taken again.
+    Accept,
+}
+
+/// An end that waits for transfers of the peer to be over.
+enum Unfinished {
+    /// The end of a connection.
+    Conn(Ending),
+    /// The end of a link.
+    Link(Arc<Link>, Pending),
+}
+
+impl Unfinished {
+    fn pending(&mut self) -> &mut Pending {
+        match self {
+            Unfinished::Conn(ending) => ending.pending(),
+            Unfinished::Link(_, pending) => pending,
+        }
+    }
+}
+
+struct Thread {
+    node: Arc<Node>,
+    epoll: Epoll,
+    reachable: Arc<Reachable>,
+    peers: HashMap<u64, Stage>,
+    /// Those of the peers that have not said hello.
+    strangers: Strangers,
+    names: HashMap<SocketName, u64>,
+    calls: HashMap<SocketName, Call>,
+    /// What waits for the system to take descriptors, and the time until that is tried next; none is sent meanwhile.
+    late: VecDeque<Late>,
+    late_pause: Duration,
+    /// Processes of which this one has complained.
+    known: HashSet<i32>,
+    /// Connects that wait for a link which the other process is making. They are listed by its name.
+    orphans: HashMap<SocketName, Vec<PendingConnect>>,
+    timers: Timers<Due>,
+    next_token: u64,
+    watch: Watch,
+    watched: Watched,
+    unfinished: Vec<Unfinished>,
+}
+
+impl Thread {
+    fn run(&mut self) {
+        log::debug!("shm: the thread for connections begins");
+        let mut events = Events::with_capacity(64);
+        // What a thread needs for notes of regions is made now, and not when a message comes.
+        drop(Note::new(ptr::from_ref(&events).addr()));
+        while !self.node.is_stopped() {
+            let timeout = self.timeout();
+            if let Err(error) = self.epoll.wait(&mut events, timeout) {
+                log::error!("shm: epoll: {error}");
+                return;
+            }
+            for event in events.iter() {
+                match event.token {
+                    BELL => {
+                        self.node.links.home.bell.clear();
+                        self.watch.wake(&self.node.links);
+                    }
+                    GUARD => self.watched.begin(&self.node.links.home.guard),
+                    LISTENER => self.accept(),
+                    token => self.on_socket(token, &event),
+                }
+            }
+            while let Some(command) = self.node.next_command() {
+                self.obey(command);
+            }
+            if self.node.links.home.take_ends() {
+                self.lose_violators();
+            }
+            self.finish();
+            self.expire();
+            self.watch.look(&self.node.links);
+            self.watched.look(&self.node.links.home.guard);
+        }
+    }
+
+    /// The longest time to wait for events.
+    fn timeout(&mut self) -> Option<Duration> {
+        let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
+        let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
+        let pending = age.map(|age| if age < LONG_PENDING * 10 { PENDING } else { LONG_PENDING });
+        [timer, pending, self.watch.pause(), self.watched.pause()].into_iter().flatten().min()
+    }
+
+    /// Reports the ends that have waited for transfers which are over now.
+    fn finish(&mut self) {
+        let home = &self.node.links.home;
+        let over = self.unfinished.extract_if(.., |unfinished| unfinished.pending().is_over(home));
+        for unfinished in over.collect::<Vec<_>>() {
+            match unfinished {
+                Unfinished::Conn(ending) => ending.tell(),
+                Unfinished::Link(link, _) => self.node.links.remove(&link),
+            }
+        }
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Connect { conn, address, qualifier, private_data, timeout } => {
+                if let Some(timeout) = timeout {
+                    self.set_timer(timeout, Due::Connect(Arc::downgrade(&conn)));
+                }
+                if address.is_local() {
+                    self.connect(PendingConnect { conn: Arc::downgrade(&conn), qualifier, private_data });
+                } else {
+                    cm::end(&conn, ConnectionReport::Unreachable);
+                }
+            }
+            Command::Deliver(link, message) => {
+                cm::handle(&self.node, &link, message);
+            }
+            Command::WantRoom(link) => {
+                if let (Some(socket), Some(&token)) = (link.socket(), self.names.get(&link.name)) {
+                    let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ | Interest::WRITE);
+                }
+            }
+            Command::Fail(conn) => cm::fail_accept(&conn),
+            Command::Abandon(link) => {
+                let token = self.names.get(&link.name).copied();
+                let is_it = |token: &u64| match self.peers.get(token) {
+                    Some(Stage::Up(known)) => Arc::ptr_eq(known, &link),
+                    _ => false,
+                };
+                if let Some(token) = token.filter(is_it) {
+                    self.complain(link.pair().pid, &"it does not read its messages");
+                    self.lose(token);
+                }
+            }
+            Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
+        }
+    }
+
+    /// Stops listening to a socket.
+    fn forget(&self, socket: &Socket) {
+        if let Err(error) = self.epoll.delete(socket.as_fd()) {
+            log::debug!("shm: a socket was not listened to: {error}");
+        }
+    }
+
+    fn token(&mut self) -> u64 {
+        self.next_token += 1;
+        self.next_token
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..TURN {
+            match self.reachable.listener.accept() {
+                Ok(Some(socket)) => {
+                    if let Err(error) = self.admit(socket) {
+                        log::debug!(target: "link", "shm: a process is not admitted: {error}");
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    // There are most likely no descriptors left.
+                    if self.dismiss() {
+                        continue;
+                    }
+                    log::debug!(target: "link", "shm: accept: {error}");
+                    if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
+                        self.set_timer(RETRY, Due::Accept);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Lets a process that has connected say who it is.
+    fn admit(&mut self, socket: Socket) -> io::Result<()> {
+        let peer = socket.peer_credentials()?;
+        peer.same_user()?;
+        let token = self.token();
+        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        self.peers.insert(token, Stage::Greeted(socket));
+        // Most have said it by now, and some came only to see who listens.
+        self.read(token);
+        if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
+            while self.strangers.is_full() && self.dismiss() {}
+            self.strangers.add(token, peer.pid);
+        }
+        Ok(())
+    }
+
+    /// Has one stranger make room for others, unless it has said hello meanwhile; false if there is none.
+    fn dismiss(&mut self) -> bool {
+        let Some((token, of_it)) = self.strangers.least_welcome() else { return false };
+        self.read(token);
+        if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
+            // One that keeps to the rules was about to speak.
+            let _ = socket.send(&Message::Again.encode(), &[]);
+            if of_it > LINKS {
+                self.complain(self.pid(token), &"it connects and says nothing");
+            }
+            self.lose(token);
+        }
+        true
+    }
+
+    /// The process of a peer; 0 if it is not visible from here.
+    fn pid(&self, token: u64) -> i32 {
+        match self.peers.get(&token) {
+            Some(Stage::Greeted(socket)) => socket.peer_credentials().map_or(0, |peer| peer.pid),
+            Some(Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link)) => link.pair().pid,
+            None => 0,
+        }
+    }
+
+    /// Logs that a peer does not keep to the rules, once for each process.
+    fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
+        if self.known.len() < KNOWN && self.known.insert(pid) {
+            log::warn!("shm: process {pid}: {why}");
+        } else {
+            log::debug!(target: "link", "shm: process {pid}: {why}");
+        }
+    }
+
+    fn on_socket(&mut self, token: u64, event: &Ready) {
+        if event.writable
+            && let Some(Stage::Up(link)) = self.peers.get(&token)
+            && link.flush()
+            && let Some(socket) = link.socket()
+        {
+            let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
+        }
+        if let Some(Stage::Up(_)) = self.peers.get(&token) {
+            // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
+            self.watch.wake(&self.node.links);
+        }
+        self.read(token);
+    }
+
+    /// The socket of a peer.
+    fn socket(&self, token: u64) -> Option<&Socket> {
+        match self.peers.get(&token)? {
+            Stage::Greeted(socket) => Some(socket),
+            Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link) => {
+                link.socket().map(|socket| &**socket)
+            }
+        }
+    }
+
+    /// Handles messages of a peer.
+    fn read(&mut self, token: u64) {
+        let mut packet = [0; MAX_PACKET];
+        let mut fds = Vec::new();
+        for _ in 0..TURN {
+            fds.clear();
+            let Some(socket) = self.socket(token) else { return };
+            let message = match socket.recv(&mut packet, &mut fds) {
+                Ok(Recv::Message(len)) => Message::decode(&packet[..len]).ok_or("a message that is none".to_owned()),
+                Ok(Recv::WouldBlock) => return,
+                Ok(Recv::Closed) => {
+                    self.lose(token);
+                    return;
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            let pid = self.pid(token);
+            if let Err(why) = message.and_then(|message| self.on_message(token, message, &mut fds)) {
+                self.complain(pid, &why);
+                self.lose(token);
+                return;
+            }
+        }
+    }
+
+    /// Handles a message.
+    ///
+    /// # Errors
+    /// The reason why the link is to end.
+    fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
+        match (self.peers.get(&token), message) {
+            (Some(Stage::Up(_)), Message::Ring) => {}
+            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().peer_reads.set(reads),
+            (Some(Stage::Up(link)), message) => {
+                let link = link.clone();
+                if !cm::handle(&self.node, &link, message) {
+                    return Err("a message that breaks the rules".to_owned());
+                }
+            }
+            (Some(Stage::Greeted(_)), Message::Hello { version: VERSION, name, probe }) => {
+                return self.on_hello(token, &name, probe, fds).map_err(|error| format!("its hello: {error}"));
+            }
+            (Some(Stage::Greeted(_)), Message::Hello { version, .. }) => {
+                return Err(format!("its hello has version {version}, not {VERSION}"));
+            }
+            (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
+                return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));
+            }
+            (Some(Stage::Greeting(..)), answer @ (Message::UseMine | Message::Again)) => {
+                let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
+                if let Some(socket) = link.socket() {
+                    self.forget(socket);
+                }
+                let name = link.name.clone();
+                self.names.remove(&name);
+                if answer == Message::Again {
+                    self.call_later(name, call);
+                } else {
+                    self.set_timer(ORPHANED, Due::Orphans(name.clone()));
+                    self.orphans.entry(name).or_default().extend(call.waiting);
+                }
+            }
+            _ => return Err("a message out of turn".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// Ends a link whose peer is gone, or broke the protocol.
+    fn lose(&mut self, token: u64) {
+        self.strangers.remove(token);
+        let (link, queue) = match self.peers.remove(&token) {
+            Some(Stage::Up(link)) => (link, Vec::new()),
+            Some(Stage::Greeting(link, Call { waiting, .. }) | Stage::Welcoming(link, waiting)) => (link, waiting),
+            Some(Stage::Greeted(socket)) => {
+                self.forget(&socket);
+                return;
+            }
+            None => return,
+        };
+        if let Some(socket) = link.socket() {
+            self.forget(socket);
+            socket.end();
+        }
+        if self.names.get(&link.name) == Some(&token) {
+            self.names.remove(&link.name);
+        }
+        link.pair().set_dead();
+        link.give_up_all();
+        for conn in link.all() {
+            conn.on_peer_close(CloseReason::Disconnected);
+        }
+        // As long as the peer may use memory of this process, calls that free some find the link.
+        match Pending::new(&self.node.links.home, std::iter::once(link.pair())) {
+            None => self.node.links.remove(&link),
+            Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
+        }
+        queue.into_iter().for_each(PendingConnect::refuse);
+    }
+
+    /// Ends the links whose peers break the rules of transfers.
+    fn lose_violators(&mut self) {
+        let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair().has_violated());
+        let tokens: Vec<u64> =
+            self.peers.iter().filter(|(_, stage)| violates(stage)).map(|(&token, _)| token).collect();
+        for token in tokens {
+            self.lose(token);
+        }
+    }
+
+    fn expire(&mut self) {
+        let now = Instant::now();
+        while let Some(due) = self.timers.take_due(now) {
+            match due {
+                Due::Connect(conn) => {
+                    if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == ConnPhase::Pending) {
+                        cm::end(&conn, ConnectionReport::TimedOut);
+                    }
+                }
+                Due::Call(name) => {
+                    if let Some(call) = self.calls.remove(&name) {
+                        self.call(name, call);
+                    }
+                }
+                Due::Orphans(name) => {
+                    if let Some(orphans) = self.orphans.remove(&name) {
+                        self.call(name, Call::new(orphans));
+                    }
+                }
+                Due::Late => self.catch_up(),
+                Due::Accept => {
+                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
+                }
+            }
+        }
+    }
+
+    fn set_timer(&mut self, after: Duration, what: Due) {
+        if let Some(due) = Instant::now().checked_add(after) {
+            self.timers.set(due, what);
+        }
+    }
+
+    /// Ends all links, because the last adapter of the process is closed.
+    fn hang_up(&mut self) {
+        for token in self.peers.keys().copied().collect::<Vec<_>>() {
+            self.lose(token);
+        }
+    }
+}

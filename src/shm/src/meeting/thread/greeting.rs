@@ -1,0 +1,169 @@
+//! Two processes that get to know each other: hello, welcome, and the link that is up then.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use host::memory;
+use host::poll;
+
+use super::calls::{Late, PendingConnect};
+use super::{LINKS, Stage, TURN, Thread};
+use crate::home::Peer;
+use crate::link::Link;
+use crate::os::directory::SocketName;
+use crate::os::socket::{Sent, Socket};
+use crate::pair::Pair;
+use crate::wire::{Message, Probe};
+
+fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
+    std::mem::take(fds)
+        .try_into()
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not as many descriptors as there should be"))
+}
+
+impl Thread {
+    /// Handles a hello, the first message of a process that has connected.
+    ///
+    /// # Errors
+    /// The reason why there is no link. A hello under the name of another process changes nothing.
+    pub(super) fn on_hello(&mut self, token: u64, name: &str, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
+        let Some(Stage::Greeted(socket)) = self.peers.get(&token) else { return Ok(()) };
+        let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+        let name = SocketName::parse(name).ok_or_else(|| invalid("a name of another form"))?;
+        let pid = socket.peer_credentials()?.pid;
+        if name == self.node.name || !self.is_of(&name, pid) {
+            return Err(invalid("the name of another process"));
+        }
+        self.settle(&name);
+        let known = self.names.get(&name).copied();
+        if matches!(known.and_then(|token| self.peers.get(&token)), Some(Stage::Up(_) | Stage::Welcoming(..))) {
+            return Err(invalid("it has a link already"));
+        }
+        let both = known.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
+        let of_it = |stage: &&Stage| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair().pid == pid);
+        if self.peers.values().filter(of_it).count() >= LINKS {
+            return Err(invalid("it has too many links"));
+        }
+        self.strangers.remove(token);
+        let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return Ok(()) };
+        // Of two processes that connect to each other at once, the one with the lesser name makes the link.
+        if both.is_some() && self.node.name.as_str() < name.as_str() {
+            self.forget(&socket);
+            let _ = socket.send(&Message::UseMine.encode(), &[])?;
+            return Ok(());
+        }
+        let mut waiting = self.orphans.remove(&name).unwrap_or_default();
+        let made = memory::arc(socket).map_err(io::Error::from).and_then(|socket| {
+            let pair = self.open(&socket, pid, probe, fds).inspect_err(|_| self.forget(&socket))?;
+            Ok(Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?)
+        });
+        let link = match made {
+            Ok(link) => link,
+            Err(error) => {
+                waiting.into_iter().for_each(PendingConnect::refuse);
+                return Err(error);
+            }
+        };
+        if let Some(Stage::Greeting(own, call)) = both.and_then(|token| self.peers.remove(&token)) {
+            if let Some(socket) = own.socket() {
+                self.forget(socket);
+            }
+            waiting.extend(call.waiting);
+        }
+        waiting.extend(self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default());
+        self.names.insert(name, token);
+        self.peers.insert(token, Stage::Welcoming(link, waiting));
+        if self.late.is_empty() {
+            self.welcome(token);
+        } else {
+            self.late.push_back(Late::Welcome(token));
+        }
+        Ok(())
+    }
+
+    /// True if the process `pid` listens at the socket `name`. Processes are compared as they are numbered here, so
+    /// that namespaces do not matter.
+    pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
+        match self.node.directory.connect(name) {
+            Ok(socket) => socket.peer_credentials().is_ok_and(|owner| owner.pid == pid && owner.same_user().is_ok()),
+            // It cannot be asked now, and nobody else is reached at that name.
+            Err(_) => name.pid() == Some(pid),
+        }
+    }
+
+    /// Ends a link that the process `name` has closed, if the news of that have not been read yet: those of a new link may
+    /// come first.
+    pub(super) fn settle(&mut self, name: &SocketName) {
+        let Some(&token) = self.names.get(name) else { return };
+        for _ in 0..TURN {
+            let Some(socket) = self.socket(token) else { return };
+            let state = poll::wait([Some(socket.as_fd())], Some(Duration::ZERO));
+            if !state.is_ok_and(|[state]| state.failed) {
+                return;
+            }
+            self.read(token);
+        }
+    }
+
+    /// Opens the memory that a process wants to share.
+    pub(super) fn open(
+        &self,
+        socket: &Arc<Socket>,
+        pid: i32,
+        probe: Probe,
+        fds: &mut Vec<OwnedFd>,
+    ) -> io::Result<Arc<Pair>> {
+        let [memory, published @ ..] = take_fds::<4>(fds)?;
+        let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid)?;
+        pair.set_peer(Peer::open(published, socket.clone())?, probe);
+        pair.reads_peer.set(self.node.can_copy(&pair));
+        Ok(pair)
+    }
+
+    /// Answers the hello of a process, whose link is up then.
+    pub(super) fn welcome(&mut self, token: u64) {
+        let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
+        let (home, pair) = (&self.node.links.home, link.pair());
+        let (name, probe, reads) = (self.node.name.to_string(), self.node.probe(pair.pid), pair.reads_peer.get());
+        let welcome = Message::Welcome { name, probe, reads }.encode();
+        match link.socket().map_or(Ok(Sent::Closed), |socket| socket.send(&welcome, &home.fds())) {
+            Ok(Sent::Done) => {}
+            Ok(Sent::WouldBlock) => return self.be_late(Late::Welcome(token)),
+            Ok(Sent::Closed) | Err(_) => return self.lose(token),
+        }
+        if let Some(Stage::Welcoming(link, waiting)) = self.peers.remove(&token) {
+            self.be_up(token, link, waiting);
+        }
+    }
+
+    pub(super) fn on_welcome(
+        &mut self,
+        token: u64,
+        probe: Probe,
+        reads: bool,
+        fds: &mut Vec<OwnedFd>,
+    ) -> io::Result<()> {
+        let Some(Stage::Greeting(link, _)) = self.peers.get(&token) else { return Ok(()) };
+        let Some(socket) = link.socket() else { return Ok(()) };
+        let peer = Peer::open(take_fds(fds)?, socket.clone())?;
+        let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
+        link.pair().set_peer(peer, probe);
+        let own_reads = self.node.can_copy(link.pair());
+        link.pair().reads_peer.set(own_reads);
+        link.pair().peer_reads.set(reads);
+        link.send(Message::Reads(own_reads));
+        self.be_up(token, link, call.waiting);
+        Ok(())
+    }
+
+    /// Takes a link into use, for which these connects have waited.
+    pub(super) fn be_up(&mut self, token: u64, link: Arc<Link>, waiting: Vec<PendingConnect>) {
+        self.node.links.add(&link);
+        self.peers.insert(token, Stage::Up(link.clone()));
+        for one in waiting {
+            one.request(&link);
+        }
+    }
+}
