@@ -116,7 +116,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     let read_segments = if limits.iwarp { count(device.max_sge_rd).clamp(1, segments) } else { segments };
     let attributes = AdapterAttributes {
         vendor: format!("{:#x}", device.vendor_id),
-        provider: place.device.clone(),
+        provider: place.name.clone(),
         hardware_version: (device.hw_ver, 0),
         firmware_version: version(&firmware),
         address: Address::new(SocketAddr::new(place.address, 0)),
@@ -158,7 +158,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         endpoint_windows: limits.single_windows,
         fabric: Fabric {
             kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },
-            device: place.device.clone(),
+            device: place.name.clone(),
             mtu: mtu(port.active_mtu, environment::secure("DAPL_IB_MTU")),
             node_guid: Some(u64::from_be(device.node_guid)),
             gid: context.query_gid(place.port).ok(),

@@ -18,7 +18,7 @@ use host::memory::{self, Room};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::locate::has_device;
 use crate::qp::{Qp, QpPhase};
 use crate::rejection;
@@ -39,21 +39,21 @@ pub enum Party {
 
 /// A service point that listens; dropped to stop.
 pub struct Listener {
-    hub: Arc<Hub>,
+    device: Arc<Device>,
     token: u64,
     _id: CmId,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let party = self.hub.parties.lock().remove(&self.token);
+        let party = self.device.parties.lock().remove(&self.token);
         drop(party);
     }
 }
 
 /// A connection request not yet answered; dropped to refuse.
 pub struct Incoming {
-    hub: Arc<Hub>,
+    device: Arc<Device>,
     token: u64,
     id: Option<Arc<CmId>>,
     /// Reads that this side shall serve, and that the peer serves, at a time.
@@ -93,7 +93,7 @@ impl Incoming {
     /// Refuses the request. The program may have private data for the peer.
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
-        self.hub.parties.lock().remove(&self.token);
+        self.device.parties.lock().remove(&self.token);
         let answered = match why {
             Rejection::Consumer => id.reject(&rejection::write(private_data)),
             Rejection::Provider => id.reject(&[]),
@@ -109,13 +109,13 @@ impl Incoming {
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
         let reads = fewer(qp.reads, request.reads);
         let ready = to_ready(qp, &id, reads);
-        request.hub.parties.lock().room(1)?;
+        request.device.parties.lock().room(1)?;
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
             state.cm = Some((request.token, id.clone()));
         }
-        request.hub.parties.lock().insert(request.token, Party::End(qp.clone()));
+        request.device.parties.lock().insert(request.token, Party::End(qp.clone()));
         let terms =
             Terms { qp_number: qp.number(), srq: qp.has_srq(), reads_in: reads.0, reads_out: reads.1, private_data };
         let accepted = ready.and_then(|()| id.accept(&terms));
@@ -133,7 +133,7 @@ impl Incoming {
 }
 
 /// Listens on `qualifier`, or on one that the kernel chooses.
-pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
+pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
     let failed = |error: std::io::Error| match error.raw_os_error() {
         Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
         Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
@@ -146,27 +146,27 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
             Error::InsufficientResources(Resource::Memory)
         }
     };
-    let token = hub.token();
-    let address = SocketAddr::new(hub.place.address, qualifier.map_or(0, port_of));
-    let id = CmId::bound(&hub.channel, token, address).map_err(failed)?;
+    let token = device.token();
+    let address = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
+    let id = CmId::bound(&device.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
-    let mut parties = hub.parties.lock();
+    let mut parties = device.parties.lock();
     parties.room(1)?;
     parties.insert(token, Party::Listener(qualifier, sink));
     drop(parties);
     if let Err(error) = id.listen(1024) {
-        let party = hub.parties.lock().remove(&token);
+        let party = device.parties.lock().remove(&token);
         drop(party);
         return Err(failed(error));
     }
-    Ok((Listener { hub: hub.clone(), token, _id: id }, qualifier))
+    Ok((Listener { device: device.clone(), token, _id: id }, qualifier))
 }
 
 /// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
 /// rdma_cm finds no way there. Every other address has listeners of its own.
-fn destination(hub: &Hub, address: &Address) -> IpAddr {
+fn destination(device: &Device, address: &Address) -> IpAddr {
     let ip = address.ip();
-    let here = hub.place.address;
+    let here = device.place.address;
     let stands_for_here =
         ip != here && (ip.is_loopback() || ip.is_unspecified() || (address.is_local() && !has_device(ip)));
     if stands_for_here { here } else { ip }
@@ -176,9 +176,9 @@ fn destination(hub: &Hub, address: &Address) -> IpAddr {
 ///
 /// # Errors
 /// [`AddressFault::Unsupported`] if it does not.
-pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
-    let fits = |ip: IpAddr| ip.is_ipv4() == hub.place.address.is_ipv4();
-    if fits(address.ip()) || fits(destination(hub, address)) {
+pub fn check_address(device: &Device, address: &Address) -> Result<()> {
+    let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
+    if fits(address.ip()) || fits(destination(device, address)) {
         return Ok(());
     }
     Err(Error::InvalidAddress(AddressFault::Unsupported))
@@ -186,18 +186,18 @@ pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
 
 /// Starts to connect `qp`.
 pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
-    let hub = &qp.hub;
-    let ip = destination(hub, connect.address);
-    let token = hub.token();
-    let id = CmId::new(&hub.channel, token).map_err(|error| {
+    let device = &qp.device;
+    let ip = destination(device, connect.address);
+    let token = device.token();
+    let id = CmId::new(&device.channel, token).map_err(|error| {
         log::warn!("cannot connect: {error}");
         Error::InsufficientResources(Resource::Memory)
     })?;
     let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let from = SocketAddr::new(hub.place.address, 0);
+    let from = SocketAddr::new(device.place.address, 0);
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
-    hub.parties.lock().room(1)?;
+    device.parties.lock().room(1)?;
     {
         let mut state = qp.state.lock();
         state.phase = QpPhase::Connecting;
@@ -206,9 +206,9 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         state.deadline = deadline;
         state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
     }
-    hub.parties.lock().insert(token, Party::End(qp.clone()));
+    device.parties.lock().insert(token, Party::End(qp.clone()));
     let started = id.resolve_addr(from, to, PATIENCE);
-    hub.command(|work| {
+    device.command(|work| {
         if let Some(deadline) = deadline {
             work.timers.set(deadline, Arc::downgrade(qp));
         }
@@ -234,7 +234,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
         match state {
             ibv_qp_state::IBV_QPS_INIT => {
-                attr.qp_access_flags |= qp.hub.limits.access();
+                attr.qp_access_flags |= qp.device.limits.access();
                 mask |= ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS.0 as i32;
             }
             ibv_qp_state::IBV_QPS_RTR => {
@@ -246,7 +246,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 // The receiver may take its time, so the device tries again without end.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
-                if qp.hub.limits.soft_roce {
+                if qp.device.limits.soft_roce {
                     // It loses packets when many come at once, and the time that rdma_cm sets is seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
@@ -258,20 +258,20 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
 }
 
 /// Handles an event.
-pub fn handle(hub: &Arc<Hub>, event: Event) {
+pub fn handle(device: &Arc<Device>, event: Event) {
     if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
-        request(hub, event);
+        request(device, event);
         return;
     }
     if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
-        lose_device(hub);
+        lose_device(device);
         return;
     }
-    let qp = match hub.parties.lock().get(&event.token) {
+    let qp = match device.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
         Some(Party::Leaving) => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
-                hub.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
+                device.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
             }
             return;
         }
@@ -294,7 +294,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
-            qp.give_up(rejection::read(event.status, &event.private_data, hub.limits.iwarp));
+            qp.give_up(rejection::read(event.status, &event.private_data, device.limits.iwarp));
         }
         (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
@@ -312,9 +312,9 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
     }
 }
 
-fn request(hub: &Arc<Hub>, event: Event) {
+fn request(device: &Arc<Device>, event: Event) {
     let Some(mut id) = event.incoming else { return };
-    let (qualifier, sink) = match hub.parties.lock().get(&event.token) {
+    let (qualifier, sink) = match device.parties.lock().get(&event.token) {
         Some(Party::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
         _ => {
             // The service point has gone meanwhile.
@@ -322,19 +322,19 @@ fn request(hub: &Arc<Hub>, event: Event) {
             return;
         }
     };
-    let token = hub.token();
+    let token = device.token();
     id.set_token(token);
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
-    hub.parties.lock().insert(token, Party::Incoming);
+    device.parties.lock().insert(token, Party::Incoming);
     let info = ConnectionRequestInfo {
         qualifier,
-        remote_address: id.remote_address().unwrap_or_else(|| hub.attributes.address.clone()),
+        remote_address: id.remote_address().unwrap_or_else(|| device.attributes.address.clone()),
         remote_qualifier: id.remote_port().into(),
         private_data: event.private_data,
     };
     let reads = (event.responder_resources, event.initiator_depth);
-    let incoming = Incoming { hub: hub.clone(), token, id: Some(id), reads };
+    let incoming = Incoming { device: device.clone(), token, id: Some(id), reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
@@ -362,7 +362,7 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 /// The neighbour has not answered yet, or the kernel has missed that it did.
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until && !qp.hub.is_gone() => {
+        Some((from, to, until)) if Instant::now() < until && !qp.device.is_gone() => {
             // The kernel reports a timeout for an address without a route; a socket tells the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)

@@ -34,8 +34,8 @@ use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
 use crate::channels::Line;
+use crate::device::Device;
 use crate::ends::Ends;
-use crate::hub::Hub;
 use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
 use crate::sys::cq::{Announce, BATCH, Batch, RawCq};
@@ -141,8 +141,8 @@ impl Drop for Places {
 
 impl CompletionQueue {
     /// A queue, of which the device has no part yet, of a dispatcher for `depth` completions.
-    pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
-        let line = hub.channels.line(&hub.context).map_err(exhausted(Resource::Evd))?;
+    pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
+        let line = device.channels.line(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
             depth: depth.min(FIRST),
             line,
@@ -159,16 +159,16 @@ impl CompletionQueue {
             looks_before: AtomicU64::new(0),
         })?;
         cq.line.add(&cq);
-        hub.add_cq(&cq);
+        device.add_cq(&cq);
         Ok(cq)
     }
 
     /// Adds a part. The caller adds the source to those that are fetched from, without the lock of the parts: a thread
     /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
-    fn add_part(&self, hub: &Hub, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
+    fn add_part(&self, device: &Device, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
         parts.room(1)?;
-        let raw = RawCq::new(self.line.channel(), depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
+        let raw = RawCq::new(self.line.channel(), depth.min(device.limits.cqe).max(1)).map_err(&failed)?;
         if solicited {
             raw.arm(Announce::Solicited).map_err(&failed)?;
         } else if self.armed.load(Ordering::Acquire) > 0 {
@@ -179,21 +179,21 @@ impl CompletionQueue {
     }
 
     /// Takes places for `load`.
-    pub fn take(self: &Arc<Self>, hub: &Hub, load: Load) -> Result<Places> {
+    pub fn take(self: &Arc<Self>, device: &Device, load: Load) -> Result<Places> {
         let mut parts = self.parts.lock();
         let mut source = None;
         let last = parts.iter().rposition(|part| part.solicited == load.solicited);
         let fits = last.is_some_and(|at| {
             let part = &mut parts[at];
             let need = part.taken + load.count + part.missing(load.shared);
-            need <= part.depth || part.grow(hub, need)
+            need <= part.depth || part.grow(device, need)
         });
         let at = match last.filter(|_| fits) {
             Some(at) => at,
             None => {
                 let need = load.count + load.shared.map_or(0, |(_, receives)| receives);
                 let expected = if parts.is_empty() { self.depth } else { 0 };
-                source = Some(self.add_part(hub, &mut parts, need.max(expected), load.solicited)?);
+                source = Some(self.add_part(device, &mut parts, need.max(expected), load.solicited)?);
                 parts.len() - 1
             }
         };
@@ -210,13 +210,13 @@ impl CompletionQueue {
     }
 
     /// Makes room for `receives` buffers of a shared queue, if any complete here.
-    pub fn enlarge_shared(&self, hub: &Hub, address: usize, receives: usize) {
+    pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) {
         for part in self.parts.lock().iter_mut() {
             if !part.shared.iter().any(|&(known, _)| known == address) {
                 continue;
             }
             let need = part.taken + part.missing(Some((address, receives)));
-            if need > part.depth && !part.grow(hub, need) {
+            if need > part.depth && !part.grow(device, need) {
                 log::warn!("a completion queue stays shorter than the shared receive queue that completes there");
             }
             part.share(address, receives);
@@ -476,11 +476,11 @@ impl Part {
     }
 
     /// Resizes to at least `need`, better twice as much as now.
-    fn grow(&mut self, hub: &Hub, need: usize) -> bool {
-        if need > hub.limits.cqe {
+    fn grow(&mut self, device: &Device, need: usize) -> bool {
+        if need > device.limits.cqe {
             return false;
         }
-        let depth = need.max(self.depth * 2).min(hub.limits.cqe);
+        let depth = need.max(self.depth * 2).min(device.limits.cqe);
         match self.raw.resize(depth) {
             Ok(()) => {
                 self.depth = self.raw.depth().max(need);

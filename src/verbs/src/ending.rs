@@ -51,7 +51,7 @@ impl Qp {
         // This answers the peer's farewell, too.
         let farewell = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().farewell = farewell;
-        self.hub.command(|work| work.draining.push_back(self.clone()));
+        self.device.command(|work| work.draining.push_back(self.clone()));
         true
     }
 
@@ -89,11 +89,11 @@ impl Qp {
             let time = |from: Option<Instant>| from.map_or(Duration::ZERO, |from| now - from);
             (time(state.since), time(state.quiet))
         };
-        let patience = if self.hub.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
+        let patience = if self.device.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
         if all && (!self.has_srq() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
             return true;
         }
-        if self.hub.is_gone() && quiet >= GONE_QUIET {
+        if self.device.is_gone() && quiet >= GONE_QUIET {
             // The queue pair may not exist any more.
             return true;
         }
@@ -128,9 +128,9 @@ impl Qp {
         log::debug!("queue pair {}: over, {cause:?}", self.number());
         if let Some((token, cm)) = cm {
             // The kernel repeats a farewell that got lost, as long as the identifier is there.
-            let leave = Instant::now() + if farewell && !self.hub.is_gone() { FAREWELL } else { Duration::ZERO };
-            self.hub.parties.lock().insert(token, Party::Leaving);
-            self.hub.work.lock().leaving.set(leave, (token, cm));
+            let leave = Instant::now() + if farewell && !self.device.is_gone() { FAREWELL } else { Duration::ZERO };
+            self.device.parties.lock().insert(token, Party::Leaving);
+            self.device.work.lock().leaving.set(leave, (token, cm));
         }
         let failed = failure.recv.is_some() || failure.request.is_some();
         // The first failure has ended the connection, though the peer's farewell may have been seen before it.
@@ -169,7 +169,7 @@ impl Qp {
         self.reset();
         self.leave();
         if let Some((token, cm)) = cm {
-            self.hub.parties.lock().remove(&token);
+            self.device.parties.lock().remove(&token);
             drop(cm);
         }
         true
@@ -197,7 +197,7 @@ impl Qp {
 
     /// Takes the queue pair out of all tables.
     fn leave(&self) {
-        self.hub.table.write().remove(&self.number());
+        self.device.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {
             srq.end();
         }

@@ -1,7 +1,7 @@
 //! The transport verbs: connections over the kernel's RDMA stack, InfiniBand, RoCE, iWARP
 //! or Soft-RoCE.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`hub`] with its one
+//! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`device`] with its one
 //! [`thread`], which handles connections ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]).
 //! [`cq`] reports completions, which [`channels`] announce, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
 //! shared receive queue, [`memory`] has zones and regions, [`window`] windows. [`locate`] finds the device that a configuration
@@ -15,9 +15,9 @@ pub mod attributes;
 pub mod channels;
 pub mod cm;
 pub mod cq;
+pub mod device;
 pub mod ending;
 mod ends;
-pub mod hub;
 pub mod locate;
 pub mod memory;
 pub mod qp;

@@ -24,7 +24,7 @@ use crate::sys::device;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the device.
-    pub device: String,
+    pub name: String,
     /// Its port, counted from 1.
     pub port: u8,
     /// The local address from which connections are made.
@@ -119,7 +119,7 @@ fn choose(
                 if device.as_ref().is_none_or(|device| *device == found)
                     && wanted.port.is_none_or(|wanted| wanted == port) =>
             {
-                return Ok(Place { device: found, port, address });
+                return Ok(Place { name: found, port, address });
             }
             Ok((found, port)) => reasons.push(format!("{address} belongs to {found} port {port}")),
             Err(error) => reasons.push(format!("{address}: {error}")),

@@ -26,7 +26,7 @@ use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags
 
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Load, Places};
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
@@ -138,7 +138,7 @@ pub struct Failure {
 /// One end of a connection.
 pub struct Qp {
     raw: RawQp,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
     requests: Places,
     receives: Places,
@@ -170,21 +170,21 @@ const INLINE: u32 = 128;
 
 impl Qp {
     /// Makes a queue pair that takes receives already.
-    pub fn new(hub: &Arc<Hub>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
+    pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
         let spare = match (init.request_cq, init.recv_cq) {
-            (None, None) => Some(CompletionQueue::new(hub, 1)?),
+            (None, None) => Some(CompletionQueue::new(device, 1)?),
             _ => None,
         };
         let request_cq = init.request_cq.or(init.recv_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
         let recv_cq = init.recv_cq.or(init.request_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
         // The device gets no more work than one of its completion queues takes.
-        let sends = (sizes.requests + 1).min(hub.limits.cqe);
-        let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(hub.limits.cqe) };
-        let requests = request_cq.take(hub, Load { count: sends, shared: None, solicited: false })?;
+        let sends = (sizes.requests + 1).min(device.limits.cqe);
+        let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(device.limits.cqe) };
+        let requests = request_cq.take(device, Load { count: sends, shared: None, solicited: false })?;
         let shared = srq.as_ref().map(|srq| (srq.raw.address(), srq.room()));
-        let receives = recv_cq.take(hub, Load { count: recvs, shared, solicited: init.solicited })?;
+        let receives = recv_cq.take(device, Load { count: recvs, shared, solicited: init.solicited })?;
         let make = |sends: usize, recvs: usize| {
             let caps = Caps {
                 sends: small(sends),
@@ -199,16 +199,16 @@ impl Qp {
             make(caps).or_else(|_| make(Caps { inline: 0, ..caps }))
         };
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
-        initialise(hub, &raw).map_err(exhausted(Resource::Endpoint))?;
+        initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
         let ep = init.sink.ep();
         let qp = memory::arc(Qp {
             raw,
-            hub: hub.clone(),
+            device: device.clone(),
             sink: init.sink,
             requests,
             receives,
             srq,
-            reads: (sizes.reads_in.min(hub.limits.reads_in), sizes.reads_out.min(hub.limits.reads_out)),
+            reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
             sends: Mutex::new(Side::new(ep, Stall::Requests, sends)),
             recvs: Mutex::new(Side::new(ep, Stall::Receives, recvs)),
             singles: Mutex::default(),
@@ -233,7 +233,7 @@ impl Qp {
             ended: Condvar::new(),
         })?;
         qp.places().into_iter().try_for_each(|places| places.cq().reserve())?;
-        let mut table = hub.table.write();
+        let mut table = device.table.write();
         table.room(1)?;
         table.insert(qp.number(), qp.clone());
         drop(table);
@@ -312,9 +312,9 @@ impl Qp {
             _ => shorten(request.segments, request.len, &mut cut),
         };
         self.post_segments(request, segments, request.fence)?;
-        if request.fence && self.hub.limits.soft_roce && self.sends.lock().note_fence() {
+        if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
             // The thread looks after it: nobody need call meanwhile.
-            self.hub.work.lock().fenced.push(Arc::downgrade(self));
+            self.device.work.lock().fenced.push(Arc::downgrade(self));
         }
         Ok(())
     }
@@ -383,7 +383,7 @@ impl Qp {
             return true;
         }
         let done = good_recv(completion, id);
-        let with_inv = if self.hub.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
+        let with_inv = if self.device.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
         if completion.wc_flags & with_inv != 0 {
             // SAFETY: the completion of a message that has revoked a window has the key there.
             let key = unsafe { completion.imm_data_invalidated_rkey_union.invalidated_rkey };
@@ -402,7 +402,7 @@ impl Qp {
     }
 
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) {
-        let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
+        let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
@@ -449,7 +449,7 @@ impl Qp {
         drop(side);
         if refused {
             // The thread tries again: no completion may come that would do it.
-            self.hub.command(|work| work.refused.push(self.clone()));
+            self.device.command(|work| work.refused.push(self.clone()));
         }
     }
 
@@ -566,12 +566,12 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 }
 
 /// Brings a new queue pair into the state in which it takes receives.
-fn initialise(hub: &Hub, raw: &RawQp) -> std::io::Result<()> {
+fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
     // SAFETY: plain data, for which zero is a value.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
-    attr.port_num = hub.place.port;
-    attr.qp_access_flags = hub.limits.access();
+    attr.port_num = device.place.port;
+    attr.qp_access_flags = device.limits.access();
     let mask = ibv_qp_attr_mask::IBV_QP_STATE
         | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
         | ibv_qp_attr_mask::IBV_QP_PORT

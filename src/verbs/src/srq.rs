@@ -19,7 +19,7 @@ use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::memory::Zone;
 use crate::qp::wr;
 use crate::side::Refusals;
@@ -30,7 +30,7 @@ use crate::sys::qp::RawSrq;
 /// A shared receive queue.
 pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
-    hub: Arc<Hub>,
+    device: Arc<Device>,
     zone: Arc<Pd>,
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
@@ -97,13 +97,13 @@ impl Drop for Attachment {
 
 impl SharedQueue {
     /// A queue for `depth` receives of up to `segments` segments.
-    pub fn new(hub: &Arc<Hub>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
+    pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
         let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let most = (hub.limits.cqe / 2).max(1);
+        let most = (device.limits.cqe / 2).max(1);
         let (raw, room) =
             RawSrq::new(&zone.pd, small(depth.min(most)), small(segments)).map_err(exhausted(Resource::Srq))?;
-        let fixed = hub.force_backlog || !hub.limits.srq_resize;
-        let room = if hub.force_backlog { depth.min(most) } else { (room as usize).min(most) };
+        let fixed = device.force_backlog || !device.limits.srq_resize;
+        let room = if device.force_backlog { depth.min(most) } else { (room as usize).min(most) };
         let found_in = zone.pd.clone();
         let mut state = State {
             most,
@@ -119,11 +119,11 @@ impl SharedQueue {
             users: 0,
             found_in,
         };
-        let by_user = hub.limits.soft_roce;
+        let by_user = device.limits.soft_roce;
         state.reserve(depth, by_user)?;
-        let (hub, zone) = (hub.clone(), zone.pd.clone());
+        let (device, zone) = (device.clone(), zone.pd.clone());
         let waiting = AtomicBool::new(false);
-        Ok(memory::arc(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state), waiting })?)
+        Ok(memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?)
     }
 
     /// A queue pair of the zone `pd` is going to take buffers.
@@ -188,7 +188,7 @@ impl SharedQueue {
         }
         let mut found = Checked::new();
         for from in segments.iter().take(MAX_SEGMENTS) {
-            let key = match self.hub.regions.key_in(from.key, found_in) {
+            let key = match self.device.regions.key_in(from.key, found_in) {
                 // The region is gone, as the device finds out when a message comes.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
                 found => found?,

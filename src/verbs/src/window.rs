@@ -20,7 +20,7 @@ use host::cancel::uncancelled;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Shared, Zone, remote_access};
 use crate::qp::{Qp, wr};
 use crate::status::exhausted;
@@ -117,12 +117,12 @@ const BIND_TICK: Duration = Duration::from_micros(200);
 
 /// Fetches completions until no bind needs something any more, as `needed` says. The program may never do it, and what a
 /// window shows is open to peers until then. False if it takes too long. Called without a lock.
-fn await_binds(hub: &Hub, needed: impl Fn() -> bool) -> bool {
+fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_LIMIT;
     while needed() {
-        let mut qps = hub.qps();
+        let mut qps = device.qps();
         qps.retain(|qp| qp.sends.lock().has_binds());
-        hub.settle_queues_of(&qps);
+        device.settle_queues_of(&qps);
         if needed() {
             if Instant::now() >= limit {
                 return false;
@@ -135,8 +135,8 @@ fn await_binds(hub: &Hub, needed: impl Fn() -> bool) -> bool {
 
 impl Window {
     /// Makes an unbound window.
-    pub fn new(hub: &Hub, zone: &Zone, scope: Scope) -> Result<Self> {
-        let (pd, ranges) = (zone.pd.clone(), hub.limits.soft_roce);
+    pub fn new(device: &Device, zone: &Zone, scope: Scope) -> Result<Self> {
+        let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
         let bound = match scope {
             Scope::Endpoint => Bound::Single(memory::arc(Single { pd, ranges, shown: Mutex::default() })?),
             Scope::Zone if ranges => Bound::Range { pd, under: Mutex::default() },
@@ -149,8 +149,8 @@ impl Window {
     }
 
     /// Waits until none of its binds is under way. One that is held up keeps its region from being freed.
-    pub fn await_binds(&self, hub: &Hub) {
-        await_binds(hub, || Arc::strong_count(&self.under_way) > 1);
+    pub fn await_binds(&self, device: &Device) {
+        await_binds(device, || Arc::strong_count(&self.under_way) > 1);
     }
 
     /// Binds the window to `target`, or unbinds it, over the queue pair of the number `qp`: calls `post` with the request to
@@ -209,8 +209,8 @@ impl Window {
 
 impl Region {
     /// True once peers cannot use it through a window any more; false if a bind that closes one is held up.
-    pub fn is_closed(&self, hub: &Hub) -> bool {
-        await_binds(hub, || Arc::strong_count(&self.shared) > 1)
+    pub fn is_closed(&self, device: &Device) -> bool {
+        await_binds(device, || Arc::strong_count(&self.shared) > 1)
     }
 }
 

@@ -6,13 +6,13 @@
 //! An adapter may have thousands of completion queues, since programs make several dispatchers for each endpoint. No
 //! event of one connection leads to a look at all of them: for a queue pair that ends the thread looks at its two
 //! queues, for the limit of a shared receive queue at those of its queue pairs. Looks at all queues that nothing
-//! demands ([`Hub::glance`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
+//! demands ([`Device::glance`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
 //! that somebody has read since the last one. A query that must know all that has completed (`Poll::Complete`) looks at
 //! all.
 //!
 //! # A device that goes away
-//! [`Hub::lose_device`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
-//! identifier that is bound to it; the hub keeps one that does nothing else (`Sentinel`), so that an adapter without
+//! [`Device::lose_device`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
+//! identifier that is bound to it; [`Device`] keeps one that does nothing else (`Sentinel`), so that an adapter without
 //! connections hears of it. The program is told once, all queue pairs end, and nothing new is made on the device. On a
 //! device without disassociation, such as Soft-RoCE, the system goes on serving the process, and the removal waits
 //! until all descriptors of the device are closed. So closing the adapter also closes the files of the context that
@@ -70,7 +70,7 @@ pub struct Work {
 }
 
 /// The state that an open adapter, its objects and its thread share.
-pub struct Hub {
+pub struct Device {
     /// The queue pairs by number. The field comes before the device, so that they are dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) parties: Mutex<HashMap<u64, Party>>,
@@ -128,7 +128,7 @@ impl Sentinel {
 
 impl Drop for Sentinel {
     fn drop(&mut self) {
-        // The hub's fields before it, with all other identifiers, are gone; the device behind it is still open.
+        // The fields before it, with all other identifiers, are dropped; the context is still open.
         drop(self.id.take());
         if self.gone.load(Ordering::Acquire)
             && let Some(retained) = self.retained
@@ -141,7 +141,7 @@ impl Drop for Sentinel {
 /// The longest time between two looks at all completion queues, however long one takes.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-impl Hub {
+impl Device {
     /// Opens the device that `instance` describes.
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
@@ -154,12 +154,12 @@ impl Hub {
             }
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
-            let context = memory::arc(Context::open(&place.device)?)?;
+            let context = memory::arc(Context::open(&place.name)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
             let (note, bell) = undivided(|| Doorbell::new().map(|bell| (NotInherited::new(&bell), bell)))?;
             let channel = EventChannel::new()?;
-            log::info!("{name}: device {} port {} address {}", place.device, place.port, place.address);
-            Ok(memory::arc(Hub {
+            log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
+            Ok(memory::arc(Device {
                 table: RwLock::default(),
                 parties: Mutex::default(),
                 work: Mutex::default(),
@@ -187,7 +187,7 @@ impl Hub {
             })?)
         };
         opened().map_err(|error| {
-            log::error!("{name}: cannot open {} port {}: {error}", place.device, place.port);
+            log::error!("{name}: cannot open {} port {}: {error}", place.name, place.port);
             none
         })
     }
@@ -242,7 +242,7 @@ impl Hub {
         {
             let mut work = self.work.lock();
             if self.stop.load(Ordering::Acquire) {
-                // Nobody would take it off, and its queue pair keeps the hub.
+                // The task would stay on the list, and its queue pair would keep this value alive.
                 return;
             }
             f(&mut work);
