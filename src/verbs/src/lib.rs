@@ -3,7 +3,7 @@
 //!
 //! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`device`] with its one
 //! [`thread`], which handles connections ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]).
-//! [`cq`] reports completions, which [`channels`] announce, [`qp`] is one end of a connection, [`side`] the work of one of its directions, [`srq`] a
+//! [`cq`] reports completions, which [`channels`] announce, [`qp`] is one end of a connection, [`work_queue`] the work of one of its directions, [`srq`] a
 //! shared receive queue, [`memory`] has zones and regions, [`window`] windows. [`locate`] finds the device that a configuration
 //! names, [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in
 //! [`sys`].
@@ -22,11 +22,11 @@ pub mod locate;
 pub mod memory;
 pub mod qp;
 pub mod rejection;
-pub mod side;
 pub mod srq;
 pub mod status;
 pub mod sys;
 pub mod thread;
 pub mod window;
+pub mod work_queue;
 
 pub use adapter::Verbs;

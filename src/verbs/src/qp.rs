@@ -27,12 +27,12 @@ use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Load, Places};
 use crate::device::Device;
-use crate::side::{Backlog, BacklogWork, Side};
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::{Caps, RawQp};
 use crate::window::Singles;
+use crate::work_queue::{Backlog, BacklogWork, WorkQueue};
 
 /// Work request identifiers: the core's numbers, with a bit that tells receives.
 pub mod wr {
@@ -145,8 +145,8 @@ pub struct Qp {
     pub(crate) srq: Option<Attachment>,
     /// The most reads at a time: of the peer, which the device serves, and own ones.
     pub(crate) reads: (u8, u8),
-    pub(crate) sends: Mutex<Side>,
-    pub(crate) recvs: Mutex<Side>,
+    pub(crate) sends: Mutex<WorkQueue>,
+    pub(crate) recvs: Mutex<WorkQueue>,
     /// The windows that serve it alone.
     pub(crate) singles: Mutex<Singles>,
     /// Completions so far, of any kind.
@@ -209,8 +209,8 @@ impl Qp {
             receives,
             srq,
             reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
-            sends: Mutex::new(Side::new(ep, Stall::Requests, sends)),
-            recvs: Mutex::new(Side::new(ep, Stall::Receives, recvs)),
+            sends: Mutex::new(WorkQueue::new(ep, Stall::Requests, sends)),
+            recvs: Mutex::new(WorkQueue::new(ep, Stall::Receives, recvs)),
             singles: Mutex::default(),
             completions: AtomicU64::new(0),
             failed: AtomicBool::new(false),
@@ -276,17 +276,17 @@ impl Qp {
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        let mut side = self.recvs.lock();
-        if !side.is_open() {
+        let mut queue = self.recvs.lock();
+        if !queue.is_open() {
             // The end of the connection completes it.
             return Ok(());
         }
-        if side.is_full() {
-            return keep_recv(side, recv);
+        if queue.is_full() {
+            return keep_recv(queue, recv);
         }
         match self.raw.post_recv(wr::recv(recv.id), recv.segments) {
-            Ok(()) => side.posted(),
-            Err(error) => return Err(refused(side, error)),
+            Ok(()) => queue.posted(),
+            Err(error) => return Err(refused(queue, error)),
         }
         Ok(())
     }
@@ -322,16 +322,16 @@ impl Qp {
     /// Hands over a request with these segments and this fence instead of its own.
     #[inline(always)]
     fn post_segments(&self, request: &Request<'_>, segments: &[Segment], fence: bool) -> Result<()> {
-        let mut side = self.sends.lock();
-        if !side.is_open() {
+        let mut queue = self.sends.lock();
+        if !queue.is_open() {
             return Ok(());
         }
-        if side.is_full() {
-            return keep(side, request, segments);
+        if queue.is_full() {
+            return keep(queue, request, segments);
         }
         match self.raw.post_send(wr::send(request.id), &request.operation, segments, fence) {
-            Ok(()) => side.posted(),
-            Err(error) => return Err(refused(side, error)),
+            Ok(()) => queue.posted(),
+            Err(error) => return Err(refused(queue, error)),
         }
         Ok(())
     }
@@ -356,9 +356,9 @@ impl Qp {
                 hard = self.sink.recv_taken(id) == Verdict::Break;
             }
             None => {
-                let mut side = self.recvs.lock();
-                if side.done(1) {
-                    self.go_on(side, id);
+                let mut queue = self.recvs.lock();
+                if queue.done(1) {
+                    self.go_on(queue, id);
                 }
             }
         }
@@ -413,11 +413,11 @@ impl Qp {
 
     #[inline]
     fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
-        let mut side = self.sends.lock();
-        if side.done(count) {
-            self.go_on(side, id);
+        let mut queue = self.sends.lock();
+        if queue.done(count) {
+            self.go_on(queue, id);
         } else {
-            drop(side);
+            drop(queue);
         }
         if is_good(last) {
             let drained = self.sink.requests_done(Mark(id));
@@ -444,9 +444,9 @@ impl Qp {
     /// Goes on in one direction after work that is done, the last of which has the number `last`.
     #[cold]
     #[inline(never)]
-    fn go_on(self: &Arc<Self>, mut side: MutexGuard<'_, Side>, last: u64) {
-        let refused = side.go_on(last, &self.raw);
-        drop(side);
+    fn go_on(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
+        let refused = queue.go_on(last, &self.raw);
+        drop(queue);
         if refused {
             // The thread tries again: no completion may come that would do it.
             self.device.command(|work| work.refused.push(self.clone()));
@@ -456,7 +456,7 @@ impl Qp {
     /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
     /// the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
-        let states = [&self.sends, &self.recvs].map(|side| side.lock().try_again(&self.raw));
+        let states = [&self.sends, &self.recvs].map(|queue| queue.lock().try_again(&self.raw));
         if states.contains(&Backlog::Hopeless) {
             log::error!("queue pair {} takes no more work: its connection ends", self.number());
             self.begin_end(ConnectionReport::Broken);
@@ -513,16 +513,16 @@ impl Qp {
 /// Keeps a request for which the device has no place.
 #[cold]
 #[inline(never)]
-fn keep(mut side: MutexGuard<'_, Side>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
+fn keep(mut queue: MutexGuard<'_, WorkQueue>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
     let &Request { id, operation, fence, .. } = request;
-    side.wait(BacklogWork { id, operation: Some(operation), segments: memory::copied(segments)?, fence })
+    queue.wait(BacklogWork { id, operation: Some(operation), segments: memory::copied(segments)?, fence })
 }
 
 /// Keeps a receive for which the device has no place.
 #[cold]
 #[inline(never)]
-fn keep_recv(mut side: MutexGuard<'_, Side>, recv: &Recv<'_>) -> Result<()> {
-    side.wait(BacklogWork { id: recv.id, operation: None, segments: memory::copied(recv.segments)?, fence: false })
+fn keep_recv(mut queue: MutexGuard<'_, WorkQueue>, recv: &Recv<'_>) -> Result<()> {
+    queue.wait(BacklogWork { id: recv.id, operation: None, segments: memory::copied(recv.segments)?, fence: false })
 }
 
 fn small(n: usize) -> u32 {

@@ -22,10 +22,10 @@ use host::memory;
 use crate::device::Device;
 use crate::memory::Zone;
 use crate::qp::wr;
-use crate::side::Refusals;
 use crate::status::{exhausted, refused};
 use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
+use crate::work_queue::Refusals;
 
 /// A shared receive queue.
 pub struct SharedQueue {

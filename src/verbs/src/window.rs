@@ -290,11 +290,11 @@ impl Singles {
 impl Qp {
     /// Hands over the bind of a window to `target`, or its unbinding. Gives the key that peers use from then on.
     pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
-        let mut side = self.sends.lock();
-        if !side.is_open() {
+        let mut queue = self.sends.lock();
+        if !queue.is_open() {
             return Ok(0);
         }
-        if side.is_full() {
+        if queue.is_full() {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         self.singles.lock().room()?;
@@ -305,11 +305,11 @@ impl Qp {
             Posting::Nothing => self.raw().post_nothing(number),
         })?;
         if let Bound::Single(single) = &window.bound {
-            // The end of the connection revokes it, and has not begun, because the side is open.
+            // The end of the connection revokes it, and has not begun, because the queue is open.
             let new = target.map(|_| (key, single));
             self.singles.lock().replace(kept.key_before(self.number()), new);
         }
-        side.posted_bind(id, kept);
+        queue.posted_bind(id, kept);
         Ok(key)
     }
 

@@ -63,7 +63,7 @@ pub enum Backlog {
 }
 
 /// Work of one direction.
-pub struct Side {
+pub struct WorkQueue {
     open: bool,
     posted: u64,
     done: u64,
@@ -94,14 +94,14 @@ pub struct BacklogWork {
     pub fence: bool,
 }
 
-impl Side {
+impl WorkQueue {
     /// A direction of the endpoint `ep` for `work`, for which the device has `places`. One of them stays free, because a completion comes a little
     /// before the device can use the place again.
     pub fn new(ep: Handle, work: Stall, places: usize) -> Self {
         let room = places.saturating_sub(1).max(1) as u64;
         let (backlog, binds) = (VecDeque::new(), VecDeque::new());
         let (refusals, stalls) = (Refusals::default(), Gauge::default());
-        Side {
+        WorkQueue {
             open: true,
             posted: 0,
             done: 0,
@@ -174,7 +174,7 @@ impl Side {
     }
 
     /// The last request waits for those before it. True if the thread is to be told, which looks after such requests until
-    /// [`Side::fence_waits`] says that there is none.
+    /// [`WorkQueue::fence_waits`] says that there is none.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)
@@ -186,7 +186,7 @@ impl Side {
         self.fence_noted
     }
 
-    /// So many requests or receives are done. True if [`Side::go_on`] has something to do.
+    /// So many requests or receives are done. True if [`WorkQueue::go_on`] has something to do.
     #[inline(always)]
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
@@ -195,7 +195,7 @@ impl Side {
     }
 
     /// Goes on after work that is done, the last of which has the number `last`: those that come next in the backlog take
-    /// their places. True if the device refuses that for the first time: then [`Side::try_again`] must be called after a
+    /// their places. True if the device refuses that for the first time: then [`WorkQueue::try_again`] must be called after a
     /// while.
     #[cold]
     pub fn go_on(&mut self, last: u64, raw: &RawQp) -> bool {
