@@ -1,7 +1,7 @@
 //! Completion queues. They report completions to the endpoints and announce them to threads that sleep, and they
 //! never overflow.
 //!
-//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves places for all of its work
+//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves entries for all of its work
 //! in one part before it is made. The first one makes the first part, which is long enough for it: to resize a queue
 //! takes as long as to make one. A part that is too short for another queue pair is resized; if the device cannot do
 //! that, another part is added.
@@ -16,7 +16,7 @@
 //! one of a queue pair that is gone finds nobody. The queue remembers whose completion came last. A fetch takes up to
 //! 16, and the core is told once of requests that follow each other. Every request is signalled, also those whose
 //! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
-//! place is free when its completion was fetched.
+//! an entry is free once its completion is fetched.
 //!
 //! An announcement may come a little before its completion or after it; so a queue for announced messages is read to
 //! its end before the core is told that one of them was announced. Fetching some of these asks the channel, the one
@@ -103,34 +103,23 @@ struct Found {
 /// Work that is to complete in a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Places for the work of one queue pair.
+    /// Entries for the work of one queue pair.
     pub count: usize,
-    /// A shared receive queue, by its address, and its receives; they have places in common.
+    /// A shared receive queue, by its address, and its receives: its queue pairs share the entries for these.
     pub shared: Option<(usize, usize)>,
     /// Waiters are told only of messages that their senders announce.
     pub solicited: bool,
 }
 
-/// Places in a part, for as long as the value lives.
-pub struct Places {
-    cq: Arc<CompletionQueue>,
-    raw: Arc<RawCq>,
+/// Entries of a part that a queue pair has for as long as the value lives.
+pub struct Reservation {
+    pub(crate) cq: Arc<CompletionQueue>,
+    /// The queue of the device.
+    pub(crate) raw: Arc<RawCq>,
     count: usize,
 }
 
-impl Places {
-    /// The part.
-    pub fn raw(&self) -> &Arc<RawCq> {
-        &self.raw
-    }
-
-    /// The queue.
-    pub fn cq(&self) -> &Arc<CompletionQueue> {
-        &self.cq
-    }
-}
-
-impl Drop for Places {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let mut parts = self.cq.parts.lock();
         if let Some(part) = parts.iter_mut().find(|part| Arc::ptr_eq(&part.raw, &self.raw)) {
@@ -178,8 +167,8 @@ impl CompletionQueue {
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Takes places for `load`.
-    pub fn take(self: &Arc<Self>, device: &Device, load: Load) -> Result<Places> {
+    /// Reserves entries for `load`.
+    pub fn take(self: &Arc<Self>, device: &Device, load: Load) -> Result<Reservation> {
         let mut parts = self.parts.lock();
         let mut source = None;
         let last = parts.iter().rposition(|part| part.solicited == load.solicited);
@@ -202,11 +191,11 @@ impl CompletionQueue {
         if let Some((address, receives)) = load.shared {
             part.share(address, receives);
         }
-        let places = Places { cq: self.clone(), raw: part.raw.clone(), count: load.count };
+        let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count: load.count };
         drop(parts);
         // In time: there is no queue pair yet that completes there.
         self.fetch.lock().sources.extend(source);
-        Ok(places)
+        Ok(reservation)
     }
 
     /// Makes room for `receives` buffers of a shared queue, if any complete here.
@@ -468,7 +457,7 @@ fn note_stray(number: u32) {
 }
 
 impl Part {
-    /// Places that receives of a shared queue need beyond those they have.
+    /// Entries that receives of a shared queue need beyond those they have.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
         let have = self.shared.iter().find(|&&(known, _)| known == address).map_or(0, |&(_, have)| have);

@@ -281,9 +281,9 @@ impl Device {
     /// Reports what has completed in the queues of these queue pairs, each queue once.
     pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
         let round = self.rounds.fetch_add(1, Ordering::Relaxed);
-        for places in qps.into_iter().flat_map(|qp| qp.places()) {
-            if places.cq().is_new_in(round) {
-                places.cq().settle();
+        for reservation in qps.into_iter().flat_map(|qp| qp.reservations()) {
+            if reservation.cq.is_new_in(round) {
+                reservation.cq.settle();
             }
         }
     }

@@ -201,8 +201,8 @@ impl Qp {
         if let Some(srq) = &self.srq {
             srq.end();
         }
-        for places in self.places() {
-            places.cq().leave(self);
+        for reservation in self.reservations() {
+            reservation.cq.leave(self);
         }
     }
 }

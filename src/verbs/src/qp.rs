@@ -25,7 +25,7 @@ use host::memory::{self, Room};
 use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
 
 use crate::adapter::Verbs;
-use crate::cq::{CompletionQueue, Load, Places};
+use crate::cq::{CompletionQueue, Load, Reservation};
 use crate::device::Device;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
@@ -140,8 +140,8 @@ pub struct Qp {
     raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    requests: Places,
-    receives: Places,
+    requests: Reservation,
+    receives: Reservation,
     pub(crate) srq: Option<Attachment>,
     /// The most reads at a time: of the peer, which the device serves, and own ones.
     pub(crate) reads: (u8, u8),
@@ -194,7 +194,7 @@ impl Qp {
                 inline: INLINE,
             };
             let queue = srq.as_ref().map(|srq| &srq.raw);
-            let make = |caps| RawQp::new(&init.zone.pd, requests.raw(), receives.raw(), queue, caps);
+            let make = |caps| RawQp::new(&init.zone.pd, &requests.raw, &receives.raw, queue, caps);
             // A long queue matters more.
             make(caps).or_else(|_| make(Caps { inline: 0, ..caps }))
         };
@@ -232,13 +232,13 @@ impl Qp {
             }),
             ended: Condvar::new(),
         })?;
-        qp.places().into_iter().try_for_each(|places| places.cq().reserve())?;
+        qp.reservations().into_iter().try_for_each(|reservation| reservation.cq.reserve())?;
         let mut table = device.table.write();
         table.room(1)?;
         table.insert(qp.number(), qp.clone());
         drop(table);
-        for places in qp.places() {
-            places.cq().join(&qp);
+        for reservation in qp.reservations() {
+            reservation.cq.join(&qp);
         }
         Ok(qp)
     }
@@ -263,14 +263,14 @@ impl Qp {
         self.state.lock().phase
     }
 
-    /// Its places in completion queues, of requests and of receives.
-    pub fn places(&self) -> [&Places; 2] {
+    /// Its entries in completion queues, for requests and for receives.
+    pub fn reservations(&self) -> [&Reservation; 2] {
         [&self.requests, &self.receives]
     }
 
     /// True if its work completes in the queue that the device knows under this address.
     pub fn completes_in(&self, address: usize) -> bool {
-        self.places().iter().any(|places| places.raw().address() == address)
+        self.reservations().iter().any(|reservation| reservation.raw.address() == address)
     }
 
     /// Hands over a receive.
@@ -499,18 +499,18 @@ impl Qp {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.requests.cq().settle();
+        self.requests.cq.settle();
     }
 
     /// Reports all work that is complete.
     pub fn settle(&self) {
-        for places in self.places() {
-            places.cq().settle();
+        for reservation in self.reservations() {
+            reservation.cq.settle();
         }
     }
 }
 
-/// Keeps a request for which the device has no place.
+/// Keeps a request for which the device has no room.
 #[cold]
 #[inline(never)]
 fn keep(mut queue: MutexGuard<'_, WorkQueue>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
@@ -518,7 +518,7 @@ fn keep(mut queue: MutexGuard<'_, WorkQueue>, request: &Request<'_>, segments: &
     queue.wait(BacklogWork { id, operation: Some(operation), segments: memory::copied(segments)?, fence })
 }
 
-/// Keeps a receive for which the device has no place.
+/// Keeps a receive for which the device has no room.
 #[cold]
 #[inline(never)]
 fn keep_recv(mut queue: MutexGuard<'_, WorkQueue>, recv: &Recv<'_>) -> Result<()> {

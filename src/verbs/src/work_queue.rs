@@ -82,7 +82,7 @@ pub struct WorkQueue {
     binds: VecDeque<(u64, Kept)>,
 }
 
-/// A request or a receive that the device has no place for yet.
+/// A request or a receive that the device has no room for yet.
 pub struct BacklogWork {
     /// The core's number.
     pub id: u64,
@@ -123,7 +123,7 @@ impl WorkQueue {
         self.open
     }
 
-    /// True if the device has no place now.
+    /// True if the device has no room now.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
