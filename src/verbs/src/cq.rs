@@ -33,7 +33,7 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
-use crate::channels::Line;
+use crate::channels::CompletionChannel;
 use crate::device::Device;
 use crate::ends::Ends;
 use crate::qp::{Qp, belong_together};
@@ -47,7 +47,7 @@ const FIRST: usize = 1024;
 pub struct CompletionQueue {
     /// Completions that the program expects at a time.
     depth: usize,
-    line: Arc<Line>,
+    channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
     /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
     fetch: Mutex<Fetch>,
@@ -131,10 +131,10 @@ impl Drop for Reservation {
 impl CompletionQueue {
     /// A queue, of which the device has no part yet, of a dispatcher for `depth` completions.
     pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
-        let line = device.channels.line(&device.context).map_err(exhausted(Resource::Evd))?;
+        let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
             depth: depth.min(FIRST),
-            line,
+            channel,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
                 batch: Batch::new()?,
@@ -147,7 +147,7 @@ impl CompletionQueue {
             looks: AtomicU64::new(0),
             looks_before: AtomicU64::new(0),
         })?;
-        cq.line.add(&cq);
+        cq.channel.add(&cq);
         device.add_cq(&cq);
         Ok(cq)
     }
@@ -157,7 +157,7 @@ impl CompletionQueue {
     fn add_part(&self, device: &Device, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
         parts.room(1)?;
-        let raw = RawCq::new(self.line.channel(), depth.min(device.limits.cqe).max(1)).map_err(&failed)?;
+        let raw = RawCq::new(&self.channel.raw, depth.min(device.limits.cqe).max(1)).map_err(&failed)?;
         if solicited {
             raw.arm(Announce::Solicited).map_err(&failed)?;
         } else if self.armed.load(Ordering::Acquire) > 0 {
@@ -298,7 +298,7 @@ impl CompletionQueue {
     fn settle_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
-            for cq in self.line.queues().filter(|cq| !std::ptr::eq(&**cq, self)) {
+            for cq in self.channel.queues().filter(|cq| !std::ptr::eq(&**cq, self)) {
                 if cq.armed.load(Ordering::Acquire) > 0 && cq.was_announced() {
                     cq.notify();
                     more |= cq.settle_alone();
@@ -371,7 +371,7 @@ impl CompletionQueue {
             qp.announce();
         }
         if !nothing {
-            found.drained |= self.line.channel().drain();
+            found.drained |= self.channel.raw.drain();
         }
         if source.raw.take_announced() {
             if let Err(error) = source.raw.arm(Announce::Solicited) {
@@ -386,7 +386,7 @@ impl CompletionQueue {
     pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
         self.notify();
-        self.line.channel().as_fd().as_raw_fd()
+        self.channel.raw.as_fd().as_raw_fd()
     }
 
     fn notify(&self) {
@@ -400,7 +400,7 @@ impl CompletionQueue {
     /// Ends what [`CompletionQueue::arm`] began.
     pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
-        if !self.line.channel().drain() {
+        if !self.channel.raw.drain() {
             return;
         }
         if self.notify_sleepers() {
