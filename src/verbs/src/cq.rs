@@ -12,7 +12,7 @@
 //!
 //! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
 //! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
-//! completion names its queue pair by number, which is looked up among those that complete here (`ends`), so
+//! completion names its queue pair by number, which is looked up among those that complete here ([`QpTable`]), so
 //! one of a queue pair that is gone finds nobody. The queue remembers whose completion came last. A fetch takes up to
 //! 16, and the core is told once of requests that follow each other. Every request is signalled, also those whose
 //! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
@@ -35,8 +35,8 @@ use rdma_sys::ibv_wc;
 
 use crate::channels::CompletionChannel;
 use crate::device::Device;
-use crate::ends::Ends;
 use crate::qp::{Qp, belong_together};
+use crate::qp_table::QpTable;
 use crate::status::exhausted;
 use crate::sys::cq::{Announce, BATCH, Batch, RawCq};
 
@@ -76,7 +76,7 @@ struct Fetch {
     batch: Batch,
     sources: Vec<Source>,
     /// The queue pairs that complete here.
-    ends: Ends<Qp>,
+    table: QpTable<Qp>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -139,7 +139,7 @@ impl CompletionQueue {
             fetch: Mutex::new(Fetch {
                 batch: Batch::new()?,
                 sources: Vec::new(),
-                ends: Ends::new(),
+                table: QpTable::new(),
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
@@ -223,17 +223,17 @@ impl CompletionQueue {
 
     /// Makes room for one more queue pair; see [`CompletionQueue::join`].
     pub fn reserve(&self) -> Result<()> {
-        self.fetch.lock().ends.room()
+        self.fetch.lock().table.room()
     }
 
     /// Completions of `qp` are reported from now on.
     pub fn join(&self, qp: &Arc<Qp>) {
-        self.fetch.lock().ends.insert(qp.number(), qp.clone());
+        self.fetch.lock().table.insert(qp.number(), qp.clone());
     }
 
     /// Completions of `qp` are of no interest any more.
     pub fn leave(&self, qp: &Qp) {
-        let gone = self.fetch.lock().ends.remove(qp.number());
+        let gone = self.fetch.lock().table.remove(qp.number());
         drop(gone);
     }
 
@@ -320,7 +320,7 @@ impl CompletionQueue {
     /// Fetches one batch a part, and reports it.
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
-        let Fetch { batch, sources, ends, touched } = fetch;
+        let Fetch { batch, sources, table, touched } = fetch;
         self.looks.store(self.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
         if let [source] = &mut **sources
@@ -329,8 +329,8 @@ impl CompletionQueue {
         {
             match done {
                 [] => {}
-                [only] => report(slice::from_ref(only), &mut source.last, ends, touched),
-                _ => report_runs(done, &mut source.last, ends, touched),
+                [only] => report(slice::from_ref(only), &mut source.last, table, touched),
+                _ => report_runs(done, &mut source.last, table, touched),
             }
             return Found { more: done.len() == BATCH, drained: false };
         }
@@ -340,7 +340,7 @@ impl CompletionQueue {
     /// Does what [`CompletionQueue::fetch`] does, for several parts, or one that cannot be read.
     #[inline(never)]
     fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
-        let Fetch { batch, sources, ends, touched } = fetch;
+        let Fetch { batch, sources, table, touched } = fetch;
         let mut found = Found::default();
         for source in sources {
             let done = match source.raw.poll(batch) {
@@ -351,10 +351,10 @@ impl CompletionQueue {
                     continue;
                 }
             };
-            report_runs(done, &mut source.last, ends, touched);
+            report_runs(done, &mut source.last, table, touched);
             found.more |= done.len() == BATCH;
             if source.solicited {
-                self.look_for_announcement(source, ends, done.is_empty(), &mut found);
+                self.look_for_announcement(source, table, done.is_empty(), &mut found);
             }
         }
         found
@@ -364,9 +364,9 @@ impl CompletionQueue {
     /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
     /// its end before the core is told of it.
     #[cold]
-    fn look_for_announcement(&self, source: &mut Source, ends: &Ends<Qp>, nothing: bool, found: &mut Found) {
+    fn look_for_announcement(&self, source: &mut Source, table: &QpTable<Qp>, nothing: bool, found: &mut Found) {
         if std::mem::take(&mut source.due)
-            && let Some(qp) = ends.at(source.last)
+            && let Some(qp) = table.at(source.last)
         {
             qp.announce();
         }
@@ -422,17 +422,17 @@ impl CompletionQueue {
 
 /// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
 #[inline(never)]
-fn report_runs(done: &[ibv_wc], last: &mut usize, ends: &Ends<Qp>, touched: &mut Vec<Arc<Qp>>) {
+fn report_runs(done: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
-        report(run, last, ends, touched);
+        report(run, last, table, touched);
     }
 }
 
 /// Does what [`report_runs`] does, for completions that belong together.
 #[inline(always)]
-fn report(run: &[ibv_wc], last: &mut usize, ends: &Ends<Qp>, touched: &mut Vec<Arc<Qp>>) {
+fn report(run: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
-    let Some(qp) = ends.get(first.qp_num, last) else {
+    let Some(qp) = table.get(first.qp_num, last) else {
         note_stray(first.qp_num);
         return;
     };
