@@ -121,7 +121,7 @@ impl Hooks for Verbs {
 
     fn drain(&self, qp: &Arc<Qp>) {
         // It may be that no thread looks for the completion of the last request.
-        self.device.command(|work| work.awaited.push(qp.clone()));
+        self.device.command(|work| work.awaited.push_back(qp.clone()));
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {

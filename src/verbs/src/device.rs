@@ -54,11 +54,11 @@ pub struct Work {
     /// Queue pairs in the error state whose work is coming back.
     pub draining: VecDeque<Arc<Qp>>,
     /// Queue pairs whose connection ends after the last request.
-    pub awaited: Vec<Arc<Qp>>,
+    pub awaited: VecDeque<Arc<Qp>>,
     /// Queue pairs whose backlog the device refused.
-    pub refused: Vec<Arc<Qp>>,
+    pub refused: VecDeque<Arc<Qp>>,
     /// Queue pairs with requests that wait for those before them, on a device that may forget them.
-    pub fenced: Vec<Weak<Qp>>,
+    pub fenced: VecDeque<Weak<Qp>>,
     /// Attempts at connections, with the times when they end. They may end before.
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.

@@ -314,7 +314,7 @@ impl Qp {
         self.post_segments(request, segments, request.fence)?;
         if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
             // The thread looks after it: nobody need call meanwhile.
-            self.device.work.lock().fenced.push(Arc::downgrade(self));
+            self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
     }
@@ -449,7 +449,7 @@ impl Qp {
         drop(queue);
         if refused {
             // The thread tries again: no completion may come that would do it.
-            self.device.command(|work| work.refused.push(self.clone()));
+            self.device.command(|work| work.refused.push_back(self.clone()));
         }
     }
 

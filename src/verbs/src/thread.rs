@@ -12,6 +12,7 @@
 //! list (`Work::fenced`), and every 20 ms until the request is done the thread gives the device the command that each
 //! post ends with. The command carries no request, so it changes neither order nor counts.
 
+use std::collections::VecDeque;
 use std::iter;
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,6 +22,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
 use host::diagnostics::EXCEPTION;
+use host::lock::Mutex;
 use host::poll;
 use host::thread::{self, Thread};
 
@@ -95,6 +97,18 @@ fn each<T>(device: &Device, mut take: impl FnMut(&mut Work) -> Option<T>) -> imp
     iter::from_fn(move || take(&mut device.work.lock()))
 }
 
+/// Goes once through a list of the work, oldest first and without a lock, and puts those back behind the others for which
+/// `stays` is true. One that panics is lost.
+fn again<W, T>(work: &Mutex<W>, list: fn(&mut W) -> &mut VecDeque<T>, mut stays: impl FnMut(&T) -> bool) {
+    let left = list(&mut work.lock()).len();
+    for _ in 0..left {
+        let Some(entry) = list(&mut work.lock()).pop_front() else { return };
+        if alone(|| stays(&entry)) == Some(true) {
+            list(&mut work.lock()).push_back(entry);
+        }
+    }
+}
+
 /// Does the work that is due; gives the time until more is due.
 fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     let now = Instant::now();
@@ -162,33 +176,15 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     for srq in &starving {
         alone(|| feed(device, srq));
     }
-    let refused = device.work.lock().refused.len();
-    for qp in each(device, |work| work.refused.pop()).take(refused) {
-        // What panics is not tried again.
-        if alone(|| qp.try_again()) == Some(true) {
-            device.work.lock().refused.push(qp);
-        }
-    }
-    pass_fences(device);
+    again(&device.work, |work| &mut work.refused, Qp::try_again);
+    again(&device.work, |work| &mut work.fenced, |qp| qp.upgrade().is_some_and(|qp| qp.pass_fence()));
     Some(tick)
-}
-
-/// Rings for requests that wait for those before them. Soft-RoCE may forget such a request: its sender finds that it has to
-/// wait, and notes that only after the last completion, which would have woken it.
-fn pass_fences(device: &Device) {
-    let mut fenced = std::mem::take(&mut device.work.lock().fenced);
-    fenced.retain(|qp| alone(|| qp.upgrade().is_some_and(|qp| qp.pass_fence())) == Some(true));
-    device.work.lock().fenced.append(&mut fenced);
 }
 
 /// Forgets attempts and connections that have ended.
 fn tidy(device: &Device) {
-    let awaited = std::mem::take(&mut device.work.lock().awaited);
-    // The last use of a queue pair ends without a lock.
-    let awaited: Vec<_> = awaited.into_iter().filter(|qp| qp.phase() == QpPhase::Connected).collect();
-    let mut work = device.work.lock();
-    work.awaited.extend(awaited);
-    work.timers.retain(|qp| qp.strong_count() > 0);
+    again(&device.work, |work| &mut work.awaited, |qp| qp.phase() == QpPhase::Connected);
+    device.work.lock().timers.retain(|qp| qp.strong_count() > 0);
 }
 
 /// Reports what has completed in the queues of those that take buffers from the shared receive queues at these
@@ -203,11 +199,7 @@ fn settle_takers(device: &Device, addresses: &[usize]) {
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
     alone(|| device.settle_queues_of(&draining));
-    for qp in each(device, |work| work.draining.pop_front()).take(draining.len()) {
-        if alone(|| finished(&qp)) == Some(false) {
-            device.work.lock().draining.push_back(qp);
-        }
-    }
+    again(&device.work, |work| &mut work.draining, |qp| !finished(qp));
 }
 
 /// Hands over receives that the device refused before; the connections end that wait for them without hope.
