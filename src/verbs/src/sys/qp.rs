@@ -6,7 +6,7 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use rdma_sys::*;
 
 use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
-use super::{code, give_back, made, meaning, must_be_mappable};
+use super::{Owned, code, meaning, must_be_mappable};
 
 /// Sizes of a queue pair.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub struct Caps {
 
 /// A reliable connected queue pair.
 pub struct RawQp {
-    raw: NonNull<ibv_qp>,
+    raw: Owned<ibv_qp>,
     /// Bytes of a request that the queue takes itself.
     inline: u64,
     _pd: Arc<Pd>,
@@ -46,11 +46,6 @@ pub struct RawQp {
     _recv_cq: Arc<RawCq>,
     _srq: Option<Arc<RawSrq>>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for RawQp {}
-// SAFETY: as above.
-unsafe impl Sync for RawQp {}
 
 /// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
@@ -101,9 +96,9 @@ impl RawQp {
     ) -> io::Result<Self> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut init: ibv_qp_init_attr = unsafe { std::mem::zeroed() };
-        init.send_cq = send_cq.raw();
-        init.recv_cq = recv_cq.raw();
-        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.raw());
+        init.send_cq = send_cq.raw.as_ptr();
+        init.recv_cq = recv_cq.raw.as_ptr();
+        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.raw.as_ptr());
         init.cap.max_send_wr = caps.sends;
         init.cap.max_recv_wr = caps.recvs;
         init.cap.max_send_sge = caps.send_segments;
@@ -112,7 +107,7 @@ impl RawQp {
         init.qp_type = ibv_qp_type::IBV_QPT_RC;
         init.sq_sig_all = 0;
         // SAFETY: live objects of one device; the structure is read and written.
-        let raw = made(|| unsafe { ibv_create_qp(pd.raw(), &raw mut init) })?;
+        let raw = Owned::made(|| unsafe { ibv_create_qp(pd.raw.as_ptr(), &raw mut init) })?;
         Ok(RawQp {
             raw,
             inline: caps.inline.min(init.cap.max_inline_data).into(),
@@ -125,8 +120,7 @@ impl RawQp {
 
     /// Its number, which completions carry.
     pub fn number(&self) -> u32 {
-        // SAFETY: a live queue pair; the field never changes.
-        unsafe { self.raw.as_ref().qp_num }
+        self.raw.qp_num
     }
 
     /// Changes state or attributes.
@@ -254,7 +248,7 @@ impl RawQp {
     pub fn ring(&self) -> bool {
         let mut answer = 0_u32;
         // SAFETY: a live queue pair, whose context is open; the fields never change.
-        let (device, handle) = unsafe { ((*self.raw.as_ref().context).cmd_fd, self.raw.as_ref().handle) };
+        let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
         let command = TellDevice {
             command: 28,
             in_words: (size_of::<TellDevice>() / 4) as u16,
@@ -283,9 +277,9 @@ impl RawQp {
         let mut bind: ibv_mw_bind = unsafe { std::mem::zeroed() };
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
+        bind.bind_info = ibv_mw_bind_info { mr: mr.raw.as_ptr(), addr, length, mw_access_flags: access };
         // SAFETY: live objects of one device; the structure is read.
-        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) }))
+        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw.as_ptr(), &raw mut bind) }))
     }
 
     /// Binds a new window that serves this queue pair alone to a range, under a key.
@@ -296,8 +290,8 @@ impl RawQp {
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
         wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        let bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
-        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.raw(), rkey: key, bind_info };
+        let bind_info = ibv_mw_bind_info { mr: mr.raw.as_ptr(), addr, length, mw_access_flags: access };
+        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.raw.as_ptr(), rkey: key, bind_info };
         self.hand_over(&mut wr)
     }
 
@@ -328,26 +322,14 @@ impl RawQp {
     }
 }
 
-impl Drop for RawQp {
-    fn drop(&mut self) {
-        // SAFETY: nothing else refers to the queue pair.
-        give_back("a queue pair stays", || unsafe { ibv_destroy_qp(self.raw.as_ptr()) });
-    }
-}
-
 /// More bytes than a driver keeps for a receive, rounded up as drivers round depths.
 const RECEIVE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 
 /// A shared receive queue of the device.
 pub struct RawSrq {
-    raw: NonNull<ibv_srq>,
+    raw: Owned<ibv_srq>,
     _pd: Arc<Pd>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for RawSrq {}
-// SAFETY: as above.
-unsafe impl Sync for RawSrq {}
 
 impl RawSrq {
     /// Makes a queue for at least `depth` receives. Returns the number that it has room for.
@@ -357,22 +339,18 @@ impl RawSrq {
             attr: ibv_srq_attr { max_wr: depth, max_sge: segments, srq_limit: 0 },
         };
         // SAFETY: a live zone; the structure is read and written.
-        let raw = made(|| unsafe { ibv_create_srq(pd.raw(), &raw mut init) })?;
+        let raw = Owned::made(|| unsafe { ibv_create_srq(pd.raw.as_ptr(), &raw mut init) })?;
         Ok((memory::arc(RawSrq { raw, _pd: pd.clone() })?, init.attr.max_wr.max(depth)))
-    }
-
-    pub(super) fn raw(&self) -> *mut ibv_srq {
-        self.raw.as_ptr()
     }
 
     /// The address by which asynchronous events name it.
     pub fn address(&self) -> usize {
-        self.raw() as usize
+        self.raw.as_ptr() as usize
     }
 
     fn modify(&self, mut attr: ibv_srq_attr, mask: ibv_srq_attr_mask) -> io::Result<()> {
         // SAFETY: a live queue; the structure is read.
-        code(|| unsafe { ibv_modify_srq(self.raw(), &raw mut attr, mask.0 as c_int) })
+        code(|| unsafe { ibv_modify_srq(self.raw.as_ptr(), &raw mut attr, mask.0 as c_int) })
     }
 
     /// Makes room for `depth` receives; keeps those in the queue.
@@ -411,14 +389,7 @@ impl RawSrq {
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
         let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_elements`.
-        meaning(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
-    }
-}
-
-impl Drop for RawSrq {
-    fn drop(&mut self) {
-        // SAFETY: the queue pairs that take from it owned it and are gone.
-        give_back("a shared receive queue stays", || unsafe { ibv_destroy_srq(self.raw()) });
+        meaning(unsafe { ibv_post_srq_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
     }
 }
 
