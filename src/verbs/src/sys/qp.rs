@@ -142,15 +142,8 @@ impl RawQp {
     pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         match segments {
             [only] => self.post_elements(id, operation, &mut [element(only)], fence),
-            _ => self.post_several(id, operation, segments, fence),
+            _ => with_elements(segments, |elements| self.post_elements(id, operation, elements, fence)),
         }
-    }
-
-    /// Hands over a request that has not one segment.
-    #[cold]
-    #[inline(never)]
-    fn post_several(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
-        self.post_elements(id, operation, &mut elements(segments), fence)
     }
 
     /// Hands over a request whose segments are in the form of the device.
@@ -298,28 +291,34 @@ impl RawQp {
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        match segments {
-            [only] => self.post_recv_elements(id, &mut [element(only)]),
-            _ => self.post_several_recv(id, segments),
-        }
+        // SAFETY: as in `post_elements`.
+        post_receive(id, segments, |wr, bad| unsafe { ibv_post_recv(self.raw.as_ptr(), wr, bad) })
     }
+}
 
-    /// Hands over a receive that has not one segment.
-    #[cold]
-    #[inline(never)]
-    fn post_several_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        self.post_recv_elements(id, &mut elements(segments))
-    }
-
-    /// Hands over a receive whose segments are in the form of the device.
-    #[inline(always)]
-    fn post_recv_elements(&self, id: u64, elements: &mut [ibv_sge]) -> io::Result<()> {
+/// Hands over a receive by `post`.
+#[inline(always)]
+fn post_receive(
+    id: u64,
+    segments: &[Segment],
+    post: impl FnOnce(*mut ibv_recv_wr, *mut *mut ibv_recv_wr) -> c_int,
+) -> io::Result<()> {
+    let post = |elements: &mut [ibv_sge]| {
         let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
         let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
-        let mut bad = ptr::null_mut();
-        // SAFETY: as in `post_elements`.
-        meaning(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        meaning(post(&raw mut wr, &mut ptr::null_mut()))
+    };
+    match segments {
+        [only] => post(&mut [element(only)]),
+        _ => with_elements(segments, post),
     }
+}
+
+/// Calls `post` with several segments in the form of the device, or none.
+#[cold]
+#[inline(never)]
+fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {
+    post(&mut elements(segments))
 }
 
 /// More bytes than a driver keeps for a receive, rounded up as drivers round depths.
@@ -369,27 +368,8 @@ impl RawSrq {
     /// Hands over a receive.
     #[inline]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        match segments {
-            [only] => self.post_elements(id, &mut [element(only)]),
-            _ => self.post_several(id, segments),
-        }
-    }
-
-    /// Hands over a receive that has not one segment.
-    #[cold]
-    #[inline(never)]
-    fn post_several(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        self.post_elements(id, &mut elements(segments))
-    }
-
-    /// Hands over a receive whose segments are in the form of the device.
-    #[inline(always)]
-    fn post_elements(&self, id: u64, elements: &mut [ibv_sge]) -> io::Result<()> {
-        let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
-        let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
-        let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_elements`.
-        meaning(unsafe { ibv_post_srq_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        post_receive(id, segments, |wr, bad| unsafe { ibv_post_srq_recv(self.raw.as_ptr(), wr, bad) })
     }
 }
 
