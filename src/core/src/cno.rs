@@ -135,7 +135,7 @@ impl<T: Transport> Cno<T> {
             patience: Patience::default(),
         })?;
         cno.watch(watch);
-        log::debug!("notification object {}: made", cno.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "notification object {}: made", cno.header.handle());
         Ok(cno)
     }
 
@@ -154,7 +154,7 @@ impl<T: Transport> Cno<T> {
         let bell = state.bell.take();
         drop(state);
         drop(bell);
-        log::debug!("notification object {}: freed", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
         // Calls of the agent are known by the handle, also below.
         let _kept = self.ia.keep_handle(self);
         self.ia.disown(self);

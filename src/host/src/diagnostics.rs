@@ -39,7 +39,9 @@ use rustix::process::{self, Pid};
 
 use crate::environment;
 
-pub use self::mask::{CALL, COMPLETION, EXCEPTION, PROVIDER_CALL, RETURN, Role};
+pub use self::mask::{
+    CALL, CALLBACK, CM, COMPLETION, COUNTERS, EP, EVD, EXCEPTION, PROVIDER_CALL, REGISTERED, RETURN, Role, SRQ, THREAD,
+};
 use self::mask::{Mask, number};
 
 /// These ask for messages by a mask, 0 for none.

@@ -99,7 +99,7 @@ impl Incoming {
             Rejection::Provider => id.reject(&[]),
         };
         if let Err(error) = answered {
-            log::debug!("a rejection was not sent: {error}");
+            log::debug!(target: host::diagnostics::CM, "a rejection was not sent: {error}");
         }
     }
 
@@ -124,7 +124,7 @@ impl Incoming {
         }
         if let Err(error) = accepted {
             // The peer has given up, or will when it gets no answer.
-            log::debug!("a request could not be accepted: {error}");
+            log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
@@ -213,7 +213,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
             work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
-            log::debug!("no way to {ip}: {error}");
+            log::debug!(target: host::diagnostics::CM, "no way to {ip}: {error}");
             work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
@@ -277,7 +277,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         }
         _ => return,
     };
-    log::debug!("queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
+    log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
         (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => {
@@ -308,7 +308,9 @@ pub fn handle(device: &Arc<Device>, event: Event) {
             used_by_peer(&qp);
             qp.begin_end(ConnectionReport::Disconnected);
         }
-        (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
+        (other, phase) => {
+            log::debug!(target: host::diagnostics::CM, "event {other} in phase {phase:?} is of no concern")
+        }
     }
 }
 
@@ -343,7 +345,7 @@ fn request(device: &Arc<Device>, event: Event) {
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()) else { return };
     if let Err(error) = next(qp, &id) {
-        log::debug!("queue pair {}: no connection: {error}", qp.number());
+        log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
         let unreachable = matches!(
             error.raw_os_error(),
             Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV)

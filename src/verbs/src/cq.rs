@@ -453,7 +453,7 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
 #[cold]
 #[inline(never)]
 fn note_stray(number: u32) {
-    log::debug!("a completion of queue pair {number}, which is gone");
+    log::debug!(target: host::diagnostics::EVD, "a completion of queue pair {number}, which is gone");
 }
 
 impl Part {
@@ -476,7 +476,7 @@ impl Part {
                 true
             }
             Err(error) => {
-                log::debug!("a completion queue stays at {}: {error}", self.depth);
+                log::debug!(target: host::diagnostics::EVD, "a completion queue stays at {}: {error}", self.depth);
                 false
             }
         }

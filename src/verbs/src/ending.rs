@@ -125,7 +125,7 @@ impl Qp {
             self.ended.notify_all();
             (state.cause.clone(), std::mem::take(&mut state.failure), state.cm.take(), state.farewell)
         };
-        log::debug!("queue pair {}: over, {cause:?}", self.number());
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
         if let Some((token, cm)) = cm {
             // The kernel repeats a farewell that got lost, as long as the identifier is there.
             let leave = Instant::now() + if farewell && !self.device.is_gone() { FAREWELL } else { Duration::ZERO };

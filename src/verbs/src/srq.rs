@@ -245,7 +245,10 @@ impl SharedQueue {
                     self.feed(&mut state);
                 }
                 Err(error) => {
-                    log::info!("the device does not resize a shared receive queue ({error}): a backlog takes the rest");
+                    log::info!(
+                        target: host::diagnostics::SRQ,
+                        "the device does not resize a shared receive queue ({error}): a backlog takes the rest",
+                    );
                     state.fixed = true;
                 }
             }

@@ -62,7 +62,7 @@ struct Turns {
 }
 
 fn run(device: &Arc<Device>) {
-    log::debug!("device {}: its thread begins", device.place.name);
+    log::debug!(target: host::diagnostics::THREAD, "device {}: its thread begins", device.place.name);
     let mut turns = Turns::default();
     loop {
         device.bell.clear();

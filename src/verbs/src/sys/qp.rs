@@ -226,7 +226,11 @@ impl RawQp {
     /// Tells the device once more that there are requests in the queue. If that does not work, the queue pair fails, so
     /// that all of them come back.
     fn tell(&self, error: &io::Error) {
-        log::debug!("queue pair {}: the device was not told of a request: {error}", self.number());
+        log::debug!(
+            target: host::diagnostics::EP,
+            "queue pair {}: the device was not told of a request: {error}",
+            self.number(),
+        );
         for pause in [0, 1, 5, 20] {
             uncancelled(|| sleep(Duration::from_millis(pause)));
             if self.ring() {
