@@ -21,7 +21,7 @@ use crate::cm::{self, Incoming, Listener};
 use crate::cq::CompletionQueue;
 use crate::device::Device;
 use crate::memory::{Region, Zone};
-use crate::qp::Qp;
+use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::Window;
 
@@ -29,30 +29,6 @@ use crate::window::Window;
 pub struct Verbs {
     device: Arc<Device>,
     thread: Mutex<Option<Thread>>,
-}
-
-/// A shared receive queue; dropped to free it.
-pub struct Srq {
-    queue: Arc<SharedQueue>,
-    device: Arc<Device>,
-}
-
-impl std::ops::Deref for Srq {
-    type Target = Arc<SharedQueue>;
-
-    fn deref(&self) -> &Arc<SharedQueue> {
-        &self.queue
-    }
-}
-
-impl Drop for Srq {
-    fn drop(&mut self) {
-        let address = self.queue.raw.address();
-        self.device.srqs.lock().remove(&address);
-        for cq in channels::each(&self.device.cqs) {
-            cq.forget_shared(address);
-        }
-    }
 }
 
 impl Verbs {
@@ -87,7 +63,7 @@ impl Parts for Verbs {
     type Region = Region;
     type Window = Window;
     type Cq = Arc<CompletionQueue>;
-    type Srq = Srq;
+    type Srq = Arc<SharedQueue>;
     type Qp = Qp;
     type Tx = ();
     type Listener = Listener;
@@ -213,20 +189,18 @@ impl Transport for Verbs {
         }
     }
 
-    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
+    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
         self.device.check_device()?;
-        let queue = SharedQueue::new(&self.device, zone, depth, segments)?;
-        self.device.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
-        Ok(Srq { queue, device: self.device.clone() })
+        SharedQueue::new(&self.device, zone, depth, segments)
     }
 
     #[inline(always)]
-    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<bool> {
+    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
         // The device tries again, without end.
         srq.post(recv).map(|()| false)
     }
 
-    fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
+    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
         srq.resize(depth)?;
         for cq in channels::each(&self.device.cqs) {
             cq.enlarge_shared(&self.device, srq.raw.address(), srq.room());
@@ -234,7 +208,7 @@ impl Transport for Verbs {
         Ok(())
     }
 
-    fn srq_arm_limit(&self, srq: &Srq, limit: usize) -> Result<()> {
+    fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
         srq.set_limit(limit)?;
         if limit > 0 {
             // The device raises no event for receives that it consumed between the core's look and now.
@@ -305,6 +279,6 @@ impl Transport for Verbs {
             return Closing::Done;
         }
         qp.begin_end(if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected });
-        if qp.is_dead() { Closing::Done } else { Closing::Later }
+        if qp.phase() == QpPhase::Dead { Closing::Done } else { Closing::Later }
     }
 }

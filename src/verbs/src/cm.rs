@@ -23,18 +23,13 @@ use crate::locate::has_device;
 use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
-use crate::thread::lose_device;
 
 /// The owner of the identifier with a token.
 pub enum Party {
     /// A listener.
     Listener(u64, ListenerSink<Verbs>),
-    /// A request that is not answered yet.
-    Incoming,
     /// An end of a connection.
     End(Arc<Qp>),
-    /// None any more: its farewell is under way.
-    Leaving,
 }
 
 /// A service point that listens; dropped to stop.
@@ -53,7 +48,6 @@ impl Drop for Listener {
 
 /// A connection request not yet answered; dropped to refuse.
 pub struct Incoming {
-    device: Arc<Device>,
     token: u64,
     id: Option<Arc<CmId>>,
     /// Reads that this side shall serve, and that the peer serves, at a time.
@@ -93,7 +87,6 @@ impl Incoming {
     /// Refuses the request. The program may have private data for the peer.
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
-        self.device.parties.lock().remove(&self.token);
         let answered = match why {
             Rejection::Consumer => id.reject(&rejection::write(private_data)),
             Rejection::Provider => id.reject(&[]),
@@ -109,16 +102,14 @@ impl Incoming {
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
         let reads = fewer(qp.reads, request.reads);
         let ready = to_ready(qp, &id, reads);
-        request.device.parties.lock().room(1)?;
+        qp.device.parties.lock().room(1)?;
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
             state.cm = Some((request.token, id.clone()));
         }
-        request.device.parties.lock().insert(request.token, Party::End(qp.clone()));
-        let terms =
-            Terms { qp_number: qp.number(), srq: qp.has_srq(), reads_in: reads.0, reads_out: reads.1, private_data };
-        let accepted = ready.and_then(|()| id.accept(&terms));
+        qp.device.parties.lock().insert(request.token, Party::End(qp.clone()));
+        let accepted = ready.and_then(|()| id.accept(&terms(qp, reads, private_data)));
         if let Some(mut request) = incoming.take() {
             request.id = None;
         }
@@ -252,7 +243,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 }
             }
         }
-        qp.raw().modify(&mut attr, mask)?;
+        qp.raw.modify(&mut attr, mask)?;
     }
     Ok(())
 }
@@ -264,18 +255,18 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         return;
     }
     if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
-        lose_device(device);
+        device.lose();
         return;
     }
     let qp = match device.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
-        Some(Party::Leaving) => {
+        _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
+                // The peer has answered the message that ended the connection.
                 device.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
             }
             return;
         }
-        _ => return,
     };
     log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
@@ -328,7 +319,6 @@ fn request(device: &Arc<Device>, event: Event) {
     id.set_token(token);
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
-    device.parties.lock().insert(token, Party::Incoming);
     let info = ConnectionRequestInfo {
         qualifier,
         remote_address: id.remote_address().unwrap_or_else(|| device.attributes.address.clone()),
@@ -336,7 +326,7 @@ fn request(device: &Arc<Device>, event: Event) {
         private_data: event.private_data,
     };
     let reads = (event.responder_resources, event.initiator_depth);
-    let incoming = Incoming { device: device.clone(), token, id: Some(id), reads };
+    let incoming = Incoming { token, id: Some(id), reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
@@ -375,13 +365,11 @@ fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
 
 fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     let private_data = std::mem::take(&mut qp.state.lock().private_data);
-    id.connect(&Terms {
-        qp_number: qp.number(),
-        srq: qp.has_srq(),
-        reads_in: qp.reads.0,
-        reads_out: qp.reads.1,
-        private_data: &private_data,
-    })
+    id.connect(&terms(qp, qp.reads, &private_data))
+}
+
+fn terms<'a>(qp: &Qp, (reads_in, reads_out): (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
+    Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads_in, reads_out, private_data }
 }
 
 /// The peer has accepted, and this end confirms it. The peer may serve and ask for fewer reads at a time than this

@@ -53,8 +53,6 @@ pub struct CompletionQueue {
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
-    /// The round of looks in which the thread came by last.
-    round: AtomicU64,
     /// Looks so far; changed under the lock of the tools alone.
     looks: AtomicU64,
     /// Looks at the time of the last [`CompletionQueue::glance`].
@@ -143,7 +141,6 @@ impl CompletionQueue {
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
-            round: AtomicU64::new(0),
             looks: AtomicU64::new(0),
             looks_before: AtomicU64::new(0),
         })?;
@@ -221,14 +218,12 @@ impl CompletionQueue {
         }
     }
 
-    /// Makes room for one more queue pair; see [`CompletionQueue::join`].
-    pub fn reserve(&self) -> Result<()> {
-        self.fetch.lock().table.room()
-    }
-
-    /// Completions of `qp` are reported from now on.
-    pub fn join(&self, qp: &Arc<Qp>) {
-        self.fetch.lock().table.insert(qp.number(), qp.clone());
+    /// Completions of `qp` are reported from now on, until [`CompletionQueue::leave`].
+    pub fn join(&self, qp: &Arc<Qp>) -> Result<()> {
+        let table = &mut self.fetch.lock().table;
+        table.room()?;
+        table.insert(qp.number(), qp.clone());
+        Ok(())
     }
 
     /// Completions of `qp` are of no interest any more.
@@ -253,11 +248,6 @@ impl CompletionQueue {
             self.settle();
         }
         self.looks_before.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-
-    /// True for the first call with this number of a round.
-    pub fn is_new_in(&self, round: u64) -> bool {
-        self.round.swap(round, Ordering::Relaxed) != round
     }
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
@@ -368,7 +358,7 @@ impl CompletionQueue {
         if std::mem::take(&mut source.due)
             && let Some(qp) = table.at(source.last)
         {
-            qp.announce();
+            qp.sink.recv_announced();
         }
         if !nothing {
             found.drained |= self.channel.raw.drain();

@@ -11,7 +11,7 @@
 //! all.
 //!
 //! # A device that goes away
-//! [`Device::lose_device`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
+//! [`Device::lose`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
 //! identifier that is bound to it; [`Device`] keeps one that does nothing else (`Sentinel`), so that an adapter without
 //! connections hears of it. The program is told once, all queue pairs end, and nothing new is made on the device. On a
 //! device without disassociation, such as Soft-RoCE, the system goes on serving the process, and the removal waits
@@ -31,7 +31,7 @@ use host::doorbell::Doorbell;
 use host::environment;
 use host::fork::{NotInherited, undivided};
 use host::lock::{Mutex, RwLock};
-use host::memory;
+use host::memory::{self, Room};
 use host::timers::Timers;
 
 use crate::adapter::Verbs;
@@ -104,8 +104,6 @@ pub struct Device {
     next_token: AtomicU64,
     /// The time from which on all completion queues may be looked at again, where nothing demands it.
     next_glance: Mutex<Option<Instant>>,
-    /// Rounds of looks at some completion queues, counted from 1.
-    rounds: AtomicU64,
 }
 
 /// The identifier that tells of the removal of the device.
@@ -183,7 +181,6 @@ impl Device {
                 context,
                 next_token: AtomicU64::new(1),
                 next_glance: Mutex::default(),
-                rounds: AtomicU64::new(1),
             })?)
         };
         opened().map_err(|error| {
@@ -192,11 +189,18 @@ impl Device {
         })
     }
 
-    /// Notes that the device cannot go on or was removed. True for the first call.
-    pub fn lose_device(&self) -> bool {
-        let first = !self.sentinel.gone.swap(true, Ordering::AcqRel);
+    /// The device cannot go on, or the system waits for this process to close it: all connections end, and the program
+    /// is told.
+    pub fn lose(&self) {
+        if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
+            log::error!("device {} cannot go on: all connections end", self.place.name);
+        }
         self.tell_of_loss();
-        first
+        for qp in self.qps() {
+            qp.lose_device();
+        }
+        // No message reaches a peer any longer.
+        self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
     /// Whether the device cannot go on or was removed.
@@ -230,6 +234,14 @@ impl Device {
     /// The queue pair with this number.
     pub fn qp(&self, number: u32) -> Option<Arc<Qp>> {
         self.table.read().get(&number).cloned()
+    }
+
+    /// Adds a queue pair, until it leaves.
+    pub fn add_qp(&self, qp: &Arc<Qp>) -> Result<()> {
+        let mut table = self.table.write();
+        table.room(1)?;
+        table.insert(qp.number(), qp.clone());
+        Ok(())
     }
 
     /// All queue pairs.
@@ -280,12 +292,10 @@ impl Device {
 
     /// Reports what has completed in the queues of these queue pairs, each queue once.
     pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
-        let round = self.rounds.fetch_add(1, Ordering::Relaxed);
-        for reservation in qps.into_iter().flat_map(|qp| qp.reservations()) {
-            if reservation.cq.is_new_in(round) {
-                reservation.cq.settle();
-            }
-        }
+        let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| qp.reservations()).map(|entries| &entries.cq).collect();
+        cqs.sort_by_key(|cq| Arc::as_ptr(cq));
+        cqs.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        cqs.into_iter().for_each(|cq| cq.settle());
     }
 
     /// The shared receive queues that have buffers for which the device has no room: the thread must then make the

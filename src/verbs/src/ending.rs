@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use rdma_sys::ibv_qp_state;
 
-use crate::cm::Party;
 use crate::qp::{Qp, QpPhase};
 
 /// The longest that the device may take to give work back.
@@ -56,7 +55,7 @@ impl Qp {
     }
 
     fn to_error(&self) {
-        if let Err(error) = self.raw().go(ibv_qp_state::IBV_QPS_ERR) {
+        if let Err(error) = self.raw.go(ibv_qp_state::IBV_QPS_ERR) {
             log::warn!("queue pair {} does not stop: {error}", self.number());
         }
     }
@@ -64,14 +63,9 @@ impl Qp {
     /// Has the device forget all work. Windows are freed before, while the queue pair to which they are bound is there.
     fn reset(&self) {
         self.end_binds();
-        if let Err(error) = self.raw().go(ibv_qp_state::IBV_QPS_RESET) {
+        if let Err(error) = self.raw.go(ibv_qp_state::IBV_QPS_RESET) {
             log::warn!("queue pair {} is not reset: {error}", self.number());
         }
-    }
-
-    /// The device tells that it takes no more buffers of the shared queue.
-    pub fn last_reached(&self) {
-        self.last_reached.store(true, Ordering::Release);
     }
 
     /// True if all work has come back, as far as completions were fetched. The thread asks now and then while the
@@ -90,7 +84,7 @@ impl Qp {
             (time(state.since), time(state.quiet))
         };
         let patience = if self.device.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
-        if all && (!self.has_srq() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
+        if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
             return true;
         }
         if self.device.is_gone() && quiet >= GONE_QUIET {
@@ -129,7 +123,7 @@ impl Qp {
         if let Some((token, cm)) = cm {
             // The kernel repeats a farewell that got lost, as long as the identifier is there.
             let leave = Instant::now() + if farewell && !self.device.is_gone() { FAREWELL } else { Duration::ZERO };
-            self.device.parties.lock().insert(token, Party::Leaving);
+            self.device.parties.lock().remove(&token);
             self.device.work.lock().leaving.set(leave, (token, cm));
         }
         let failed = failure.recv.is_some() || failure.request.is_some();
@@ -190,13 +184,8 @@ impl Qp {
         self.begin_end(ConnectionReport::Broken);
     }
 
-    /// True if the connection is over.
-    pub fn is_dead(&self) -> bool {
-        self.phase() == QpPhase::Dead
-    }
-
     /// Takes the queue pair out of all tables.
-    fn leave(&self) {
+    pub(crate) fn leave(&self) {
         self.device.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {
             srq.end();

@@ -21,7 +21,7 @@ use dat_core::transport::{
 };
 use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
-use host::memory::{self, Room};
+use host::memory;
 use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
 
 use crate::adapter::Verbs;
@@ -137,7 +137,7 @@ pub struct Failure {
 
 /// One end of a connection.
 pub struct Qp {
-    raw: RawQp,
+    pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
     requests: Reservation,
@@ -232,30 +232,14 @@ impl Qp {
             }),
             ended: Condvar::new(),
         })?;
-        qp.reservations().into_iter().try_for_each(|reservation| reservation.cq.reserve())?;
-        let mut table = device.table.write();
-        table.room(1)?;
-        table.insert(qp.number(), qp.clone());
-        drop(table);
-        for reservation in qp.reservations() {
-            reservation.cq.join(&qp);
-        }
+        let joined = qp.reservations().into_iter().try_for_each(|entries| entries.cq.join(&qp));
+        joined.and_then(|()| device.add_qp(&qp)).inspect_err(|_| qp.leave())?;
         Ok(qp)
     }
 
     /// The number under which the device knows it.
     pub fn number(&self) -> u32 {
         self.raw.number()
-    }
-
-    /// True if it takes buffers from a shared queue.
-    pub fn has_srq(&self) -> bool {
-        self.srq.is_some()
-    }
-
-    /// The queue pair of the device.
-    pub fn raw(&self) -> &RawQp {
-        &self.raw
     }
 
     /// The phase at this moment.
@@ -266,11 +250,6 @@ impl Qp {
     /// Its entries in completion queues, for requests and for receives.
     pub fn reservations(&self) -> [&Reservation; 2] {
         [&self.requests, &self.receives]
-    }
-
-    /// True if its work completes in the queue that the device knows under this address.
-    pub fn completes_in(&self, address: usize) -> bool {
-        self.reservations().iter().any(|reservation| reservation.raw.address() == address)
     }
 
     /// Hands over a receive.
@@ -407,7 +386,7 @@ impl Qp {
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
-            self.fail(|failure| failure.recv = failure.recv.or(Some(done)));
+            self.state.lock().failure.recv.get_or_insert(done);
         }
     }
 
@@ -436,7 +415,7 @@ impl Qp {
         if status != Status::Flushed {
             let text = status::text(completion.status);
             log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
-            self.fail(|failure| failure.request = failure.request.or(Some((FailedRequest::Number(id), status))));
+            self.state.lock().failure.request.get_or_insert((FailedRequest::Number(id), status));
         }
         self.failed.store(true, Ordering::Release);
     }
@@ -474,15 +453,6 @@ impl Qp {
             let _ = self.raw.ring();
         }
         waits
-    }
-
-    fn fail(&self, note: impl FnOnce(&mut Failure)) {
-        note(&mut self.state.lock().failure);
-    }
-
-    /// One of the receives told so far was announced by its sender.
-    pub fn announce(&self) {
-        self.sink.recv_announced();
     }
 
     /// Goes on with an end that waited for the last request, frees windows that the peer has revoked, and begins the end

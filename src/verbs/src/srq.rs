@@ -19,6 +19,7 @@ use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
+use crate::channels;
 use crate::device::Device;
 use crate::memory::Zone;
 use crate::qp::wr;
@@ -95,6 +96,16 @@ impl Drop for Attachment {
     }
 }
 
+impl Drop for SharedQueue {
+    fn drop(&mut self) {
+        let address = self.raw.address();
+        self.device.srqs.lock().remove(&address);
+        for cq in channels::each(&self.device.cqs) {
+            cq.forget_shared(address);
+        }
+    }
+}
+
 impl SharedQueue {
     /// A queue for `depth` receives of up to `segments` segments.
     pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
@@ -123,7 +134,9 @@ impl SharedQueue {
         state.reserve(depth, by_user)?;
         let (device, zone) = (device.clone(), zone.pd.clone());
         let waiting = AtomicBool::new(false);
-        Ok(memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?)
+        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?;
+        queue.device.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
+        Ok(queue)
     }
 
     /// A queue pair of the zone `pd` is going to take buffers.

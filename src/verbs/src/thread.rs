@@ -118,11 +118,8 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     for qp in each(device, |work| work.timers.take_due(now)) {
         alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
-    for (token, id) in each(device, |work| work.leaving.take_due(now)) {
-        alone(|| {
-            device.parties.lock().remove(&token);
-            drop(id);
-        });
+    for (_, id) in each(device, |work| work.leaving.take_due(now)) {
+        alone(|| drop(id));
     }
     if turns.tidied.is_none_or(|last| now - last >= TIDY_TICK) {
         tidy(device);
@@ -247,7 +244,7 @@ fn device_event(device: &Arc<Device>, event: AsyncEvent, limits_due: &mut Vec<us
         }
         AsyncEvent::QpLastReached(number) => {
             if let Some(qp) = device.qp(number) {
-                qp.last_reached();
+                qp.last_reached.store(true, Ordering::Release);
             }
         }
         AsyncEvent::SrqLimit(address) => {
@@ -258,7 +255,11 @@ fn device_event(device: &Arc<Device>, event: AsyncEvent, limits_due: &mut Vec<us
         }
         AsyncEvent::CqFailed(address) => {
             log::error!("a completion queue overflowed: its connections end");
-            for qp in device.qps().into_iter().filter(|qp| qp.completes_in(address)) {
+            for qp in device
+                .qps()
+                .into_iter()
+                .filter(|qp| qp.reservations().iter().any(|entries| entries.raw.address() == address))
+            {
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
@@ -266,22 +267,9 @@ fn device_event(device: &Arc<Device>, event: AsyncEvent, limits_due: &mut Vec<us
             log::error!("a shared receive queue cannot go on: its connections end");
             end_takers(device, address);
         }
-        AsyncEvent::DeviceFailed => lose_device(device),
+        AsyncEvent::DeviceFailed => device.lose(),
         AsyncEvent::Other(number) => log::info!(target: EXCEPTION, "device {}: event {number}", device.place.name),
     }
-}
-
-/// The device cannot go on, or the system waits for this process to let go of it: all connections end, and the program
-/// is told.
-pub fn lose_device(device: &Device) {
-    if device.lose_device() {
-        log::error!("device {} cannot go on: all connections end", device.place.name);
-    }
-    for qp in device.qps() {
-        qp.lose_device();
-    }
-    // No farewell reaches anybody any more.
-    device.work.lock().leaving.move_to(Instant::now(), |_| true);
 }
 
 fn sleep(device: &Device, limit: Option<Duration>) {

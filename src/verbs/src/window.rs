@@ -300,9 +300,9 @@ impl Qp {
         self.singles.lock().room()?;
         let number = wr::send(id);
         let (key, kept) = window.bind(self.number(), target, |posting| match posting {
-            Posting::Bind(mw, range) => self.raw().post_bind(number, mw, range),
-            Posting::BindSingle(mw, key, range) => self.raw().post_bind_single(number, mw, key, range),
-            Posting::Nothing => self.raw().post_nothing(number),
+            Posting::Bind(mw, range) => self.raw.post_bind(number, mw, range),
+            Posting::BindSingle(mw, key, range) => self.raw.post_bind_single(number, mw, key, range),
+            Posting::Nothing => self.raw.post_nothing(number),
         })?;
         if let Bound::Single(single) = &window.bound {
             // The end of the connection revokes it, and has not begun, because the queue is open.
