@@ -27,7 +27,6 @@ const SINGLE_WINDOWS: ibv_device_cap_flags = ibv_device_cap_flags(
     ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A.0 | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0,
 );
 
-/// The vendor number of Soft-RoCE.
 const SOFT_ROCE: u32 = 0xff_ffff;
 
 /// The sizes of packets, by their codes from 1 on.
@@ -44,16 +43,13 @@ pub struct Limits {
     pub reads_out: u8,
     /// Shared receive queues can be resized.
     pub srq_resize: bool,
-    /// There are memory windows.
     pub windows: bool,
     /// There are memory windows for one queue pair.
     pub single_windows: bool,
-    /// There are atomic operations.
     pub atomics: bool,
     /// The device is Soft-RoCE, which does some things in its own way: it does not keep peers within the range of a
     /// window, and it has a status of its own for messages that are too long.
     pub soft_roce: bool,
-    /// The device speaks iWARP.
     pub iwarp: bool,
 }
 

@@ -87,7 +87,6 @@ pub fn after_fork_in_child() {
     TAKEN.store(0, Ordering::Release);
 }
 
-/// The channels of an adapter.
 #[derive(Default)]
 pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 

@@ -89,10 +89,8 @@ struct Source {
     due: bool,
 }
 
-/// The outcome of a fetch.
 #[derive(Default)]
 struct Found {
-    /// There may be more.
     more: bool,
     /// Announcements were taken from the channel, perhaps those of other queues.
     drained: bool,

@@ -95,7 +95,6 @@ pub struct Device {
     told: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
-    /// Wakes the thread.
     pub(crate) bell: Doorbell,
     /// Reports the removal of the device, however few other identifiers there are.
     sentinel: Sentinel,
@@ -244,7 +243,6 @@ impl Device {
         Ok(())
     }
 
-    /// All queue pairs.
     pub fn qps(&self) -> Vec<Arc<Qp>> {
         self.table.read().values().cloned().collect()
     }

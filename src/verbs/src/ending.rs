@@ -40,7 +40,7 @@ impl Qp {
                 _ => return false,
             };
             state.phase = QpPhase::Draining;
-            state.cause = cause;
+            state.cause = Some(cause);
             state.since = Some(Instant::now());
             state.cm.as_ref().map(|(_, cm)| cm.clone())
         };
@@ -117,7 +117,12 @@ impl Qp {
             let mut state = self.state.lock();
             state.phase = QpPhase::Dead;
             self.ended.notify_all();
-            (state.cause.clone(), std::mem::take(&mut state.failure), state.cm.take(), state.farewell)
+            (
+                state.cause.clone().unwrap_or(ConnectionReport::Disconnected),
+                std::mem::take(&mut state.failure),
+                state.cm.take(),
+                state.farewell,
+            )
         };
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
         if let Some((token, cm)) = cm {

@@ -23,7 +23,6 @@ use crate::sys::device;
 /// The place of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Name of the device.
     pub name: String,
     /// Its port, counted from 1.
     pub port: u8,
@@ -44,9 +43,6 @@ type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
 /// If `instance` is empty, the entry's name `verbs-NETDEV` tells the interface.
-///
-/// # Errors
-/// [`Fault`].
 pub fn locate(name: &str, instance: &str) -> Result<Place, Fault> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();

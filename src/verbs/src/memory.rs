@@ -16,7 +16,6 @@ use crate::device::Device;
 use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Pd};
 
-/// A protection zone.
 pub struct Zone {
     /// Dropped before the zone of the device, in which it is registered.
     anchor: Mutex<Option<Arc<Anchor>>>,
@@ -38,7 +37,6 @@ impl ZoneId for Zone {
 }
 
 impl Zone {
-    /// Makes a zone.
     pub fn new(device: &Device) -> Result<Self> {
         let pd = Pd::new(&device.context).map_err(exhausted(Resource::Zone))?;
         Ok(Zone { anchor: Mutex::new(None), pd, number: zone::next_number() })

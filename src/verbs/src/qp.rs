@@ -38,12 +38,10 @@ use crate::work_queue::{Backlog, BacklogWork, WorkQueue};
 pub mod wr {
     const RECV: u64 = 1 << 63;
 
-    /// The identifier of a receive.
     pub fn recv(id: u64) -> u64 {
         id | RECV
     }
 
-    /// The identifier of a request.
     pub fn send(id: u64) -> u64 {
         id & !RECV
     }
@@ -82,25 +80,24 @@ pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
 }
 
 /// How far a connection has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QpPhase {
     /// Nothing was tried yet.
+    #[default]
     Idle,
     /// The active end waits for an answer.
     Connecting,
     /// The passive end has accepted.
     Accepting,
-    /// Up.
     Connected,
     /// Going down: work is coming back.
     Draining,
-    /// Over.
     Dead,
 }
 
 /// The part of a queue pair that changes with its phase.
+#[derive(Default)]
 pub struct State {
-    /// The phase.
     pub phase: QpPhase,
     /// The identifier, and its token.
     pub cm: Option<(u64, Arc<CmId>)>,
@@ -111,8 +108,7 @@ pub struct State {
     /// The route that the kernel looks for: from where, to where, and until when.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     /// The reason why it goes down.
-    pub cause: ConnectionReport,
-    /// The first receive or request that failed.
+    pub cause: Option<ConnectionReport>,
     pub failure: Failure,
     /// True if the peer was told of the end.
     pub farewell: bool,
@@ -129,9 +125,7 @@ pub struct State {
 /// The first receive or request that failed.
 #[derive(Default)]
 pub struct Failure {
-    /// The receive.
     pub recv: Option<RecvDone>,
-    /// The request.
     pub request: Option<(FailedRequest, Status)>,
 }
 
@@ -216,20 +210,7 @@ impl Qp {
             failed: AtomicBool::new(false),
             drained: AtomicBool::new(false),
             last_reached: AtomicBool::new(false),
-            state: Mutex::new(State {
-                phase: QpPhase::Idle,
-                cm: None,
-                private_data: Vec::new(),
-                deadline: None,
-                way: None,
-                cause: ConnectionReport::Disconnected,
-                failure: Failure::default(),
-                farewell: false,
-                since: None,
-                finishing: false,
-                seen: 0,
-                quiet: None,
-            }),
+            state: Mutex::default(),
             ended: Condvar::new(),
         })?;
         let joined = qp.reservations().into_iter().try_for_each(|entries| entries.cq.join(&qp));
@@ -242,7 +223,6 @@ impl Qp {
         self.raw.number()
     }
 
-    /// The phase at this moment.
     pub fn phase(&self) -> QpPhase {
         self.state.lock().phase
     }

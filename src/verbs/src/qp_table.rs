@@ -15,15 +15,11 @@ pub struct QpTable<Q> {
 }
 
 impl<Q> QpTable<Q> {
-    /// None so far.
     pub fn new() -> Self {
         QpTable { list: Vec::new(), positions: FxHashMap::default() }
     }
 
     /// Makes room for one more.
-    ///
-    /// # Errors
-    /// [`dat_core::error::Resource::Memory`].
     pub fn room(&mut self) -> Result<()> {
         self.list.room(1)?;
         Ok(self.positions.room(1)?)

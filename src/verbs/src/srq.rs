@@ -28,7 +28,6 @@ use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
 use crate::work_queue::Refusals;
 
-/// A shared receive queue.
 pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     device: Arc<Device>,
@@ -157,7 +156,6 @@ impl SharedQueue {
         Ok(Attachment { queue: self.clone(), ended: AtomicBool::new(false) })
     }
 
-    /// Adds a receive.
     #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> Result<()> {
         let mut state = self.state.lock();

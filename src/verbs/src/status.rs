@@ -40,7 +40,6 @@ fn name(resource: Resource) -> &'static str {
     }
 }
 
-/// The status of a completion.
 pub fn of_completion(status: ibv_wc_status::Type) -> Status {
     use ibv_wc_status as wc;
     match status {

@@ -44,7 +44,6 @@ const IDLE_TICK: Duration = Duration::from_millis(100);
 /// Time between two searches for attempts and connections that have ended.
 const TIDY_TICK: Duration = Duration::from_millis(10);
 
-/// Starts the thread.
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     let device = device.clone();
     thread::start(c"dat-verbs", move || run(&device))

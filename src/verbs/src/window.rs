@@ -257,10 +257,6 @@ pub struct Singles {
 }
 
 impl Singles {
-    /// Makes room for one more.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`].
     fn room(&mut self) -> Result<()> {
         if self.bound.len() == self.bound.capacity() {
             self.bound.retain(|_, window| window.strong_count() > 0);

@@ -136,9 +136,6 @@ impl WorkQueue {
     }
 
     /// Keeps a request or a receive for later.
-    ///
-    /// # Errors
-    /// [`dat_core::error::Resource::Memory`].
     #[cold]
     pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
         self.backlog.room(1)?;

@@ -36,7 +36,6 @@ pub type EventKind = rdma_cm_event_type::Type;
 
 /// An event, copied and already acknowledged, so that nothing waits for its handling.
 pub struct Event {
-    /// The kind.
     pub kind: EventKind,
     /// The token of the identifier; for a request, that of the listener.
     pub token: u64,
@@ -124,7 +123,6 @@ pub struct CmId {
 /// The terms that both ends agree upon.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// Number of the queue pair.
     pub qp_number: u32,
     /// Whether it takes its buffers from a shared queue.
     pub srq: bool,
@@ -271,21 +269,18 @@ impl CmId {
         outcome(|| unsafe { rdma_establish(self.raw.as_ptr()) })
     }
 
-    /// Accepts the request.
     pub fn accept(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
         outcome(|| unsafe { rdma_accept(self.raw.as_ptr(), &raw mut param) })
     }
 
-    /// Refuses the request.
     pub fn reject(&self, private_data: &[u8]) -> io::Result<()> {
         let len = u8::try_from(private_data.len()).unwrap_or(u8::MAX);
         // SAFETY: the private data live through the call.
         outcome(|| unsafe { rdma_reject(self.raw.as_ptr(), private_data.as_ptr().cast(), len) })
     }
 
-    /// Ends the connection.
     pub fn disconnect(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
         outcome(|| unsafe { rdma_disconnect(self.raw.as_ptr()) })
@@ -309,7 +304,6 @@ impl CmId {
         u16::from_be(unsafe { rdma_get_dst_port(self.raw.as_ptr()) })
     }
 
-    /// The peer's address.
     pub fn remote_address(&self) -> Option<Address> {
         // SAFETY: the identifier is live; these are the bytes of a socket address, for which any values are valid.
         let bytes: [u8; 28] = unsafe {

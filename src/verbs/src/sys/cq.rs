@@ -68,7 +68,6 @@ pub struct RawCq {
 /// The completions that are announced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Announce {
-    /// The next completion.
     Next,
     /// The next completion that failed, or whose sender asked for an announcement.
     Solicited,
@@ -83,10 +82,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Room without completions.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn new() -> Result<Self, NoMemory> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
         Ok(Batch { entries: memory::boxed(unsafe { std::mem::zeroed() })? })

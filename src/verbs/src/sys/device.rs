@@ -126,7 +126,6 @@ impl Context {
         Ok(unsafe { gid.raw })
     }
 
-    /// Whether the device speaks iWARP.
     pub fn is_iwarp(&self) -> bool {
         // SAFETY: an open context has a device, which outlives it.
         let kind = unsafe { (*self.raw.device).transport_type };

@@ -10,7 +10,6 @@ use rdma_sys::*;
 use super::Owned;
 use super::device::Context;
 
-/// A protection zone.
 pub struct Pd {
     pub(super) raw: Owned<ibv_pd>,
     /// Kept open as long as the zone exists.
@@ -18,7 +17,6 @@ pub struct Pd {
 }
 
 impl Pd {
-    /// Makes a zone.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let raw = Owned::made(|| unsafe { ibv_alloc_pd(context.raw.as_ptr()) })?;
@@ -29,7 +27,6 @@ impl Pd {
 /// The permitted uses of registered memory: a set of the `IBV_ACCESS_*` bits.
 pub type Access = c_int;
 
-/// Registered memory.
 pub struct Mr {
     pub(super) raw: Owned<ibv_mr>,
     _pd: Arc<Pd>,
@@ -64,7 +61,6 @@ pub enum MwKind {
     Single,
 }
 
-/// A memory window.
 pub struct Mw {
     pub(super) raw: Owned<ibv_mw>,
     _pd: Arc<Pd>,

@@ -24,13 +24,10 @@ use super::{Owned, code, meaning, must_be_mappable};
 /// Sizes of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
-    /// Requests.
     pub sends: u32,
     /// Receives; 0 with a shared queue.
     pub recvs: u32,
-    /// Segments of a request.
     pub send_segments: u32,
-    /// Segments of a receive.
     pub recv_segments: u32,
     /// Bytes of a request that the processor may copy into the queue.
     pub inline: u32,
@@ -123,7 +120,6 @@ impl RawQp {
         self.raw.qp_num
     }
 
-    /// Changes state or attributes.
     pub fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
         // SAFETY: a live queue pair; the structure is read.
         code(|| unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
