@@ -40,7 +40,7 @@ impl Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
-        // The end of a connection may not have come in time; the device lets go of its buffers with the queue pair.
+        // The end of a connection may not have come in time. A queue pair that is destroyed uses no buffer.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
         // Tasks that are left refer to queue pairs, and these to the device, which would stay for ever.
@@ -85,7 +85,7 @@ impl Hooks for Verbs {
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
-            // The region that it showed is asked for when it is dropped.
+            // The region is asked for when it is dropped.
             Shown::Before(_) => true,
             Shown::Window(window) => {
                 window.await_binds(&self.device);
@@ -96,7 +96,7 @@ impl Hooks for Verbs {
     }
 
     fn drain(&self, qp: &Arc<Qp>) {
-        // It may be that no thread looks for the completion of the last request.
+        // It may be that no thread fetches the completion of the last request.
         self.device.command(|work| work.awaited.push_back(qp.clone()));
     }
 
@@ -164,7 +164,7 @@ impl Transport for Verbs {
 
     fn report_to(&self, sink: AdapterSink<Self>) {
         let _ = self.device.adapter.set(sink);
-        self.device.tell_of_loss();
+        self.device.report_loss();
     }
 
     #[inline]
@@ -173,7 +173,7 @@ impl Transport for Verbs {
         match (cq, how) {
             (Some(cq), _) => cq.settle(),
             (None, Poll::Complete) => self.device.settle(),
-            (None, Poll::IfFree) => self.device.glance(),
+            (None, Poll::IfFree) => self.device.settle_unread(),
         }
     }
 
@@ -211,8 +211,8 @@ impl Transport for Verbs {
     fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
         srq.set_limit(limit)?;
         if limit > 0 {
-            // The device raises no event for receives that it consumed between the core's look and now.
-            self.device.command(|work| work.look = true);
+            // The device raises no event for receives that it consumed since the core last counted them.
+            self.device.command(|work| work.settle = true);
         }
         Ok(())
     }

@@ -2,10 +2,10 @@
 //! without any lock.
 //!
 //! A device may have several addresses, each with listeners of its own, so an endpoint connects to the address that it
-//! was told (`destination`); only a local address that is on no interface of a device, where rdma_cm finds no way,
+//! was given (`destination`); only a local address that is on no interface of a device, where rdma_cm finds no way,
 //! stands for the adapter's own. Private data and qualifiers have the form that the C implementation's provider over
-//! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats a farewell
-//! that got lost.
+//! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats the message
+//! that ends it if that got lost.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -355,7 +355,7 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
         Some((from, to, until)) if Instant::now() < until && !qp.device.is_gone() => {
-            // The kernel reports a timeout for an address without a route; a socket tells the reason.
+            // The kernel reports a timeout for an address without a route; a socket gives the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)
         }
@@ -392,8 +392,8 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     }
 }
 
-/// Tells of a connection that this end accepted, unless that was done. The peer ends a connection, or sends on it, only once
-/// it stands there; the kernel may tell of that before it tells that the connection stands here, or instead.
+/// Reports a connection that this end accepted, unless that was done. The peer ends a connection, or sends on it, only
+/// once it is up there; the kernel may report that before the connection is up here, or instead of it.
 pub fn used_by_peer(qp: &Arc<Qp>) {
     if qp.phase() == QpPhase::Accepting {
         established(qp, Vec::new());

@@ -6,20 +6,20 @@
 //! takes as long as to make one. A part that is too short for another queue pair is resized; if the device cannot do
 //! that, another part is added.
 //!
-//! Receives whose waiters are told only of announced messages complete in parts of their own: completions do not carry
+//! Receives whose waiters wake for solicited messages alone complete in parts of their own: completions do not carry
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
 //! time.
 //!
 //! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
 //! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
 //! completion names its queue pair by number, which is looked up among those that complete here ([`QpTable`]), so
-//! one of a queue pair that is gone finds nobody. The queue remembers whose completion came last. A fetch takes up to
-//! 16, and the core is told once of requests that follow each other. Every request is signalled, also those whose
+//! one of a queue pair that is gone is dropped. The queue remembers whose completion came last. A fetch takes up to
+//! 16, and the core gets one report of requests that follow each other. Every request is signalled, also those whose
 //! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
 //! an entry is free once its completion is fetched.
 //!
 //! An announcement may come a little before its completion or after it; so a queue for announced messages is read to
-//! its end before the core is told that one of them was announced. Fetching some of these asks the channel, the one
+//! its end before this is reported. Fetching some of these asks the channel, the one
 //! system call of a dequeue.
 
 use std::io;
@@ -49,14 +49,14 @@ pub struct CompletionQueue {
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
+    /// A thread that fetches completions holds this lock until it has reported them, so that reports are in order.
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
-    /// Looks so far; changed under the lock of the tools alone.
-    looks: AtomicU64,
-    /// Looks at the time of the last [`CompletionQueue::glance`].
-    looks_before: AtomicU64,
+    /// Fetches so far; changed under the lock of `fetch` alone.
+    fetches: AtomicU64,
+    /// Fetches at the time of the last [`CompletionQueue::settle_if_unread`].
+    fetches_before: AtomicU64,
 }
 
 struct Part {
@@ -85,7 +85,7 @@ struct Source {
     solicited: bool,
     /// The place of the queue pair whose completion came last.
     last: usize,
-    /// An announced message was among those fetched, or will be the next.
+    /// A solicited message was among those fetched, or will be the next.
     due: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct Load {
     pub count: usize,
     /// A shared receive queue, by its address, and its receives: its queue pairs share the entries for these.
     pub shared: Option<(usize, usize)>,
-    /// Waiters are told only of messages that their senders announce.
+    /// Waiters wake for solicited messages alone.
     pub solicited: bool,
 }
 
@@ -139,8 +139,8 @@ impl CompletionQueue {
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
-            looks: AtomicU64::new(0),
-            looks_before: AtomicU64::new(0),
+            fetches: AtomicU64::new(0),
+            fetches_before: AtomicU64::new(0),
         })?;
         cq.channel.add(&cq);
         device.add_cq(&cq);
@@ -224,7 +224,7 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Completions of `qp` are of no interest any more.
+    /// Completions of `qp` are no longer reported.
     pub fn leave(&self, qp: &Qp) {
         let gone = self.fetch.lock().table.remove(qp.number());
         drop(gone);
@@ -239,13 +239,13 @@ impl CompletionQueue {
         }
     }
 
-    /// Reports all work that has completed, unless somebody has looked since the last call: a queue that the program
+    /// Reports all work that has completed, unless a thread has fetched since the last call: a queue that the program
     /// reads is left to the program's threads. One thread at a time calls this.
-    pub fn glance(&self) {
-        if self.looks.load(Ordering::Relaxed) == self.looks_before.load(Ordering::Relaxed) {
+    pub fn settle_if_unread(&self) {
+        if self.fetches.load(Ordering::Relaxed) == self.fetches_before.load(Ordering::Relaxed) {
             self.settle();
         }
-        self.looks_before.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.fetches_before.store(self.fetches.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
@@ -299,7 +299,7 @@ impl CompletionQueue {
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
-            // Whoever fetches next takes the announcement of a part for messages that their senders announced.
+            // The next fetch takes the announcement of a part for solicited messages.
             any |= if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
         }
         any
@@ -309,7 +309,7 @@ impl CompletionQueue {
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, touched } = fetch;
-        self.looks.store(self.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.fetches.store(self.fetches.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
         if let [source] = &mut **sources
             && !source.solicited
@@ -325,7 +325,7 @@ impl CompletionQueue {
         self.fetch_parts(fetch)
     }
 
-    /// Does what [`CompletionQueue::fetch`] does, for several parts, or one that cannot be read.
+    /// The same for several parts, or for one that cannot be read.
     #[inline(never)]
     fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, touched } = fetch;
@@ -348,9 +348,7 @@ impl CompletionQueue {
         found
     }
 
-    /// Learns from the channel whether a message that its sender announced is among those that were fetched. An
-    /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
-    /// its end before the core is told of it.
+    /// Asks the channel whether one of the messages that were fetched is solicited; see above.
     #[cold]
     fn look_for_announcement(&self, source: &mut Source, table: &QpTable<Qp>, nothing: bool, found: &mut Found) {
         if std::mem::take(&mut source.due)
@@ -416,7 +414,7 @@ fn report_runs(done: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: 
     }
 }
 
-/// Does what [`report_runs`] does, for completions that belong together.
+/// Reports completions that belong together.
 #[inline(always)]
 fn report(run: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };

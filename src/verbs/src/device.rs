@@ -4,16 +4,15 @@
 //! queues and of shared receive queues; posting and fetching touch none of it.
 //!
 //! An adapter may have thousands of completion queues, since programs make several dispatchers for each endpoint. No
-//! event of one connection leads to a look at all of them: for a queue pair that ends the thread looks at its two
-//! queues, for the limit of a shared receive queue at those of its queue pairs. Looks at all queues that nothing
-//! demands ([`Device::glance`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
-//! that somebody has read since the last one. A query that must know all that has completed (`Poll::Complete`) looks at
-//! all.
+//! event of one connection leads to a round through all of them: for a queue pair that ends the thread fetches from its
+//! two queues, for the limit of a shared receive queue from those of its queue pairs. Rounds that nothing demands
+//! ([`Device::settle_unread`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
+//! that were read since the last one. A query that must know all that has completed (`Poll::Complete`) goes through all.
 //!
 //! # A device that goes away
 //! [`Device::lose`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
 //! identifier that is bound to it; [`Device`] keeps one that does nothing else (`Sentinel`), so that an adapter without
-//! connections hears of it. The program is told once, all queue pairs end, and nothing new is made on the device. On a
+//! connections gets the report too. The program gets one event, all queue pairs end, and nothing new is made. On a
 //! device without disassociation, such as Soft-RoCE, the system goes on serving the process, and the removal waits
 //! until all descriptors of the device are closed. So closing the adapter also closes the files of the context that
 //! librdmacm opened (`Retained` in `sys/cm.rs`), and no identifier is bound to a device that no adapter is open on:
@@ -65,8 +64,8 @@ pub struct Work {
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
     /// Identifiers, by token, whose farewell may be under way, with the time when they can go.
     pub leaving: Timers<(u64, Arc<CmId>)>,
-    /// Whether to look for completions now.
-    pub look: bool,
+    /// Whether to fetch from all completion queues now.
+    pub settle: bool,
 }
 
 /// The state that an open adapter, its objects and its thread share.
@@ -86,13 +85,13 @@ pub struct Device {
     pub(crate) limits: Limits,
     /// Whether tests want shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
-    /// The number of sleeping waits and of agents, which must be told of events because they do not call in.
+    /// The number of sleeping waits and of agents: for these the thread fetches, since they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Whether the device reports nothing any more.
+    /// Whether the descriptor of the device's events has failed.
     pub(crate) lost: AtomicBool,
-    /// Whether the program was told so.
-    told: AtomicBool,
+    /// Whether the loss of the device was reported to the program.
+    reported: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
     pub(crate) bell: Doorbell,
@@ -101,11 +100,11 @@ pub struct Device {
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
-    /// The time from which on all completion queues may be looked at again, where nothing demands it.
-    next_glance: Mutex<Option<Instant>>,
+    /// When all completion queues may be gone through again without a demand.
+    next_settle: Mutex<Option<Instant>>,
 }
 
-/// The identifier that tells of the removal of the device.
+/// The identifier that reports the removal of the device.
 struct Sentinel {
     id: Option<CmId>,
     /// The context that has to be closed then.
@@ -130,12 +129,12 @@ impl Drop for Sentinel {
         if self.gone.load(Ordering::Acquire)
             && let Some(retained) = self.retained
         {
-            uncancelled(|| retained.let_go());
+            uncancelled(|| retained.release());
         }
     }
 }
 
-/// The longest time between two looks at all completion queues, however long one takes.
+/// The longest time between two rounds through all completion queues, however long one takes.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
 impl Device {
@@ -172,14 +171,14 @@ impl Device {
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
-                told: AtomicBool::new(false),
+                reported: AtomicBool::new(false),
                 _note: note,
                 bell,
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
                 context,
                 next_token: AtomicU64::new(1),
-                next_glance: Mutex::default(),
+                next_settle: Mutex::default(),
             })?)
         };
         opened().map_err(|error| {
@@ -189,12 +188,12 @@ impl Device {
     }
 
     /// The device cannot go on, or the system waits for this process to close it: all connections end, and the program
-    /// is told.
+    /// gets an event.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {} cannot go on: all connections end", self.place.name);
         }
-        self.tell_of_loss();
+        self.report_loss();
         for qp in self.qps() {
             qp.lose_device();
         }
@@ -207,11 +206,11 @@ impl Device {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Tells the program, once, that the device cannot go on.
-    pub fn tell_of_loss(&self) {
+    /// Reports to the program, once, that the device cannot go on.
+    pub fn report_loss(&self) {
         if self.is_gone()
             && let Some(adapter) = self.adapter.get()
-            && !self.told.swap(true, Ordering::AcqRel)
+            && !self.reported.swap(true, Ordering::AcqRel)
         {
             adapter.catastrophe();
         }
@@ -272,17 +271,17 @@ impl Device {
         }
     }
 
-    /// Reports what has completed in queues that nobody has read since the last call, unless another thread does or did
-    /// just now. An adapter may have thousands of
-    /// completion queues, and looking at all of them shall not take more than a tenth of a thread's time.
-    pub fn glance(&self) {
-        let Some(mut next) = self.next_glance.try_lock() else { return };
+    /// Reports what has completed in queues that were not read since the last call, unless another thread does so or has
+    /// just done so. An adapter may have thousands of completion queues, which shall not take more than a tenth of a
+    /// thread's time.
+    pub fn settle_unread(&self) {
+        let Some(mut next) = self.next_settle.try_lock() else { return };
         let begin = Instant::now();
         if next.is_some_and(|next| begin < next) {
             return;
         }
         for cq in channels::each(&self.cqs) {
-            cq.glance();
+            cq.settle_if_unread();
         }
         let end = Instant::now();
         *next = Some(end + ((end - begin) * 9).min(LONGEST_REST));

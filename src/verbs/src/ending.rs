@@ -1,9 +1,9 @@
 //! The end of queue pairs. However a connection ends, the queue pair goes to the error state ([`Qp::begin_end`]), the
-//! thread waits until all of its work has come back ([`Qp::drained`]), and only then the core is told ([`Qp::finish`]):
+//! thread waits until all of its work has come back ([`Qp::drained`]), and only then reports it ([`Qp::finish`]):
 //! from that moment the buffers belong to the program again.
 //!
-//! On a shared queue the thread fetches until the device tells that it takes no more buffers; Soft-RoCE does not tell
-//! this, so there it waits until the device has been quiet for a moment. Freeing an endpoint waits for the end
+//! On a shared queue the thread fetches until the device has reported the last buffer that it takes; Soft-RoCE reports
+//! none, so there the thread waits until the device has been quiet for a moment. Freeing an endpoint waits for the end
 //! (`await_end`); closing an adapter begins all ends before it waits for the first.
 
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::qp::{Qp, QpPhase};
 /// The longest that the device may take to give work back.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair of Soft-RoCE on a shared queue counts as drained: the device does
-/// not tell when it takes no more buffers.
+/// not report the last buffer that it takes.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// The longest that other devices may take to tell so.
+/// The longest that other devices may take to report that.
 const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// Time without a completion after which the queue pairs of a device that is gone count as drained.
 const GONE_QUIET: Duration = Duration::from_millis(200);
@@ -88,7 +88,7 @@ impl Qp {
             return true;
         }
         if self.device.is_gone() && quiet >= GONE_QUIET {
-            // The queue pair may not exist any more.
+            // The queue pair may be gone with it.
             return true;
         }
         if since > DRAIN_LIMIT {
@@ -96,18 +96,18 @@ impl Qp {
             return true;
         }
         if !all && quiet > Duration::from_millis(2) {
-            // Some devices look at posts that came late only when they are told again.
+            // Some devices flush a post that came late only when the state is set again.
             self.to_error();
         }
         false
     }
 
-    /// Tells the core of the end; called by the thread once the queue pair is drained. Only the first call does it.
+    /// Reports the end to the core; called by the thread once the queue pair is drained. Only the first call does it.
     pub fn finish(self: &Arc<Self>) {
         if std::mem::replace(&mut self.state.lock().finishing, true) {
             return;
         }
-        // The device must not touch the buffers any more. Completions are fetched before the reset, because some
+        // From the reset on the device touches no buffer. Completions are fetched before it, because some
         // devices drop those that were not fetched, and once more after it, because others complete more work then.
         self.settle();
         self.reset();
@@ -140,7 +140,7 @@ impl Qp {
         }
     }
 
-    /// Waits until the core is told of the end.
+    /// Waits until the end is reported to the core.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
@@ -164,7 +164,7 @@ impl Qp {
         };
         self.sends.lock().close();
         self.recvs.lock().close();
-        // The device must not touch the buffers any more.
+        // From now on the device touches no buffer.
         self.reset();
         self.leave();
         if let Some((token, cm)) = cm {
@@ -174,7 +174,7 @@ impl Qp {
         true
     }
 
-    /// Ends an attempt and tells the core why; called without a lock.
+    /// Ends an attempt and reports why to the core; called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
         if self.abandon() {
             self.sink.connection(report);

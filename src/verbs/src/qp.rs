@@ -32,9 +32,9 @@ use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::{Caps, RawQp};
 use crate::window::Singles;
-use crate::work_queue::{Backlog, BacklogWork, WorkQueue};
+use crate::work_queue::{Backlog, WorkQueue};
 
-/// Work request identifiers: the core's numbers, with a bit that tells receives.
+/// Work request identifiers: the core's numbers, with a bit that marks receives.
 pub mod wr {
     const RECV: u64 = 1 << 63;
 
@@ -71,8 +71,8 @@ fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// True if the core can be told of two completions, one after the other, by a single report: the success of a request
-/// means that of those before it.
+/// True if one report covers both completions, of which `next` follows `one`: the success of a request means that of
+/// those before it.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
@@ -105,20 +105,20 @@ pub struct State {
     pub private_data: Vec<u8>,
     /// The moment when the attempt times out.
     pub deadline: Option<Instant>,
-    /// The route that the kernel looks for: from where, to where, and until when.
+    /// The route that the kernel resolves: from where, to where, and until when.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     /// The reason why it goes down.
     pub cause: Option<ConnectionReport>,
     pub failure: Failure,
-    /// True if the peer was told of the end.
+    /// The peer was sent a message that ends the connection.
     pub farewell: bool,
     /// The moment when draining began.
     pub since: Option<Instant>,
-    /// A thread brings the end about.
+    /// A thread finishes the end.
     pub finishing: bool,
-    /// The number of completions at the last look.
+    /// The number of completions when it was last read.
     pub seen: u64,
-    /// The moment since when there was no other.
+    /// The time since when that number is the same.
     pub quiet: Option<Instant>,
 }
 
@@ -147,7 +147,7 @@ pub struct Qp {
     pub(crate) completions: AtomicU64,
     /// A request or a receive failed or was flushed.
     failed: AtomicBool,
-    /// The core waits to be told, without a lock, that its last request is done.
+    /// The last request is done, which [`Qp::report`] reports to the core without a lock.
     drained: AtomicBool,
     /// The device has given back the last buffer of a shared queue.
     pub(crate) last_reached: AtomicBool,
@@ -241,7 +241,7 @@ impl Qp {
             return Ok(());
         }
         if queue.is_full() {
-            return keep_recv(queue, recv);
+            return queue.wait(recv.id, None, recv.segments, false);
         }
         match self.raw.post_recv(wr::recv(recv.id), recv.segments) {
             Ok(()) => queue.posted(),
@@ -272,7 +272,7 @@ impl Qp {
         };
         self.post_segments(request, segments, request.fence)?;
         if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
-            // The thread looks after it: nobody need call meanwhile.
+            // The program need not call in until the request is done, so this is left to the thread.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
@@ -286,7 +286,7 @@ impl Qp {
             return Ok(());
         }
         if queue.is_full() {
-            return keep(queue, request, segments);
+            return queue.wait(request.id, Some(request.operation), segments, fence);
         }
         match self.raw.post_send(wr::send(request.id), &request.operation, segments, fence) {
             Ok(()) => queue.posted(),
@@ -296,7 +296,7 @@ impl Qp {
     }
 
     /// Passes completions on to the core, several only if [`belong_together`] says so; true if [`Qp::report`] has
-    /// something to tell. Called with the lock of the completion queue held, so that completions are told in order.
+    /// something to do. Called with the lock of the completion queue held, so that completions are reported in order.
     #[inline]
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
@@ -460,27 +460,12 @@ impl Qp {
     }
 }
 
-/// Keeps a request for which the device has no room.
-#[cold]
-#[inline(never)]
-fn keep(mut queue: MutexGuard<'_, WorkQueue>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
-    let &Request { id, operation, fence, .. } = request;
-    queue.wait(BacklogWork { id, operation: Some(operation), segments: memory::copied(segments)?, fence })
-}
-
-/// Keeps a receive for which the device has no room.
-#[cold]
-#[inline(never)]
-fn keep_recv(mut queue: MutexGuard<'_, WorkQueue>, recv: &Recv<'_>) -> Result<()> {
-    queue.wait(BacklogWork { id: recv.id, operation: None, segments: memory::copied(recv.segments)?, fence: false })
-}
-
 fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// Makes a queue pair with as many of `sends` and `recvs` as the device can. How many these are depends on the number
-/// of segments, in a way that devices do not tell. Work beyond them waits in a backlog.
+/// of segments, in a way that cannot be queried. Work beyond them waits in a backlog.
 fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,

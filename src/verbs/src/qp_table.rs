@@ -60,7 +60,7 @@ impl<Q> QpTable<Q> {
         self.list.get(*last).map(|(_, qp)| qp)
     }
 
-    /// The one at this position, or another one if none is there any more.
+    /// The one at this position, or another one if the list is shorter.
     pub fn at(&self, position: usize) -> Option<&Arc<Q>> {
         self.list.get(position).or_else(|| self.list.first()).map(|(_, qp)| qp)
     }

@@ -1,7 +1,7 @@
 //! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
 //!
-//! While there is a backlog, this uses the limit of the device for itself: the device asks to be fed before it runs
-//! dry, because nobody may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
+//! While there is a backlog, this uses the limit of the device for itself: the device raises an event before it runs
+//! dry, because no thread may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
 //! buffer of the backlog, the thread tries again every 20 ms; a device that has none and refuses for five seconds, or
 //! that reports the queue as failed, breaks the connections that take from it, and the buffers stay in the queue for
 //! endpoints that connect later.
@@ -52,7 +52,7 @@ struct State {
     refusals: Refusals,
     /// The most segments that a receive has.
     segments: usize,
-    /// The core wants to be told when there are fewer receives than this; 0 for never.
+    /// The core wants a report when there are fewer receives than this; 0 for never.
     limit: usize,
     /// The device cannot be resized.
     fixed: bool,
@@ -73,7 +73,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The queue pair takes no buffer any more.
+    /// The queue pair takes no more buffers.
     pub fn end(&self) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             self.queue.state.lock().users -= 1;
@@ -169,7 +169,7 @@ impl SharedQueue {
         self.post_otherwise(state, recv)
     }
 
-    /// Adds a receive that the device does not take now, or for which it looks in another zone.
+    /// Adds a receive that the device does not take now, or that it finds in another zone.
     #[cold]
     #[inline(never)]
     fn post_otherwise(&self, mut state: MutexGuard<'_, State>, recv: &Recv<'_>) -> Result<()> {
@@ -267,7 +267,7 @@ impl SharedQueue {
         state.reserve(depth, self.by_user)
     }
 
-    /// Sets the number of receives below which the core wants to be told.
+    /// Sets the number of receives below which the core wants a report.
     pub fn set_limit(&self, limit: usize) -> Result<()> {
         let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.limit, limit);

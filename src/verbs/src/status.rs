@@ -1,6 +1,6 @@
 //! Errors of the device in the terms of the core.
 //!
-//! If a queue pair, a completion queue or the device failed, which an asynchronous event tells, the connections end as
+//! If an asynchronous event reports that a queue pair, a completion queue or the device failed, the connections end as
 //! broken; for the device the program gets the event of a catastrophic adapter.
 
 use std::ffi::CStr;

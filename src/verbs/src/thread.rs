@@ -1,11 +1,11 @@
 //! The thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Threads that
-//! dequeue or wait fetch completions; this thread looks for them now and then, because they may have consequences while
+//! dequeue or wait fetch completions; this thread fetches now and then, because completions may have consequences while
 //! no thread calls in.
 //!
 //! It sleeps on three descriptors: the event channel of rdma_cm, the asynchronous events of the device, and a bell for
-//! work that other threads give it. It looks for completions more often while a thread sleeps or an agent is set, since
-//! an overflow, a watermark, the last request of a graceful disconnect or a failure may show on a queue that nobody
-//! reads. A panic loses the piece of work in which it happens, and no other.
+//! work that other threads give it. It fetches more often while a thread sleeps or an agent is set, since an overflow, a
+//! watermark, the last request of a graceful disconnect or a failure may show on a queue that no thread reads. A panic
+//! loses the piece of work in which it happens, and no other.
 //!
 //! Soft-RoCE forgets a request with a fence that begins to wait just when the last read before it ends: its sender
 //! notes that it waits only after the completion that would have woken it. So a queue pair with such a request is on a
@@ -32,14 +32,14 @@ use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::sys::device::AsyncEvent;
 
-/// Time between two looks at a queue pair whose work is coming back.
+/// Time between two fetches for a queue pair whose work is coming back.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
 /// Events handled at a time: a flood of requests must not keep connections from ending.
 const EVENTS: usize = 64;
-/// Time between two looks for completions while threads sleep or agents are set, or while a shared receive queue has
-/// more buffers than its device: an overflow, a watermark or a failure may show on a queue that nobody reads.
+/// Time between two fetches while threads sleep or agents are set, or while a shared receive queue has more buffers than
+/// its device.
 const WATCH_TICK: Duration = Duration::from_millis(20);
-/// Time between two looks otherwise, while there are connections.
+/// Time between two fetches otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 /// Time between two searches for attempts and connections that have ended.
 const TIDY_TICK: Duration = Duration::from_millis(10);
@@ -54,7 +54,7 @@ pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
 struct Turns {
     /// Shared receive queues, by address, whose limit was reached by receives that are still to be reported.
     limits_due: Vec<usize>,
-    /// The last look for completions that nothing demanded.
+    /// The last fetch that nothing demanded.
     watched: Option<Instant>,
     /// The last time that attempts and connections that have ended were forgotten.
     tidied: Option<Instant>,
@@ -73,8 +73,7 @@ fn run(device: &Arc<Device>) {
     }
 }
 
-/// Does one piece of work. One that panics, about which the panic hook has written a line, is lost, and the others are
-/// done all the same.
+/// Does one piece of work. If it panics the panic hook has written a line; the others are done all the same.
 fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(piece)).ok()
 }
@@ -139,20 +138,20 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     if !work.draining.is_empty() || !turns.limits_due.is_empty() {
         sooner(DRAIN_TICK);
     }
-    if work.look || !work.reports.is_empty() {
+    if work.settle || !work.reports.is_empty() {
         sooner(Duration::ZERO);
     }
     next
 }
 
-/// Looks for completions if it is time, and tries again what the device refused; gives the time until the next look.
+/// Fetches completions if it is time, and tries again what the device refused; gives the time until the next fetch.
 fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Duration> {
-    let (look, demanded) = {
+    let (settle, demanded) = {
         let mut work = device.work.lock();
         let demanded = !work.awaited.is_empty() || !work.refused.is_empty() || !work.fenced.is_empty();
-        (std::mem::take(&mut work.look), demanded)
+        (std::mem::take(&mut work.settle), demanded)
     };
-    if look {
+    if settle {
         alone(|| device.settle());
     } else if !turns.limits_due.is_empty() {
         alone(|| settle_takers(device, &turns.limits_due));
@@ -168,7 +167,7 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
         return Some(rest);
     }
     turns.watched = Some(now);
-    alone(|| device.glance());
+    alone(|| device.settle_unread());
     for srq in &starving {
         alone(|| feed(device, srq));
     }

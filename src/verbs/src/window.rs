@@ -112,11 +112,11 @@ impl Kept {
 
 /// The longest time for which a free waits for binds under way.
 const BIND_LIMIT: Duration = Duration::from_secs(1);
-/// Time between two looks at them.
+/// Time between two fetches meanwhile.
 const BIND_TICK: Duration = Duration::from_micros(200);
 
-/// Fetches completions until no bind needs something any more, as `needed` says. The program may never do it, and what a
-/// window shows is open to peers until then. False if it takes too long. Called without a lock.
+/// Fetches completions until no bind needs an object, as `needed` says. The program may never fetch, and until then what
+/// a window shows is open to peers. False if it takes too long. Called without a lock.
 fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_LIMIT;
     while needed() {
@@ -208,7 +208,7 @@ impl Window {
 }
 
 impl Region {
-    /// True once peers cannot use it through a window any more; false if a bind that closes one is held up.
+    /// True once no peer can use it through a window; false if a bind that closes one is held up.
     pub fn is_closed(&self, device: &Device) -> bool {
         await_binds(device, || Arc::strong_count(&self.shared) > 1)
     }
@@ -228,7 +228,7 @@ impl Single {
         Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
     }
 
-    /// Shows nothing any more, without a request, if it still shows what has this key over the queue pair of this number.
+    /// Ends the binding of this key over the queue pair of this number, if there still is one, without a request.
     fn revoke(&self, key: u32, qp: u32) {
         let gone = self.shown.lock().take_if(|shown| (shown.key, shown.qp) == (key, qp));
         drop(gone);
@@ -252,7 +252,7 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
 #[derive(Default)]
 pub struct Singles {
     bound: HashMap<u32, Weak<Single>>,
-    /// Those that the peer has revoked, of which the device does not know that they are not used any more.
+    /// Those that the peer has revoked; their objects of the device are still to be freed.
     revoked: Vec<(u32, Weak<Single>)>,
 }
 
@@ -318,8 +318,8 @@ impl Qp {
         }
     }
 
-    /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. No work is taken any
-    /// more.
+    /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. The work queues
+    /// are closed.
     pub fn end_binds(&self) {
         self.sends.lock().forget_binds();
         let Singles { bound, revoked } = std::mem::take(&mut *self.singles.lock());

@@ -1,7 +1,7 @@
-//! Work of one direction of a queue pair: the part that the device has, and the part that waits for a place there.
+//! Work of one direction of a queue pair: the part that the device has, and the part that waits for room there.
 //!
 //! A program may ask for longer queues than the device has. Then the device gets as many requests or receives as it has
-//! places, in order, and the next one whenever one is done.
+//! room for, in order, and the next one whenever one is done.
 //!
 //! Queues are halved until the device can make them. If it refuses a piece of work though it has room, the thread tries
 //! again every 20 ms, and after five seconds in which the device had none it ends the connection, so that all that
@@ -14,7 +14,7 @@ use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{Gauge, Operation, Segment};
-use host::memory::Room;
+use host::memory::{self, Room};
 
 use crate::qp::wr;
 use crate::sys::qp::RawQp;
@@ -70,9 +70,9 @@ pub struct WorkQueue {
     room: u64,
     /// How many requests are posted up to the last one that waits for those before it.
     fenced: u64,
-    /// The thread looks after that one.
+    /// That one is on the list of the thread.
     fence_noted: bool,
-    backlog: VecDeque<BacklogWork>,
+    backlog: VecDeque<Waiting>,
     refusals: Refusals,
     /// The endpoint, what the work is, and whether some of it waits.
     ep: Handle,
@@ -83,24 +83,19 @@ pub struct WorkQueue {
 }
 
 /// A request or a receive that the device has no room for yet.
-pub struct BacklogWork {
-    /// The core's number.
-    pub id: u64,
-    /// The operation of a request; `None` for a receive.
-    pub operation: Option<Operation>,
-    /// Local memory.
-    pub segments: Box<[Segment]>,
-    /// It must not start before all earlier reads are complete.
-    pub fence: bool,
+struct Waiting {
+    id: u64,
+    /// None for a receive.
+    operation: Option<Operation>,
+    segments: Box<[Segment]>,
+    fence: bool,
 }
 
 impl WorkQueue {
-    /// A direction of the endpoint `ep` for `work`, for which the device has `places`. One of them stays free, because a completion comes a little
-    /// before the device can use the place again.
-    pub fn new(ep: Handle, work: Stall, places: usize) -> Self {
-        let room = places.saturating_sub(1).max(1) as u64;
-        let (backlog, binds) = (VecDeque::new(), VecDeque::new());
-        let (refusals, stalls) = (Refusals::default(), Gauge::default());
+    /// A direction of the endpoint `ep` for `work`, for which the device's queue has `len` entries. One of them stays free,
+    /// because a completion comes a little before the device can use its entry again.
+    pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
+        let room = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
             open: true,
             posted: 0,
@@ -108,12 +103,12 @@ impl WorkQueue {
             room,
             fenced: 0,
             fence_noted: false,
-            backlog,
-            refusals,
+            backlog: VecDeque::new(),
+            refusals: Refusals::default(),
             ep,
             work,
-            stalls,
-            binds,
+            stalls: Gauge::default(),
+            binds: VecDeque::new(),
         }
     }
 
@@ -135,16 +130,17 @@ impl WorkQueue {
         self.posted += 1;
     }
 
-    /// Keeps a request or a receive for later.
+    /// Keeps a request, or a receive if there is no operation, until the device has room for it.
     #[cold]
-    pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
+    #[inline(never)]
+    pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
         self.backlog.room(1)?;
-        self.backlog.push_back(waiting);
+        self.backlog.push_back(Waiting { id, operation, segments: memory::copied(segments)?, fence });
         self.note_stall();
         Ok(())
     }
 
-    /// Takes note of whether work waits.
+    /// Notes whether work waits.
     fn note_stall(&self) {
         self.stalls.set(self.ep, self.work, !self.backlog.is_empty());
     }
@@ -165,13 +161,13 @@ impl WorkQueue {
         !self.binds.is_empty()
     }
 
-    /// Drops the objects that binds need: none of them is under way any more.
+    /// Drops the objects that binds need: none is under way.
     pub fn forget_binds(&mut self) {
         self.binds.clear();
     }
 
-    /// The last request waits for those before it. True if the thread is to be told, which looks after such requests until
-    /// [`WorkQueue::fence_waits`] says that there is none.
+    /// The last request waits for those before it. True if the queue pair must be added to the list of the thread, where
+    /// it stays until [`WorkQueue::fence_waits`] is false.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)
@@ -183,7 +179,7 @@ impl WorkQueue {
         self.fence_noted
     }
 
-    /// So many requests or receives are done. True if [`WorkQueue::go_on`] has something to do.
+    /// `count` requests or receives are done. True if [`WorkQueue::go_on`] has something to do.
     #[inline(always)]
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
@@ -240,7 +236,7 @@ impl WorkQueue {
         }
     }
 
-    /// Takes nothing any more. The core completes the work that waits.
+    /// Ends the queue. The core completes the work that waits.
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();

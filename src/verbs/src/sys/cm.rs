@@ -108,7 +108,7 @@ impl EventChannel {
                 incoming,
             }
         };
-        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it any more.
+        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.
         unsafe { rdma_ack_cm_event(raw) };
         Some(event)
     }
@@ -182,7 +182,7 @@ impl CmId {
 
     /// Gives the identifier of a request its token, before other threads know the identifier.
     pub fn set_token(&mut self, token: u64) {
-        // SAFETY: nobody else has the identifier; the field belongs to its owner.
+        // SAFETY: no other value has the identifier; the field belongs to its owner.
         unsafe { (*self.raw.as_ptr()).context = token as *mut c_void };
     }
 
@@ -263,7 +263,7 @@ impl CmId {
         outcome(|| unsafe { rdma_connect(self.raw.as_ptr(), &raw mut param) })
     }
 
-    /// Tells the peer that this side is ready too.
+    /// Confirms to the peer that this side is ready too.
     pub fn establish(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
         outcome(|| unsafe { rdma_establish(self.raw.as_ptr()) })
@@ -334,13 +334,13 @@ impl Retained {
 
     /// Closes the files behind the descriptors, whose numbers stay taken until librdmacm closes them. The caller has
     /// destroyed its identifiers, and has the device still open, so that no other device has its number.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         if device_behind(self.command) != Some(self.device) {
             return;
         }
         let Ok(nothing) = std::fs::File::open("/dev/null") else { return };
         for fd in [self.command, self.events] {
-            // SAFETY: the number belongs to a context of which nothing is used any more. It stays taken all the time.
+            // SAFETY: the number belongs to a context that is no longer used. It stays taken all the time.
             if unsafe { libc::dup3(nothing.as_raw_fd(), fd, libc::O_CLOEXEC) } < 0 {
                 log::warn!("the system waits for this process: {}", io::Error::last_os_error());
             }

@@ -20,14 +20,14 @@
 //! a line. The queue pair was reset by then, so the device touches no buffer. Functions newer than the librdmacm and
 //! libibverbs of Debian 11 are looked up at run time.
 //!
-//! Since Linux 5.12 a fork copies registered pages for the child, which ibv_is_fork_initialized tells, or the release
-//! of the kernel where rdma-core is older than 35. Then ibv_fork_init must not be called, because it would take the
+//! Since Linux 5.12 a fork copies registered pages for the child. ibv_is_fork_initialized says whether it does, or the
+//! release of the kernel where rdma-core is older than 35. Then ibv_fork_init must not be called, because it would take the
 //! pages away from children (MADV_DONTFORK). On older kernels it is called before a device is opened: copying on the
 //! next write would give the parent pages that the device does not know.
 //!
 //! The library of Soft-RoCE (rdma-core 44) takes the memory of a completion queue or a shared receive queue away before
-//! it maps that of the longer one; if the map fails, the next use ends the process. The provider looks before whether
-//! so much can be mapped.
+//! it maps that of the longer one; if the map fails, the next use ends the process. The provider first tries to map
+//! as much itself.
 
 pub mod cm;
 pub mod cq;
@@ -114,7 +114,7 @@ trait Object {
     /// Gives an object back; 0 or an errno.
     ///
     /// # Safety
-    /// Nothing uses the object any more.
+    /// Nothing uses the object from now on.
     unsafe fn end(raw: *mut Self) -> c_int;
 }
 
@@ -233,8 +233,7 @@ fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
     });
 }
 
-/// Fails if the process cannot map so many bytes, and some pages more. The library of Soft-RoCE gives the old map of a
-/// queue away before it asks for the new one, and does not look whether it got it.
+/// Fails if the process cannot map this many bytes, and some pages more; see above.
 fn must_be_mappable(bytes: usize) -> io::Result<()> {
     let bytes = bytes.saturating_add(64 << 10);
     let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);

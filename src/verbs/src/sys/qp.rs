@@ -1,7 +1,7 @@
 //! Queue pairs and shared receive queues.
 //!
-//! Soft-RoCE takes a request into a queue in memory and then tells the kernel with a system call. If that call fails,
-//! the device names no refused request: it was posted, and the kernel is told again, or the queue pair is failed so
+//! Soft-RoCE puts a request into a queue in memory and then notifies the kernel with a system call. If that call fails,
+//! the device names no refused request: it was posted, and the kernel is notified again, or the queue pair is failed so
 //! that all its work comes back.
 
 use std::ffi::c_int;
@@ -68,10 +68,10 @@ fn total(elements: &[ibv_sge]) -> u64 {
     elements.iter().map(|element| u64::from(element.length)).sum()
 }
 
-/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: devices whose queues are in memory that the
-/// kernel reads, as those of Soft-RoCE, are told by it that there are requests.
+/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: the kernel then reads the queue, on devices
+/// such as Soft-RoCE whose queues are in memory that it reads.
 #[repr(C)]
-struct TellDevice {
+struct PostSend {
     command: u32,
     in_words: u16,
     out_words: u16,
@@ -206,22 +206,22 @@ impl RawQp {
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
-    /// The result of a post whose call failed. If no request was refused, the one is in the queue, but the device was not
-    /// told of it.
+    /// The result of a post whose call failed. If no request was refused, the one is in the queue, but the kernel was
+    /// not notified.
     #[cold]
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
         let posted = meaning(answer);
         if queued && let Err(error) = &posted {
-            self.tell(error);
+            self.ring_again(error);
             return Ok(());
         }
         posted
     }
 
-    /// Tells the device once more that there are requests in the queue. If that does not work, the queue pair fails, so
-    /// that all of them come back.
-    fn tell(&self, error: &io::Error) {
+    /// Notifies the kernel once more of requests in the queue. If that does not work, the queue pair fails, so that all of
+    /// them come back.
+    fn ring_again(&self, error: &io::Error) {
         log::debug!(
             target: host::diagnostics::EP,
             "queue pair {}: the device was not told of a request: {error}",
@@ -237,14 +237,14 @@ impl RawQp {
         let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
     }
 
-    /// Tells a device whose queues are in memory that the kernel reads to look for requests; true if it does.
+    /// Has the kernel read a queue that is in its memory; true if it does.
     pub fn ring(&self) -> bool {
         let mut answer = 0_u32;
         // SAFETY: a live queue pair, whose context is open; the fields never change.
         let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
-        let command = TellDevice {
+        let command = PostSend {
             command: 28,
-            in_words: (size_of::<TellDevice>() / 4) as u16,
+            in_words: (size_of::<PostSend>() / 4) as u16,
             out_words: 1,
             answer: &raw mut answer as u64,
             handle,
@@ -253,8 +253,9 @@ impl RawQp {
             request_size: size_of::<ibv_send_wr>() as u32,
         };
         // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
-        let told = uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) });
-        usize::try_from(told) == Ok(size_of::<TellDevice>())
+        let written =
+            uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<PostSend>()) });
+        usize::try_from(written) == Ok(size_of::<PostSend>())
     }
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
