@@ -153,19 +153,6 @@ impl<T> RwLock<T> {
     }
 }
 
-/// The end of a wait with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waited {
-    timed_out: bool,
-}
-
-impl Waited {
-    /// Whether the limit was over when the wait ended.
-    pub fn timed_out(self) -> bool {
-        self.timed_out
-    }
-}
-
 /// A place where threads wait for a change of what a [`Mutex`] guards. A wait may end without a change.
 #[derive(Debug, Default)]
 pub struct Condvar {
@@ -185,21 +172,9 @@ impl Condvar {
         self.sleep(guard, None);
     }
 
-    /// Does what [`Condvar::wait`] does, at most for `limit`.
-    pub fn wait_for<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, limit: Duration) -> Waited {
-        match Instant::now().checked_add(limit) {
-            Some(end) => self.wait_until(guard, end),
-            None => {
-                self.sleep(guard, None);
-                Waited { timed_out: false }
-            }
-        }
-    }
-
-    /// Does what [`Condvar::wait`] does, at most until `end`.
-    pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Instant) -> Waited {
+    /// Waits for a notification, at most until `end`.
+    pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Instant) {
         self.sleep(guard, Some(end));
-        Waited { timed_out: Instant::now() >= end }
     }
 
     fn sleep<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Option<Instant>) {
@@ -216,20 +191,11 @@ impl Condvar {
         self.waiters.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Wakes one of the threads that wait.
-    pub fn notify_one(&self) {
-        self.notify(1);
-    }
-
     /// Wakes all threads that wait.
     pub fn notify_all(&self) {
-        self.notify(ALL);
-    }
-
-    fn notify(&self, count: u32) {
         if self.waiters.load(Ordering::SeqCst) > 0 {
             self.changes.fetch_add(1, Ordering::SeqCst);
-            wake(&self.changes, count);
+            wake(&self.changes, ALL);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! and three rules:
 //!
 //! * What a call leaves behind, and everything whose size a program or a peer chooses, is asked for with [`arc`],
-//!   [`boxed`], [`vec`], [`text`] or [`Room`], which answer [`NoMemory`] and never take from the reserve.
+//!   [`boxed`], [`vec`], [`text`] or [`Room`], which answer [`NoMemory`], drop the value, and never take from the reserve.
 //! * Small pieces that are asked for in other ways come from the reserve when the system has no memory. The reserve is
 //!   zeroed data of the library, which costs nothing until it is used.
 //! * A call that makes something is let in with [`admit`], which refuses it when neither the reserve nor the system
@@ -267,9 +267,6 @@ pub fn admit() -> Result<Admitted, NoMemory> {
 
 /// Asks whether the system has memory of this size, in bytes, at this moment: before something is put into a collection
 /// that cannot be asked itself.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn probe(size: usize) -> Result<(), NoMemory> {
     if obtainable(size) { Ok(()) } else { Err(NoMemory) }
 }
@@ -310,9 +307,6 @@ pub fn is_lent<T: ?Sized>(value: &T) -> bool {
 }
 
 /// Puts a value into an `Arc`.
-///
-/// # Errors
-/// [`NoMemory`]; the value is dropped.
 pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
     #[expect(clippy::disallowed_methods, reason = "this is the other way")]
     let shared = Arc::new(value);
@@ -320,9 +314,6 @@ pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
 }
 
 /// Puts a value into a box.
-///
-/// # Errors
-/// [`NoMemory`]; the value is dropped.
 pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
     #[expect(clippy::disallowed_methods, reason = "this is the other way")]
     let boxed = Box::new(value);
@@ -330,9 +321,6 @@ pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
 }
 
 /// An empty list with room for `capacity` elements.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
     let mut list: Vec<T> = Vec::new();
     list.try_reserve_exact(capacity).map_err(|_| NoMemory)?;
@@ -340,9 +328,6 @@ pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
 }
 
 /// A copy of a list.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
     let mut copy = vec(list.len())?;
     copy.extend_from_slice(list);
@@ -350,9 +335,6 @@ pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
 }
 
 /// A copy of a text.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn text(text: &str) -> Result<String, NoMemory> {
     let mut copy = String::from_utf8(vec(text.len())?).unwrap_or_default();
     copy.push_str(text);

@@ -144,7 +144,9 @@ impl Qp {
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
-        while state.phase != QpPhase::Dead && !self.ended.wait_until(&mut state, limit).timed_out() {}
+        while state.phase != QpPhase::Dead && Instant::now() < limit {
+            self.ended.wait_until(&mut state, limit);
+        }
         if state.phase != QpPhase::Dead {
             // The thread cannot do it: it is stuck, or it is the thread that waits here.
             drop(state);
