@@ -18,12 +18,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::lock_api;
 #[cfg(not(loom))]
-use parking_lot::lock_api::{GuardNoSend, RawMutex, RawMutexTimed};
+use parking_lot::lock_api::{GuardNoSend, RawMutex};
 use rustix::thread::futex::{self, Flags};
 
 pub use biased::Biased;
-#[cfg(not(loom))]
-use biased::Patience;
 
 /// A lock for one thread at a time.
 ///
@@ -46,11 +44,6 @@ pub type Word = parking_lot::RawMutex;
 /// How often a thread looks again before it sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
 
-/// The time until `end`, if there is one.
-fn left(end: Option<Instant>) -> Option<Duration> {
-    end.map(|end| end.saturating_duration_since(Instant::now()))
-}
-
 /// Sleeps while `word` is `value`, at most for `limit`. May return early.
 #[cold]
 fn sleep(word: &AtomicU32, value: u32, limit: Option<Duration>) {
@@ -63,13 +56,13 @@ fn wake(word: &AtomicU32, count: u32) {
     let _ = futex::wake(word, Flags::PRIVATE, count);
 }
 
-/// Does what [`sleep`] does, with the lower half of a word.
+/// Sleeps while the lower half of `word` is that of `value`. May return early.
 #[cfg(not(loom))]
 #[cold]
-fn sleep_half(word: &AtomicUsize, value: usize, limit: Option<Duration>) {
+fn sleep_half(word: &AtomicUsize, value: usize) {
     #[allow(clippy::cast_possible_truncation)] // the lower half
     let value = value as u32;
-    sleep(lower_half(word), value, limit);
+    sleep(lower_half(word), value, None);
 }
 
 /// Wakes all threads that sleep on the lower half of `word`.
@@ -100,12 +93,12 @@ unsafe impl RawMutex for Biased {
 
     #[inline]
     fn lock(&self) {
-        self.lock_with(Patience::Endless);
+        self.take(true);
     }
 
     #[inline]
     fn try_lock(&self) -> bool {
-        self.lock_with(Patience::None)
+        self.take(false)
     }
 
     #[inline]
@@ -116,21 +109,6 @@ unsafe impl RawMutex for Biased {
     #[inline]
     fn is_locked(&self) -> bool {
         self.is_taken()
-    }
-}
-
-#[cfg(not(loom))]
-// SAFETY: as for the methods without a limit.
-unsafe impl RawMutexTimed for Biased {
-    type Duration = Duration;
-    type Instant = Instant;
-
-    fn try_lock_for(&self, limit: Duration) -> bool {
-        self.lock_with(Instant::now().checked_add(limit).map_or(Patience::Endless, Patience::Until))
-    }
-
-    fn try_lock_until(&self, end: Instant) -> bool {
-        self.lock_with(Patience::Until(end))
     }
 }
 
@@ -183,7 +161,7 @@ impl Condvar {
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let before = self.changes.load(Ordering::SeqCst);
         MutexGuard::unlocked(guard, || {
-            let left = left(end);
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
             if left.is_none_or(|left| !left.is_zero()) {
                 sleep(&self.changes, before, left);
             }

@@ -36,7 +36,6 @@
 
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 #[cfg(not(loom))]
 use std::{
     hint::spin_loop,
@@ -46,10 +45,10 @@ use std::{
 #[cfg(not(loom))]
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
+use super::SPINS;
 use super::exclusive::{Attempt, Exclusive};
 #[cfg(loom)]
 use super::model::{AtomicU8, AtomicU32, Pause, Seat, available, is_rare, pointer, sleep_half, spin_loop, wake_half};
-use super::{SPINS, left};
 #[cfg(not(loom))]
 use super::{sleep_half, wake_half};
 use crate::asymmetric;
@@ -99,27 +98,6 @@ fn seat_of(owned: u8) -> usize {
     owned.trailing_zeros() as usize % SEATS
 }
 
-/// How long a thread would wait for the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// Not at all.
-    None,
-    /// Until then.
-    #[cfg_attr(loom, allow(dead_code))] // the model has no clock
-    Until(Instant),
-    /// For ever.
-    Endless,
-}
-
-impl Patience {
-    fn end(self) -> Option<Instant> {
-        match self {
-            Patience::Until(end) => Some(end),
-            Patience::None | Patience::Endless => None,
-        }
-    }
-}
-
 /// The word of a [`super::Mutex`].
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -153,10 +131,10 @@ impl Biased {
         }
     }
 
-    /// Takes the lock; false if patience ended first.
+    /// Takes the lock, after others if this thread `waits`; false if another thread has it and this one does not wait.
     #[inline(always)]
-    pub(super) fn lock_with(&self, patience: Patience) -> bool {
-        self.enter(0, pointer()) || self.lock_by_gate(patience)
+    pub(super) fn take(&self, waits: bool) -> bool {
+        self.enter(0, pointer()) || self.lock_by_gate(waits)
     }
 
     /// Frees the lock, and then passes the light half of a fence. For the thread that took it.
@@ -228,22 +206,20 @@ impl Biased {
     /// Takes the lock as a thread that is not the owner in the first seat.
     #[cold]
     #[inline(never)]
-    fn lock_by_gate(&self, patience: Patience) -> bool {
+    fn lock_by_gate(&self, waits: bool) -> bool {
         let me = pointer();
         if self.enter(1, me) {
             return true;
         }
-        if patience == Patience::None {
-            if !self.attempt() {
-                return false;
+        if waits {
+            if !self.gate.try_lock() {
+                self.gate.wait();
             }
-        } else {
-            if !self.gate.try_lock() && !self.gate.wait(patience.end()) {
-                return false;
+            if self.owned.load(Ordering::Relaxed) != 0 {
+                self.take_over();
             }
-            if self.owned.load(Ordering::Relaxed) != 0 && !self.take_over(patience) {
-                return false;
-            }
+        } else if !self.attempt() {
+            return false;
         }
         // Whoever has the gate has no seat. This thread has emptied its own, but a `release` of another one may have undone that;
         // and in the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
@@ -306,23 +282,17 @@ impl Biased {
         free
     }
 
-    /// With the gate: makes sure that no owner holds the lock. Frees the gate if patience ends first.
+    /// With the gate: waits until no owner holds the lock, and ends the ownership.
     #[cold]
     #[inline(never)]
-    fn take_over(&self, patience: Patience) -> bool {
+    fn take_over(&self) {
         let owned = self.owned.load(Ordering::Relaxed);
         let seat = seat_of(owned);
         if owned == stands(seat) {
             self.revoke(seat);
         }
-        let free = self.wait_for(seat, patience);
-        if free {
-            self.end_ownership();
-        } else {
-            // The next one that has the gate waits for the thread in the seat.
-            self.gate.unlock();
-        }
-        free
+        self.wait_for(seat);
+        self.end_ownership();
     }
 
     /// With the gate: whether the thread in `seat` has the lock.
@@ -347,19 +317,14 @@ impl Biased {
         self.start_over();
     }
 
-    /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock; false if
-    /// patience ended first.
-    fn wait_for(&self, seat: usize, patience: Patience) -> bool {
+    /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock.
+    fn wait_for(&self, seat: usize) {
         let mut spins = SPINS;
         while self.is_held(seat) {
             if spins > 0 {
                 spins -= 1;
                 spin_loop();
                 continue;
-            }
-            let left = left(patience.end());
-            if left.is_some_and(|left| left.is_zero()) {
-                return false;
             }
             // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
             if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
@@ -369,10 +334,9 @@ impl Biased {
             }
             let now = self.seats[seat].load(Ordering::Relaxed);
             if now & HELD != 0 {
-                sleep_half(&self.seats[seat], now, left);
+                sleep_half(&self.seats[seat], now);
             }
         }
-        true
     }
 
     /// Frees the lock as a thread that is not the owner in the first seat, or is it no more.
