@@ -38,7 +38,7 @@ use crate::device::Device;
 use crate::qp::{Qp, belong_together};
 use crate::qp_table::QpTable;
 use crate::status::exhausted;
-use crate::sys::cq::{Announce, BATCH, Batch, RawCq};
+use crate::sys::cq::{BATCH, Batch, RawCq};
 
 /// A dispatcher's first queue is no longer than this or what the first queue pair needs; others add what they need.
 const FIRST: usize = 1024;
@@ -96,17 +96,6 @@ struct Found {
     drained: bool,
 }
 
-/// Work that is to complete in a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct Load {
-    /// Entries for the work of one queue pair.
-    pub count: usize,
-    /// A shared receive queue, by its address, and its receives: its queue pairs share the entries for these.
-    pub shared: Option<(usize, usize)>,
-    /// Waiters wake for solicited messages alone.
-    pub solicited: bool,
-}
-
 /// Entries of a part that a queue pair has for as long as the value lives.
 pub struct Reservation {
     pub(crate) cq: Arc<CompletionQueue>,
@@ -153,40 +142,49 @@ impl CompletionQueue {
         let failed = exhausted(Resource::Evd);
         parts.room(1)?;
         let raw = RawCq::new(&self.channel.raw, depth.min(device.limits.cqe).max(1)).map_err(&failed)?;
-        if solicited {
-            raw.arm(Announce::Solicited).map_err(&failed)?;
-        } else if self.armed.load(Ordering::Acquire) > 0 {
-            raw.arm(Announce::Next).map_err(&failed)?;
+        if solicited || self.armed.load(Ordering::Acquire) > 0 {
+            raw.arm(solicited).map_err(&failed)?;
         }
         parts.push(Part { depth: raw.depth(), raw: raw.clone(), solicited, taken: 0, shared: Vec::new() });
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Reserves entries for `load`.
-    pub fn take(self: &Arc<Self>, device: &Device, load: Load) -> Result<Reservation> {
+    /// Reserves entries for the work of one queue pair.
+    ///
+    /// # Parameters
+    /// * `count` - entries for work of its own.
+    /// * `shared` - a shared receive queue, by its address, and its receives: its queue pairs share the entries for these.
+    /// * `solicited` - waiters wake for solicited messages alone.
+    pub fn reserve(
+        self: &Arc<Self>,
+        device: &Device,
+        count: usize,
+        shared: Option<(usize, usize)>,
+        solicited: bool,
+    ) -> Result<Reservation> {
         let mut parts = self.parts.lock();
         let mut source = None;
-        let last = parts.iter().rposition(|part| part.solicited == load.solicited);
+        let last = parts.iter().rposition(|part| part.solicited == solicited);
         let fits = last.is_some_and(|at| {
             let part = &mut parts[at];
-            let need = part.taken + load.count + part.missing(load.shared);
+            let need = part.taken + count + part.missing(shared);
             need <= part.depth || part.grow(device, need)
         });
         let at = match last.filter(|_| fits) {
             Some(at) => at,
             None => {
-                let need = load.count + load.shared.map_or(0, |(_, receives)| receives);
+                let need = count + shared.map_or(0, |(_, receives)| receives);
                 let expected = if parts.is_empty() { self.depth } else { 0 };
-                source = Some(self.add_part(device, &mut parts, need.max(expected), load.solicited)?);
+                source = Some(self.add_part(device, &mut parts, need.max(expected), solicited)?);
                 parts.len() - 1
             }
         };
         let part = &mut parts[at];
-        part.taken += load.count;
-        if let Some((address, receives)) = load.shared {
+        part.taken += count;
+        if let Some((address, receives)) = shared {
             part.share(address, receives);
         }
-        let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count: load.count };
+        let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count };
         drop(parts);
         // In time: there is no queue pair yet that completes there.
         self.fetch.lock().sources.extend(source);
@@ -360,9 +358,7 @@ impl CompletionQueue {
             found.drained |= self.channel.raw.drain();
         }
         if source.raw.take_announced() {
-            if let Err(error) = source.raw.arm(Announce::Solicited) {
-                log::error!("a completion queue does not announce completions: {error}");
-            }
+            arm(&source.raw, true);
             source.due = true;
             found.more = true;
         }
@@ -377,9 +373,7 @@ impl CompletionQueue {
 
     fn notify(&self) {
         for part in self.parts.lock().iter().filter(|part| !part.solicited) {
-            if let Err(error) = part.raw.arm(Announce::Next) {
-                log::error!("a completion queue does not announce completions: {error}");
-            }
+            arm(&part.raw, false);
         }
     }
 
@@ -403,6 +397,13 @@ impl CompletionQueue {
             self.notify();
         }
         slept_on
+    }
+}
+
+/// Asks a queue of the device to announce the next completion, or the next `solicited` one.
+fn arm(raw: &RawCq, solicited: bool) {
+    if let Err(error) = raw.arm(solicited) {
+        log::error!("a completion queue does not announce completions: {error}");
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use rdma_sys::ibv_qp_state;
 
-use crate::qp::{Qp, QpPhase};
+use crate::qp::{Qp, QpPhase, State};
 
 /// The longest that the device may take to give work back.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
@@ -113,28 +113,24 @@ impl Qp {
         self.reset();
         self.settle();
         self.leave();
-        let (cause, failure, cm, farewell) = {
+        let over = State { phase: QpPhase::Dead, finishing: true, ..State::default() };
+        let ended = {
             let mut state = self.state.lock();
-            state.phase = QpPhase::Dead;
             self.ended.notify_all();
-            (
-                state.cause.clone().unwrap_or(ConnectionReport::Disconnected),
-                std::mem::take(&mut state.failure),
-                state.cm.take(),
-                state.farewell,
-            )
+            std::mem::replace(&mut *state, over)
         };
+        let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
-        if let Some((token, cm)) = cm {
-            // The kernel repeats a farewell that got lost, as long as the identifier is there.
-            let leave = Instant::now() + if farewell && !self.device.is_gone() { FAREWELL } else { Duration::ZERO };
+        if let Some((token, cm)) = ended.cm {
+            // The kernel repeats a message that got lost, as long as the identifier is there.
+            let leave =
+                Instant::now() + if ended.farewell && !self.device.is_gone() { FAREWELL } else { Duration::ZERO };
             self.device.parties.lock().remove(&token);
             self.device.work.lock().leaving.set(leave, (token, cm));
         }
-        let failed = failure.recv.is_some() || failure.request.is_some();
-        // The first failure has ended the connection, though the peer's farewell may have been seen before it.
-        if failed && cause != ConnectionReport::AcceptFailed {
-            self.sink.failed(failure.recv, failure.request);
+        // The first failure has ended the connection, though the peer's message may have been seen before it.
+        if (ended.failed_recv.is_some() || ended.failed_request.is_some()) && cause != ConnectionReport::AcceptFailed {
+            self.sink.failed(ended.failed_recv, ended.failed_request);
         } else {
             self.sink.connection(cause);
         }

@@ -25,7 +25,7 @@ use host::memory;
 use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
 
 use crate::adapter::Verbs;
-use crate::cq::{CompletionQueue, Load, Reservation};
+use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
@@ -109,7 +109,10 @@ pub struct State {
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     /// The reason why it goes down.
     pub cause: Option<ConnectionReport>,
-    pub failure: Failure,
+    /// The first receive that failed.
+    pub failed_recv: Option<RecvDone>,
+    /// The first request that failed.
+    pub failed_request: Option<(FailedRequest, Status)>,
     /// The peer was sent a message that ends the connection.
     pub farewell: bool,
     /// The moment when draining began.
@@ -120,13 +123,6 @@ pub struct State {
     pub seen: u64,
     /// The time since when that number is the same.
     pub quiet: Option<Instant>,
-}
-
-/// The first receive or request that failed.
-#[derive(Default)]
-pub struct Failure {
-    pub recv: Option<RecvDone>,
-    pub request: Option<(FailedRequest, Status)>,
 }
 
 /// One end of a connection.
@@ -176,9 +172,9 @@ impl Qp {
         // The device gets no more work than one of its completion queues takes.
         let sends = (sizes.requests + 1).min(device.limits.cqe);
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(device.limits.cqe) };
-        let requests = request_cq.take(device, Load { count: sends, shared: None, solicited: false })?;
+        let requests = request_cq.reserve(device, sends, None, false)?;
         let shared = srq.as_ref().map(|srq| (srq.raw.address(), srq.room()));
-        let receives = recv_cq.take(device, Load { count: recvs, shared, solicited: init.solicited })?;
+        let receives = recv_cq.reserve(device, recvs, shared, init.solicited)?;
         let make = |sends: usize, recvs: usize| {
             let caps = Caps {
                 sends: small(sends),
@@ -366,7 +362,7 @@ impl Qp {
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
-            self.state.lock().failure.recv.get_or_insert(done);
+            self.state.lock().failed_recv.get_or_insert(done);
         }
     }
 
@@ -395,7 +391,7 @@ impl Qp {
         if status != Status::Flushed {
             let text = status::text(completion.status);
             log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
-            self.state.lock().failure.request.get_or_insert((FailedRequest::Number(id), status));
+            self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
         }
         self.failed.store(true, Ordering::Release);
     }

@@ -194,7 +194,17 @@ fn settle_takers(device: &Device, addresses: &[usize]) {
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
     alone(|| device.settle_queues_of(&draining));
-    again(&device.work, |work| &mut work.draining, |qp| !finished(qp));
+    again(
+        &device.work,
+        |work| &mut work.draining,
+        |qp| {
+            let drained = qp.drained();
+            if drained {
+                qp.finish();
+            }
+            !drained
+        },
+    );
 }
 
 /// Hands over receives that the device refused before; the connections end that wait for them without hope.
@@ -210,14 +220,6 @@ fn end_takers(device: &Device, address: usize) {
     for qp in device.takers(address) {
         qp.begin_end(ConnectionReport::Broken);
     }
-}
-
-fn finished(qp: &Arc<Qp>) -> bool {
-    let drained = qp.drained();
-    if drained {
-        qp.finish();
-    }
-    drained
 }
 
 fn device_event(device: &Arc<Device>, event: AsyncEvent, limits_due: &mut Vec<usize>) {

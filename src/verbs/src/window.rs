@@ -19,12 +19,13 @@ use dat_core::transport::{BindTarget, Scope};
 use host::cancel::uncancelled;
 use host::lock::Mutex;
 use host::memory::{self, Room};
+use rdma_sys::ibv_mw_type;
 
 use crate::device::Device;
 use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Shared, Zone, remote_access};
 use crate::qp::{Qp, wr};
 use crate::status::exhausted;
-use crate::sys::memory::{Access, Mr, Mw, MwKind, Pd};
+use crate::sys::memory::{Access, Mr, Mw, Pd};
 
 /// A window, to which remote rights can be bound.
 pub struct Window {
@@ -141,7 +142,7 @@ impl Window {
             Scope::Endpoint => Bound::Single(memory::arc(Single { pd, ranges, shown: Mutex::default() })?),
             Scope::Zone if ranges => Bound::Range { pd, under: Mutex::default() },
             Scope::Zone => {
-                let mw = Mw::new(&pd, MwKind::Zone).map_err(exhausted(Resource::Region))?;
+                let mw = Mw::new(&pd, ibv_mw_type::IBV_MW_TYPE_1).map_err(exhausted(Resource::Region))?;
                 Bound::Device { mw: memory::arc(mw)?, region: Mutex::default(), anchor: zone.anchor()? }
             }
         };
@@ -224,7 +225,7 @@ impl Single {
         } else {
             Under { region: target.region.shared.clone(), range: None }
         };
-        let mw = Mw::new(&self.pd, MwKind::Single).map_err(failed)?;
+        let mw = Mw::new(&self.pd, ibv_mw_type::IBV_MW_TYPE_2).map_err(failed)?;
         Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
     }
 

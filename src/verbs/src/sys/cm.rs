@@ -31,12 +31,9 @@ pub struct EventChannel {
     raw: Owned<rdma_event_channel, 1>,
 }
 
-/// The kind of an event.
-pub type EventKind = rdma_cm_event_type::Type;
-
 /// An event, copied and already acknowledged, so that nothing waits for its handling.
 pub struct Event {
-    pub kind: EventKind,
+    pub kind: rdma_cm_event_type::Type,
     /// The token of the identifier; for a request, that of the listener.
     pub token: u64,
     /// Zero, a negative errno, or the reason of a rejection.

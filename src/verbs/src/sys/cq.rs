@@ -65,14 +65,6 @@ pub struct RawCq {
     _channel: Arc<Channel>,
 }
 
-/// The completions that are announced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Announce {
-    Next,
-    /// The next completion that failed, or whose sender asked for an announcement.
-    Solicited,
-}
-
 /// Completions fetched at a time.
 pub const BATCH: usize = 16;
 
@@ -125,10 +117,10 @@ impl RawCq {
         }
     }
 
-    /// Asks for the next completion to be announced on the channel.
-    pub fn arm(&self, which: Announce) -> io::Result<()> {
+    /// Asks for an announcement on the channel of the next completion, or of the next one that is `solicited` or failed.
+    pub fn arm(&self, solicited: bool) -> io::Result<()> {
         // SAFETY: a live queue.
-        code(|| unsafe { ibv_req_notify_cq(self.raw.as_ptr(), (which == Announce::Solicited).into()) })
+        code(|| unsafe { ibv_req_notify_cq(self.raw.as_ptr(), solicited.into()) })
     }
 
     /// Whether an announcement of this queue was taken from the channel since the last call.

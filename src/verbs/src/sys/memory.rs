@@ -52,27 +52,15 @@ impl Mr {
     }
 }
 
-/// The queue pairs that a memory window serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MwKind {
-    /// Type 1: any queue pair of its zone can bind it, any number of times, and all of them serve it.
-    Zone,
-    /// Type 2: the queue pair that binds it alone serves it. It is bound once, and freed before the queue pair.
-    Single,
-}
-
 pub struct Mw {
     pub(super) raw: Owned<ibv_mw>,
     _pd: Arc<Pd>,
 }
 
 impl Mw {
-    /// Makes an unbound window.
-    pub fn new(pd: &Arc<Pd>, kind: MwKind) -> io::Result<Self> {
-        let kind = match kind {
-            MwKind::Zone => ibv_mw_type::IBV_MW_TYPE_1,
-            MwKind::Single => ibv_mw_type::IBV_MW_TYPE_2,
-        };
+    /// Makes an unbound window. One of type 1 can be bound by any queue pair of its zone, any number of times, and all of
+    /// them serve it. One of type 2 is bound once; the queue pair that binds it alone serves it, and is destroyed later.
+    pub fn new(pd: &Arc<Pd>, kind: ibv_mw_type::Type) -> io::Result<Self> {
         // SAFETY: a live zone.
         let alloc = || unsafe { ibv_alloc_mw(pd.raw.as_ptr(), kind) };
         let raw = Owned::made(|| alloc().unwrap_or(std::ptr::null_mut()))?;

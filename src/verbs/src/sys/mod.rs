@@ -85,20 +85,27 @@ fn undivided<R>(f: impl FnOnce() -> R) -> R {
     uncancelled(|| fork::undivided(f))
 }
 
-/// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
-fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
-    let mut pauses = (0..20).map(|n| Duration::from_micros(n * 100));
+/// Makes a call again, after pauses, as long as it fails in a way that `passes`.
+fn repeat<R>(
+    pauses: impl IntoIterator<Item = Duration>,
+    passes: impl Fn(&io::Error) -> bool,
+    mut call: impl FnMut() -> io::Result<R>,
+) -> io::Result<R> {
+    let mut pauses = pauses.into_iter();
     uncancelled(|| {
         loop {
             let answer = call();
-            match answer.as_ref().err().and_then(io::Error::raw_os_error) {
-                Some(libc::EINTR | libc::EAGAIN) => {}
-                _ => return answer,
-            }
-            let Some(pause) = pauses.next() else { return answer };
+            let Err(error) = &answer else { return answer };
+            let Some(pause) = pauses.next().filter(|_| passes(error)) else { return answer };
             sleep(pause);
         }
     })
+}
+
+/// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
+fn again<R>(call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+    let pauses = (0..20).map(|n| Duration::from_micros(n * 100));
+    repeat(pauses, |error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)), call)
 }
 
 /// The result of a call that returns an object, or NULL and sets errno.
@@ -220,17 +227,10 @@ fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 /// Makes a call that gives an object back, more than once if it fails: the refusal may pass. If it does not, the object
 /// stays until the device is closed, and the log says `lament`.
 fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
-    let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
-    uncancelled(|| {
-        loop {
-            let Err(error) = meaning(call()) else { return };
-            let Some(pause) = pauses.next() else {
-                log::warn!("{lament}: {error}");
-                return;
-            };
-            sleep(pause);
-        }
-    });
+    let pauses = [0, 1, 10, 50].map(Duration::from_millis);
+    if let Err(error) = repeat(pauses, |_| true, || meaning(call())) {
+        log::warn!("{lament}: {error}");
+    }
 }
 
 /// Fails if the process cannot map this many bytes, and some pages more; see above.
