@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use host::doorbell::Doorbell;
+use host::event_fd::EventFd;
 use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
 
@@ -53,7 +53,7 @@ struct CnoState {
     next: u64,
     agent: Option<Agent>,
     /// Readable exactly while there is a trigger, for programs that sleep on its descriptor.
-    bell: Option<Doorbell>,
+    bell: Option<EventFd>,
     dead: bool,
 }
 
@@ -114,7 +114,7 @@ impl<T: Transport> Cno<T> {
     /// # Errors
     /// [`Error::InsufficientResources`], also if the process can have no more descriptors.
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
-        let bell = Doorbell::new().map_err(|error| {
+        let bell = EventFd::new().map_err(|error| {
             log::warn!("no descriptor for a notification object: {error}");
             Error::InsufficientResources(Resource::Memory)
         })?;

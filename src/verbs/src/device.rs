@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::cancel::uncancelled;
-use host::doorbell::Doorbell;
 use host::environment;
+use host::event_fd::EventFd;
 use host::fork::{NotInherited, undivided};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
@@ -94,7 +94,7 @@ pub struct Device {
     reported: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
-    pub(crate) bell: Doorbell,
+    pub(crate) bell: EventFd,
     /// Reports the removal of the device, however few other identifiers there are.
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
@@ -152,7 +152,7 @@ impl Device {
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = memory::arc(Context::open(&place.name)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
-            let (note, bell) = undivided(|| Doorbell::new().map(|bell| (NotInherited::new(&bell), bell)))?;
+            let (note, bell) = undivided(|| EventFd::new().map(|bell| (NotInherited::new(&bell), bell)))?;
             let channel = EventChannel::new()?;
             log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
             Ok(memory::arc(Device {
