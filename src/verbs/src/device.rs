@@ -62,7 +62,7 @@ pub struct Work {
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers, by token, whose farewell may be under way, with the time when they can go.
+    /// Identifiers, by token, whose disconnect message may be under way, with the time when they can be destroyed.
     pub leaving: Timers<(u64, Arc<CmId>)>,
     /// Whether to fetch from all completion queues now.
     pub settle: bool,

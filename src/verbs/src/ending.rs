@@ -24,8 +24,8 @@ const SRQ_QUIET: Duration = Duration::from_millis(10);
 const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// Time without a completion after which the queue pairs of a device that is gone count as drained.
 const GONE_QUIET: Duration = Duration::from_millis(200);
-/// The time in which the kernel may repeat a farewell that got lost.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// The time in which the kernel may repeat a disconnect message that got lost.
+const REPEATS: Duration = Duration::from_secs(10);
 
 impl Qp {
     /// Begins the end of a connection that is up or nearly so: the queue pair goes to the error state, and the thread
@@ -47,9 +47,9 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         self.to_error();
-        // This answers the peer's farewell, too.
-        let farewell = cm.is_some_and(|cm| cm.disconnect().is_ok());
-        self.state.lock().farewell = farewell;
+        // This answers the peer's message, too.
+        let disconnected = cm.is_some_and(|cm| cm.disconnect().is_ok());
+        self.state.lock().disconnected = disconnected;
         self.device.command(|work| work.draining.push_back(self.clone()));
         true
     }
@@ -124,7 +124,7 @@ impl Qp {
         if let Some((token, cm)) = ended.cm {
             // The kernel repeats a message that got lost, as long as the identifier is there.
             let leave =
-                Instant::now() + if ended.farewell && !self.device.is_gone() { FAREWELL } else { Duration::ZERO };
+                Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
             self.device.parties.lock().remove(&token);
             self.device.work.lock().leaving.set(leave, (token, cm));
         }

@@ -114,7 +114,7 @@ pub struct State {
     /// The first request that failed.
     pub failed_request: Option<(FailedRequest, Status)>,
     /// The peer was sent a message that ends the connection.
-    pub farewell: bool,
+    pub disconnected: bool,
     /// The moment when draining began.
     pub since: Option<Instant>,
     /// A thread finishes the end.
