@@ -1,4 +1,4 @@
-//! Locks that need no memory: a few words each, and a futex for those who wait.
+//! Locks that need no memory: a few words each, and a futex for threads that wait.
 //!
 //! A lock that keeps its waiters in a table of its own, or in thread-local data, needs memory when two threads meet at
 //! it for the first time, and ends the process when there is none; parking_lot's own words are such. So these are other
@@ -26,8 +26,8 @@ pub use biased::Biased;
 /// A lock for one thread at a time.
 ///
 /// Freeing it is an [`asymmetric::light`](crate::asymmetric::light) behind the store that frees it. So of a thread that
-/// frees it and then looks for word that others left, and another thread that leaves word, calls
-/// [`asymmetric::heavy`](crate::asymmetric::heavy) and then attempts the lock in vain, the first one finds the word.
+/// frees it and then looks for messages of others, and another thread that leaves a message, calls
+/// [`asymmetric::heavy`](crate::asymmetric::heavy) and then attempts the lock in vain, the first one finds the message.
 pub type Mutex<T> = lock_api::Mutex<Word, T>;
 
 /// The right to what a [`Mutex`] guards.
@@ -41,7 +41,7 @@ pub type Word = Biased;
 #[cfg(loom)]
 pub type Word = parking_lot::RawMutex;
 
-/// How often a thread looks again before it sleeps.
+/// How often a thread tries again before it sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
 
 /// Sleeps while `word` is `value`, at most for `limit`. May return early.
@@ -84,7 +84,7 @@ fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
 const ALL: u32 = i32::MAX as u32;
 
 #[cfg(not(loom))]
-// SAFETY: one thread at a time holds the word, as its module tells, and only that thread frees it.
+// SAFETY: one thread at a time holds the word, as its module explains, and only that thread frees it.
 unsafe impl RawMutex for Biased {
     #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
     const INIT: Self = Biased::new();
@@ -140,7 +140,7 @@ pub struct Condvar {
 }
 
 impl Condvar {
-    /// Nobody waits.
+    /// No thread waits.
     pub const fn new() -> Self {
         Condvar { changes: AtomicU32::new(0), waiters: AtomicU32::new(0) }
     }

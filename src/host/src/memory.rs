@@ -68,11 +68,11 @@ struct Reserve {
     /// Bytes that are taken.
     used: AtomicUsize,
     /// The process whose thread has the lock, or 0. The child of a fork may find the lock of a thread of its parent,
-    /// which will never let it go.
+    /// which will never free it.
     holder: AtomicUsize,
 }
 
-// SAFETY: the bytes belong to those who were given pieces; everything else is atomic.
+// SAFETY: the bytes belong to the owners of the pieces; everything else is atomic.
 unsafe impl Sync for Reserve {}
 
 static SPARE: Reserve = Reserve::new();
@@ -183,7 +183,7 @@ impl Allocator {
 }
 
 // SAFETY: a piece comes either from the inner allocator or from the reserve, which gives out no grain twice; its address
-// tells which of them takes it back. Nothing here unwinds.
+// shows which of them takes it back. Nothing here unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -201,7 +201,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
         }
         let piece = SPARE.take(layout);
         if !piece.is_null() {
-            // SAFETY: the piece has this size and belongs to nobody else.
+            // SAFETY: the piece has this size and no other owner.
             unsafe { piece.write_bytes(0, layout.size()) };
         }
         piece
@@ -358,7 +358,7 @@ fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
     if bytes > LARGEST || obtainable(bytes) { Ok(()) } else { Err(NoMemory) }
 }
 
-/// Implements [`Room`] for a collection, of which an element takes so many bytes.
+/// Implements [`Room`] for a collection whose elements take `$size` bytes each.
 macro_rules! room {
     ([$($generics:tt)*] $collection:ty, $size:expr) => {
         impl<$($generics)*> Room for $collection {

@@ -390,7 +390,8 @@ impl Qp {
         let status = status::of_completion(completion.status);
         if status != Status::Flushed {
             let text = status::text(completion.status);
-            log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
+            let vendor = completion.vendor_err;
+            log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {vendor:#x})", self.number());
             self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
         }
         self.failed.store(true, Ordering::Release);
