@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Resource, Result};
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
@@ -155,7 +155,7 @@ pub struct Qp {
 /// The shortest queue to ask a device for.
 const FEW: usize = 16;
 /// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
-/// place in the queue larger.
+/// entry of the queue larger.
 const INLINE: u32 = 128;
 
 impl Qp {
@@ -163,12 +163,14 @@ impl Qp {
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
-        let spare = match (init.request_cq, init.recv_cq) {
-            (None, None) => Some(CompletionQueue::new(device, 1)?),
-            _ => None,
+        let [request_cq, recv_cq] = match (init.request_cq, init.recv_cq) {
+            (Some(requests), Some(recvs)) => [requests, recvs].map(Arc::clone),
+            (Some(one), None) | (None, Some(one)) => [one, one].map(Arc::clone),
+            (None, None) => {
+                let spare = CompletionQueue::new(device, 1)?;
+                [spare.clone(), spare]
+            }
         };
-        let request_cq = init.request_cq.or(init.recv_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
-        let recv_cq = init.recv_cq.or(init.request_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
         // The device gets no more work than one of its completion queues takes.
         let sends = (sizes.requests + 1).min(device.limits.cqe);
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(device.limits.cqe) };
@@ -457,7 +459,7 @@ impl Qp {
     }
 }
 
-fn small(n: usize) -> u32 {
+pub fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 

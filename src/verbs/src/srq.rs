@@ -22,7 +22,7 @@ use host::memory;
 use crate::channels;
 use crate::device::Device;
 use crate::memory::Zone;
-use crate::qp::wr;
+use crate::qp::{small, wr};
 use crate::status::{exhausted, refused};
 use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
@@ -108,7 +108,6 @@ impl Drop for SharedQueue {
 impl SharedQueue {
     /// A queue for `depth` receives of up to `segments` segments.
     pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
-        let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let most = (device.limits.cqe / 2).max(1);
         let (raw, room) =
             RawSrq::new(&zone.pd, small(depth.min(most)), small(segments)).map_err(exhausted(Resource::Srq))?;
@@ -248,11 +247,11 @@ impl SharedQueue {
         if depth <= state.room {
             return state.reserve(depth, self.by_user);
         }
-        let device = depth.min(state.most);
-        if !state.fixed && device > state.room {
-            match self.raw.resize(u32::try_from(device).unwrap_or(u32::MAX)) {
+        let room = depth.min(state.most);
+        if !state.fixed && room > state.room {
+            match self.raw.resize(small(room)) {
                 Ok(()) => {
-                    state.room = device;
+                    state.room = room;
                     self.feed(&mut state);
                 }
                 Err(error) => {
@@ -317,8 +316,8 @@ impl SharedQueue {
     }
 
     fn try_limit(&self, state: &State) -> std::io::Result<()> {
-        let device = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
-        self.raw.set_limit(u32::try_from(device.min(state.room)).unwrap_or(0))
+        let limit = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
+        self.raw.set_limit(small(limit.min(state.room)))
     }
 
     /// Hands over the receives that the device refused before, if any. True if it has none, and has refused for so long
