@@ -209,7 +209,7 @@ pub fn atomic_operations_have_completion_flags<T: Transport>(network: &Network<T
     a.completes_with(2, Status::Success, Extended::FetchAdd);
     assert_eq!(word(&near, 0), 1);
     assert!(quiet([&a.requests]));
-    // Behind a message that has no receive it does not take place any more.
+    // Behind a message that has no receive it no longer takes place.
     a.send(near.at(64, 64), 3);
     post(4, CompletionFlags::SUPPRESS).unwrap();
     a.ep.disconnect(false).unwrap();

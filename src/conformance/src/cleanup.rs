@@ -62,7 +62,7 @@ pub fn a_freed_endpoint_completes_its_requests<T: Transport>(network: &Network<T
     }
 }
 
-/// Closing frees everything, whatever is outstanding, and wakes whoever waits.
+/// Closing frees everything, whatever is outstanding, and wakes all threads that wait.
 pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
     for _ in 0..rounds(8) {
         let adapter = network.open();
@@ -81,7 +81,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         (0..4).for_each(|cookie| a.send(memory.at(64, 64), cookie));
         d.receive(memory.at(128, 64), 5);
         c.read(memory.at(256, 64), 6, memory.remote(512, 64));
-        // An attempt that nobody answers, and one that was not even fetched.
+        // An attempt that is not answered, and one that was not even fetched.
         let asking = [adapter.end(), adapter.end()];
         for end in &asking {
             request(end, &address, psp.point().qualifier(), Some(patience()), b"").unwrap();

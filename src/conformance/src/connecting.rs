@@ -185,7 +185,7 @@ pub fn a_rejection_brings_private_data<T: Transport>(network: &Network<T>) {
     assert_eq!(a.news(), (ConnectionEvent::Disconnected, vec![]));
 }
 
-/// Nobody listens on the qualifier, which somebody had a moment ago.
+/// No service point listens on the qualifier, though one did a moment ago.
 pub fn a_connect_that_nobody_listens_to_is_refused<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let a = scene.adapter.end();
@@ -206,7 +206,7 @@ pub fn a_close_refuses_the_requests_of_the_adapter<T: Transport>(network: &Netwo
     a.is_told(ConnectionEvent::NonPeerRejected);
 }
 
-/// The time of the active side is up; an answer that comes later finds nobody.
+/// The time of the active side is up; an answer that comes later is dropped.
 pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network<T>) {
     let time = patience() / 20;
     let scene = Scene::new(network);
@@ -259,7 +259,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
         a.arrives(5, Status::Flushed);
         assert!(quiet([&a.connections]));
         cr.reject(&[]).unwrap();
-        // An answer that comes too late finds nobody.
+        // An answer that comes too late is dropped.
         let (c, d) = (scene.adapter.end(), scene.adapter.end());
         scene.ask(&c, Some(patience()));
         let cr = next_request(&scene.requests);
@@ -276,7 +276,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Addresses at which there is nobody.
+/// Addresses of no host.
 pub fn an_address_without_a_host_is_not_reached<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let qualifier = scene.psp.point().qualifier();

@@ -318,7 +318,7 @@ impl<T: Transport> Side<T> {
         Side { adapter, told, ends }
     }
 
-    /// All endpoints are told of their end once, and that they have left the queue in the same order.
+    /// The end of each endpoint was reported once, and the reports that they left the queue came in the same order.
     fn is_over(&self) {
         let mut ended = Vec::new();
         while ended.len() < self.ends.len() {
@@ -347,8 +347,8 @@ impl<T: Transport> Side<T> {
     }
 }
 
-/// Both sides end many connections at once, in opposite orders. Each endpoint is told of its end and of having left its shared
-/// receive queue, in the same order on both dispatchers.
+/// Both sides end many connections at once, in opposite orders. The ends of the endpoints are reported in the same order on
+/// one dispatcher as, on the other, that they left their shared receive queue.
 pub fn many_leave_their_shared_queues_at_once<T: Transport>(network: &Network<T>) {
     // A device in software sends all that waits again and again.
     let count = 4 + rounds(96);

@@ -42,7 +42,7 @@ pub fn a_peer_that_does_not_take_extended_operations_gets_none<T: Transport>(net
         b.write_immediate(far.at(0, 8), 6, near.remote(0, 8), 7);
         b.completes_with(6, Status::Success, Extended::WriteImmediate);
         assert_eq!(a.arrived_with(), ((5, Status::Success, 8), Extended::RecvImmediate, 7));
-        // Without a peer there is nobody who does not.
+        // Without a peer there is none that does not.
         a.ep.disconnect(false).unwrap();
         a.news();
         b.news();

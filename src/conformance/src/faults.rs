@@ -245,7 +245,7 @@ fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: us
 /// No lack of memory ends the process or leaves something behind, and everything works again afterwards.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-    // Freed handles rest for long; after these there are enough of them, and the slab does not grow any more.
+    // Freed handles rest for long; after these there are enough of them, and the slab grows no further.
     {
         let (name, instance) = network.place();
         let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), Habits::default()).expect("memory"));

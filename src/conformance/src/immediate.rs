@@ -166,7 +166,7 @@ pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>)
     srq.post_recv(&[far.at(4096, LEN)], 20).unwrap();
     assert_eq!(b.arrived_with(), ((20, Status::Success, LEN as u64), Extended::RecvImmediate, 77));
     a.completes_with(10, Status::Success, Extended::WriteImmediate);
-    // A completion that nobody has fetched keeps its buffer occupied, also one of this kind.
+    // A completion that was not fetched keeps its buffer occupied, also one of this kind.
     srq.post_recv(&[far.at(4096, LEN)], 21).unwrap();
     a.write_immediate(near.at(0, LEN), 11, far.remote(0, LEN), 78);
     a.completes_with(11, Status::Success, Extended::WriteImmediate);
@@ -176,7 +176,7 @@ pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>)
     assert_eq!(srq.query().outstanding, 0);
 }
 
-/// One that is not allowed fails as a write does, and no receive tells of a value.
+/// One that is not allowed fails as a write does, and no receive has a value.
 pub fn a_value_behind_a_write_that_is_not_allowed_does_not_arrive<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let closed = adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ);

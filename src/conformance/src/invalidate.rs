@@ -54,7 +54,7 @@ fn revoke<T: Transport>(end: &End<T>, scene: &Scene<T>, cookie: u64, key: u32) {
     end.ep.post_send_invalidate(&[scene.near.at(0, 64)], cookie, key, CompletionFlags::DEFAULT).unwrap();
 }
 
-/// It arrives as a message, and says which window is gone: nothing comes through that any more, its region can be freed.
+/// It arrives as a message, and says which window is gone: nothing comes through that from then on, and its region can be freed.
 pub fn a_message_revokes_a_window<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
@@ -156,7 +156,7 @@ pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Netw
                 let rmr = Rmr::create(&scene.adapter.pz, Scope::Endpoint).unwrap();
                 let (lmr, segment) = (Some(scene.far.lmr()), scene.far.at(512, 64));
                 let bound = b.ep.post_bind(&rmr, lmr, segment, rights, Base::Address, 8, quiet);
-                // Suppressed binds that nobody has looked at yet may fill the queue.
+                // Suppressed binds whose completions were not fetched yet may fill the queue.
                 assert!(matches!(bound, Ok(_) | Err(Error::InsufficientResources(_))), "{bound:?}");
                 assert_eq!(rmr.status().map(|status| status.remote_key), bound.ok());
                 rmr.free();
@@ -272,7 +272,7 @@ pub fn what_cannot_be_revoked_ends_the_connection<T: Transport>(network: &Networ
     scene.a.completes(4, Status::Success);
     assert!(scene.far.shows(100..164, 1));
     if network.is_exact() {
-        // A window for a whole zone is revoked by whoever may use it.
+        // A window for a whole zone is revoked by any peer that may use it.
         let rmr = Rmr::create(&scene.adapter.pz, Scope::Zone).unwrap();
         let window = scene.bind(&rmr, &scene.b, 200);
         let (a, b) = scene.adapter.pair();

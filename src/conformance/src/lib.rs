@@ -4,7 +4,7 @@
 //! one `#[test]` for every test of the suite:
 //!
 //! ```text
-//! fn network() -> Network<Shm> { /* a directory that nobody else knows */ }
+//! fn network() -> Network<Shm> { /* a directory that no one else knows */ }
 //!
 //! dat_conformance::conformance!(network);
 //! ```

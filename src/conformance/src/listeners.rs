@@ -95,7 +95,7 @@ pub fn chosen_qualifiers_differ<T: Transport>(network: &Network<T>) {
     assert!(!qualifiers.contains(&0));
 }
 
-/// A request tells through which service point it came.
+/// A request names the service point through which it came.
 pub fn a_request_names_its_service_point<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let other = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Consumer).unwrap();
@@ -206,7 +206,7 @@ pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
     a.is_told(ConnectionEvent::Established);
     b.is_told(ConnectionEvent::Established);
     scene.talk(&a, &b);
-    // Where nobody listens it is refused.
+    // Where no service point listens it is refused.
     let c = scene.adapter.end();
     scene.ask(&c, Some(patience()));
     let qualifier = other.point().qualifier();

@@ -8,7 +8,7 @@ use dat_core::event::ConnectionEvent;
 use dat_core::testing::{Adapter, End, patience, until};
 use dat_core::transport::Transport;
 
-/// Where the adapters of one test meet each other and, as far as possible, nobody else.
+/// Where the adapters of one test meet each other and, as far as possible, no others.
 pub struct Network<T: Transport> {
     name: String,
     instance: String,

@@ -127,7 +127,7 @@ pub fn a_message_says_that_writes_before_it_have_arrived<T: Transport>(network: 
     }
 }
 
-/// Whoever polls the last byte of a message, or of a write, finds the others behind it.
+/// A thread that polls the last byte of a message, or of a write, then finds the others.
 pub fn the_last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
     const LARGEST: usize = 1 << 16;
     let adapter = network.open();
@@ -182,7 +182,7 @@ pub fn both_ways_at_once_keep_their_order<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// An overflow of a dispatcher loses events, tells so, and loses nothing else.
+/// An overflow of a dispatcher loses events, reports that, and loses nothing else.
 pub fn an_overflow_is_told_and_the_connection_goes_on<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();

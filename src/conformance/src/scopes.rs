@@ -177,7 +177,7 @@ pub fn the_end_of_the_connection_unbinds_its_windows<T: Transport>(network: &Net
     b.is_told(ConnectionEvent::Disconnected);
     scene.far.lmr().free().unwrap();
     network.is_told_of_a_farewell(&a);
-    // The endpoint is used again; the window is not bound any more.
+    // The endpoint is used again; the window is no longer bound.
     b.ep.reset().unwrap();
     assert_eq!(scene.rmr.status(), None);
     scene.rmr.free();

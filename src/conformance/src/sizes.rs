@@ -71,7 +71,7 @@ pub fn reads_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// The completion tells the length of the message, and the rest of the buffer is untouched.
+/// The completion has the length of the message, and the rest of the buffer is untouched.
 pub fn a_short_message_leaves_the_rest_of_its_buffer<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 65_536;
     let scene = Scene::new(network);

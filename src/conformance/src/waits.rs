@@ -30,7 +30,7 @@ fn while_waiting<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, script: impl
     })
 }
 
-/// A message wakes whoever waits for a receive, and its acknowledgement whoever waits for the send.
+/// A message wakes the thread that waits for a receive, and its acknowledgement the one that waits for the send.
 pub fn a_message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
@@ -88,7 +88,7 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     let outcome = while_waiting(&a.connections, 1, || b.ep.disconnect(false).unwrap());
     let Event::Connection { kind: ConnectionEvent::Disconnected, .. } = event(outcome) else { panic!("not over") };
     b.is_told(ConnectionEvent::Disconnected);
-    // And an attempt whose time is up, though nobody calls.
+    // And an attempt whose time is up, though no thread calls.
     let c = adapter.end();
     request(&c, &address, psp.point().qualifier(), Some(patience() / 20), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));

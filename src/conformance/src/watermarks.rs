@@ -10,7 +10,7 @@ use dat_core::transport::Transport;
 use crate::Network;
 use crate::srq::Scene;
 
-/// Undercut, the low watermark is told of once; setting it arms it again.
+/// The low watermark is reported once when it is passed; setting it arms it again.
 pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..5);
@@ -42,7 +42,7 @@ pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>
     assert!(quiet([&scene.events]));
 }
 
-/// The watermark is told of though no thread looks.
+/// The watermark is reported though no thread polls.
 pub fn the_low_watermark_is_told_of_though_nobody_looks<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..3);
@@ -97,7 +97,7 @@ pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
     (0..3).for_each(|cookie| tx.completes(cookie, Status::Success));
 }
 
-/// The soft high watermark of an endpoint is told of when it takes a buffer too many.
+/// The soft high watermark of an endpoint is reported when it takes a buffer too many.
 pub fn the_soft_high_watermark_fires_when_a_buffer_is_taken<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     scene.fill(0..10);

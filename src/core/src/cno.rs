@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-use host::doorbell::Doorbell;
+use host::event_fd::EventFd;
 use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
 
@@ -53,7 +53,7 @@ struct CnoState {
     next: u64,
     agent: Option<Agent>,
     /// Readable exactly while there is a trigger, for programs that sleep on its descriptor.
-    bell: Option<Doorbell>,
+    bell: Option<EventFd>,
     dead: bool,
 }
 
@@ -114,7 +114,7 @@ impl<T: Transport> Cno<T> {
     /// # Errors
     /// [`Error::InsufficientResources`], also if the process can have no more descriptors.
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
-        let bell = Doorbell::new().map_err(|error| {
+        let bell = EventFd::new().map_err(|error| {
             log::warn!("no descriptor for a notification object: {error}");
             Error::InsufficientResources(Resource::Memory)
         })?;
@@ -135,7 +135,7 @@ impl<T: Transport> Cno<T> {
             patience: Patience::default(),
         })?;
         cno.watch(watch);
-        log::debug!("notification object {}: made", cno.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "notification object {}: made", cno.header.handle());
         Ok(cno)
     }
 
@@ -154,7 +154,7 @@ impl<T: Transport> Cno<T> {
         let bell = state.bell.take();
         drop(state);
         drop(bell);
-        log::debug!("notification object {}: freed", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
         // Calls of the agent are known by the handle, also below.
         let _kept = self.ia.keep_handle(self);
         self.ia.disown(self);

@@ -80,10 +80,11 @@ impl Counters {
             (Transfer::Read, "RDMA reads"),
         ] {
             let Tally { operations, bytes } = self.tallies.of(transfer);
-            log::debug!("endpoint {ep}: {operations} {what} of {bytes} bytes");
+            log::debug!(target: host::diagnostics::COUNTERS, "endpoint {ep}: {operations} {what} of {bytes} bytes");
         }
         let Flow { request_stalls, message_stalls, peer_wakeups } = self.flow;
         log::debug!(
+            target: host::diagnostics::COUNTERS,
             "endpoint {ep}: {request_stalls} stalls of requests, {message_stalls} of messages, {peer_wakeups} wake-ups of peers"
         );
     }

@@ -306,7 +306,7 @@ impl<T: Transport> Srq<T> {
     #[cold]
     fn raise(&self) {
         probes::watermark(self.header.handle(), Mark::SrqLow);
-        log::debug!("shared receive queue {}: below the low watermark", self.header.handle());
+        log::debug!(target: host::diagnostics::SRQ, "shared receive queue {}: below the low watermark", self.header.handle());
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use host::doorbell::Doorbell;
+use host::event_fd::EventFd;
 use host::lock::Mutex;
 use host::per_thread::PerThread;
 use host::{fork, futex, memory};
@@ -70,7 +70,7 @@ pub enum Place {
     /// The word of a transport.
     Word(Arc<dyn Alarm>),
     /// Descriptors, one of which is this bell of the waker.
-    Bell(Arc<Doorbell>),
+    Bell(Arc<EventFd>),
 }
 
 /// Wakes the thread that it belongs to.
@@ -78,7 +78,7 @@ pub struct Waker {
     state: State<AtomicU32>,
     place: Mutex<Place>,
     /// Made when the thread first sleeps on descriptors.
-    bell: Mutex<Option<Arc<Doorbell>>>,
+    bell: Mutex<Option<Arc<EventFd>>>,
     life: u32,
 }
 
@@ -115,10 +115,10 @@ impl Waker {
 
     /// The bell for a sleep in [`Place::Bell`]. `None` if none could be made; the thread must then look again by itself
     /// after a while.
-    pub fn bell(&self) -> Option<Arc<Doorbell>> {
+    pub fn bell(&self) -> Option<Arc<EventFd>> {
         let mut bell = self.bell.lock();
         if bell.is_none() {
-            *bell = memory::arc(Doorbell::new().ok()?).ok();
+            *bell = memory::arc(EventFd::new().ok()?).ok();
         }
         bell.clone()
     }

@@ -154,7 +154,7 @@ fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
         assert_eq!(registry.remove(identity, 7), Err(RemoveError::InUse));
         registry.release(ticket);
         assert_eq!(registry.remove(identity, 7), Ok(()));
-        // Nobody registers it now, so it cannot be opened, for whatever reason.
+        // It is not registered now, so it cannot be opened, for whatever reason.
         assert!(registry.open(&request).is_err());
         let snapshot = registry.snapshot(&identity.name);
         assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));

@@ -103,7 +103,7 @@ impl Runner<'_> {
         fine & !PANICKED.swap(false, Ordering::SeqCst)
     }
 
-    /// Makes an input that fails smaller, keeps it, and tells where.
+    /// Makes an input that fails smaller, keeps it, and prints where.
     fn report(&self, data: &[u8]) -> String {
         let mut small = data.to_vec();
         let _ = fs::write(self.place("failed"), &small);

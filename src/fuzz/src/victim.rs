@@ -25,7 +25,7 @@ pub const OPEN: usize = 4096;
 pub const THEIRS: usize = 16 * 1024;
 /// The qualifier at which the program listens.
 pub const LISTENS: u64 = 4711;
-/// A qualifier at which nobody listens.
+/// A qualifier without a listener.
 const NOBODY: u64 = 4712;
 
 /// The program.
@@ -199,7 +199,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// What is told when it ends.
+    /// What is reported when it ends.
     fn told(self) -> Told {
         match self {
             Work::Plain(transfer) => Told::Plain(transfer),
@@ -211,7 +211,7 @@ impl Work {
     }
 }
 
-/// The kind of transfer that an event tells of.
+/// The kind of transfer that an event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     Plain(Transfer),

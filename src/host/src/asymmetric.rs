@@ -23,7 +23,7 @@ use std::sync::atomic::{compiler_fence, fence};
 
 use rustix::thread::{MembarrierCommand, MembarrierQuery, Timespec, membarrier, membarrier_query, nanosleep};
 
-/// Nobody has asked the kernel yet.
+/// The kernel was not asked yet.
 const UNKNOWN: u8 = 0;
 /// The kernel does it, and the process is registered for it.
 const ASYMMETRIC: u8 = 1;
@@ -103,7 +103,7 @@ pub fn heavy() {
 /// Has every running thread of this process pass a full fence.
 fn everywhere() {
     let expedited = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
-    // A process that is not registered, as the child of a fork may be, registers; that is done for good.
+    // A process that is not registered, as the child of a fork may be, registers, which lasts.
     if expedited() || register() && expedited() || membarrier(MembarrierCommand::Global).is_ok() {
         return;
     }

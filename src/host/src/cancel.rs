@@ -16,7 +16,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr;
 
@@ -134,13 +134,6 @@ impl<T> Shielded<T> {
     pub fn new(value: T) -> Self {
         Shielded(ManuallyDrop::new(value))
     }
-
-    /// The value, which is no longer shielded.
-    pub fn into_inner(self) -> T {
-        let mut shielded = ManuallyDrop::new(self);
-        // SAFETY: the value is taken once, since the shield around it is not dropped.
-        unsafe { ManuallyDrop::take(&mut shielded.0) }
-    }
 }
 
 impl<T> Drop for Shielded<T> {
@@ -156,13 +149,6 @@ impl<T> Deref for Shielded<T> {
     #[inline]
     fn deref(&self) -> &T {
         &self.0
-    }
-}
-
-impl<T> DerefMut for Shielded<T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.0
     }
 }
 

@@ -9,9 +9,6 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 
 /// Makes calls on `fd` return at once where they would wait.
-///
-/// # Errors
-/// The error of the system.
 pub fn never_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = fcntl_getfl(fd)?;
     if !flags.contains(OFlags::NONBLOCK) {
@@ -21,9 +18,6 @@ pub fn never_block(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Makes the system close `fd` when an exec replaces the process.
-///
-/// # Errors
-/// The error of the system.
 pub fn close_on_exec(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = fcntl_getfd(fd)?;
     Ok(fcntl_setfd(fd, flags | FdFlags::CLOEXEC)?)

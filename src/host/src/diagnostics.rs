@@ -14,7 +14,7 @@
 //! error is a terminal, unless one of the variables says 0 or `off`.
 //!
 //! Lines go to standard error, unless `DAT_DBG_DEST` or `DAPL_DBG_DEST` says otherwise, which are masks as well: 1 for
-//! standard output, 2 for the system's log, 3 for both. The line that nobody asked for is on the terminal in any case.
+//! standard output, 2 for the system's log, 3 for both. The line of a user at a terminal is on the terminal in any case.
 //!
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`] for itself, with
 //! its own name; a line begins with that name.
@@ -39,7 +39,9 @@ use rustix::process::{self, Pid};
 
 use crate::environment;
 
-pub use self::mask::{CALL, COMPLETION, EXCEPTION, PROVIDER_CALL, RETURN, Role};
+pub use self::mask::{
+    CALL, CALLBACK, CM, COMPLETION, COUNTERS, EP, EVD, EXCEPTION, PROVIDER_CALL, REGISTERED, RETURN, Role, SRQ, THREAD,
+};
 use self::mask::{Mask, number};
 
 /// These ask for messages by a mask, 0 for none.
@@ -203,8 +205,8 @@ impl Output {
             write_to_system(level, &line);
         }
         line.push('\n');
-        // In one call, so that lines of several processes do not mix. Text that cannot be written is lost, because there is nobody
-        // to tell.
+        // In one call, so that lines of several processes do not mix. Text that cannot be written is lost, because no other
+        // place is left to report that.
         if to.error {
             let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
         }

@@ -1,7 +1,7 @@
 //! Things that a fork must not break: locks that another thread holds, and descriptors whose end peers wait for.
 //!
-//! The kernel may take the end of the last copy of a descriptor for the end of the process. Peers would then not be
-//! told that a process is gone while a child of it lives.
+//! The kernel may take the end of the last copy of a descriptor for the end of the process. Peers would then not
+//! learn that a process is gone while a child of it lives.
 //!
 //! A library that we call may have locks of its own that it does not watch over a fork. If another thread were inside
 //! at that moment, the child would find the lock taken for ever. So such calls are made by [`undivided`], and so is

@@ -5,7 +5,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`doorbell`] | an event descriptor that wakes the threads that sleep on it |
+//! | [`event_fd`] | an event descriptor that wakes the threads that sleep on it |
 //! | [`poll`] | sleeping on descriptors: a few of them, or a set |
 //! | [`futex`] | waking threads that sleep on a word of memory |
 //! | [`timers`] | things that are due at a time |
@@ -39,8 +39,8 @@ pub mod cancel;
 pub mod cstr;
 pub mod descriptor;
 pub mod diagnostics;
-pub mod doorbell;
 pub mod environment;
+pub mod event_fd;
 pub mod fork;
 pub mod futex;
 pub mod limit;

@@ -5,26 +5,17 @@
 use std::io;
 
 /// Open files; `None` for no limit.
-///
-/// # Errors
-/// The error of the system.
 pub fn open_files() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_NOFILE)
 }
 
 /// Bytes of locked memory, which registered memory is; `None` for no limit.
-///
-/// # Errors
-/// The error of the system.
 pub fn locked_memory() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_MEMLOCK)
 }
 
 /// The size to which a file may grow, in bytes; `None` for no limit. Shared memory is a file too. A thread that makes a
 /// file grow beyond this gets a signal that ends the process.
-///
-/// # Errors
-/// The error of the system.
 pub fn file_size() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_FSIZE)
 }

@@ -1,4 +1,4 @@
-//! Locks that need no memory: a few words each, and a futex for those who wait.
+//! Locks that need no memory: a few words each, and a futex for threads that wait.
 //!
 //! A lock that keeps its waiters in a table of its own, or in thread-local data, needs memory when two threads meet at
 //! it for the first time, and ends the process when there is none; parking_lot's own words are such. So these are other
@@ -18,18 +18,16 @@ use std::time::{Duration, Instant};
 
 use parking_lot::lock_api;
 #[cfg(not(loom))]
-use parking_lot::lock_api::{GuardNoSend, RawMutex, RawMutexTimed};
+use parking_lot::lock_api::{GuardNoSend, RawMutex};
 use rustix::thread::futex::{self, Flags};
 
 pub use biased::Biased;
-#[cfg(not(loom))]
-use biased::Patience;
 
 /// A lock for one thread at a time.
 ///
 /// Freeing it is an [`asymmetric::light`](crate::asymmetric::light) behind the store that frees it. So of a thread that
-/// frees it and then looks for word that others left, and another thread that leaves word, calls
-/// [`asymmetric::heavy`](crate::asymmetric::heavy) and then attempts the lock in vain, the first one finds the word.
+/// frees it and then looks for messages of others, and another thread that leaves a message, calls
+/// [`asymmetric::heavy`](crate::asymmetric::heavy) and then attempts the lock in vain, the first one finds the message.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 
 /// The right to what a [`Mutex`] guards.
@@ -43,13 +41,8 @@ pub type RawLock = Biased;
 #[cfg(loom)]
 pub type RawLock = parking_lot::RawMutex;
 
-/// How often a thread looks again before it sleeps.
+/// How often a thread tries again before it sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
-
-/// The time until `end`, if there is one.
-fn left(end: Option<Instant>) -> Option<Duration> {
-    end.map(|end| end.saturating_duration_since(Instant::now()))
-}
 
 /// Sleeps while `word` is `value`, at most for `limit`. May return early.
 #[cold]
@@ -63,13 +56,13 @@ fn wake(word: &AtomicU32, count: u32) {
     let _ = futex::wake(word, Flags::PRIVATE, count);
 }
 
-/// Does what [`sleep`] does, with the lower half of a word.
+/// Sleeps while the lower half of `word` is that of `value`. May return early.
 #[cfg(not(loom))]
 #[cold]
-fn sleep_half(word: &AtomicUsize, value: usize, limit: Option<Duration>) {
+fn sleep_half(word: &AtomicUsize, value: usize) {
     #[allow(clippy::cast_possible_truncation)] // the lower half
     let value = value as u32;
-    sleep(lower_half(word), value, limit);
+    sleep(lower_half(word), value, None);
 }
 
 /// Wakes all threads that sleep on the lower half of `word`.
@@ -91,7 +84,7 @@ fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
 const ALL: u32 = i32::MAX as u32;
 
 #[cfg(not(loom))]
-// SAFETY: one thread at a time holds the word, as its module tells, and only that thread frees it.
+// SAFETY: one thread at a time holds the word, as its module explains, and only that thread frees it.
 unsafe impl RawMutex for Biased {
     #[allow(clippy::declare_interior_mutable_const)] // the interface asks for it
     const INIT: Self = Biased::new();
@@ -100,12 +93,12 @@ unsafe impl RawMutex for Biased {
 
     #[inline]
     fn lock(&self) {
-        self.lock_with(Patience::Endless);
+        self.take(true);
     }
 
     #[inline]
     fn try_lock(&self) -> bool {
-        self.lock_with(Patience::None)
+        self.take(false)
     }
 
     #[inline]
@@ -116,21 +109,6 @@ unsafe impl RawMutex for Biased {
     #[inline]
     fn is_locked(&self) -> bool {
         self.is_taken()
-    }
-}
-
-#[cfg(not(loom))]
-// SAFETY: as for the methods without a limit.
-unsafe impl RawMutexTimed for Biased {
-    type Duration = Duration;
-    type Instant = Instant;
-
-    fn try_lock_for(&self, limit: Duration) -> bool {
-        self.lock_with(Instant::now().checked_add(limit).map_or(Patience::Endless, Patience::Until))
-    }
-
-    fn try_lock_until(&self, end: Instant) -> bool {
-        self.lock_with(Patience::Until(end))
     }
 }
 
@@ -153,19 +131,6 @@ impl<T> RwLock<T> {
     }
 }
 
-/// The end of a wait with a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waited {
-    timed_out: bool,
-}
-
-impl Waited {
-    /// Whether the limit was over when the wait ended.
-    pub fn timed_out(self) -> bool {
-        self.timed_out
-    }
-}
-
 /// A place where threads wait for a change of what a [`Mutex`] guards. A wait may end without a change.
 #[derive(Debug, Default)]
 pub struct Condvar {
@@ -175,7 +140,7 @@ pub struct Condvar {
 }
 
 impl Condvar {
-    /// Nobody waits.
+    /// No thread waits.
     pub const fn new() -> Self {
         Condvar { changes: AtomicU32::new(0), waiters: AtomicU32::new(0) }
     }
@@ -185,21 +150,9 @@ impl Condvar {
         self.sleep(guard, None);
     }
 
-    /// Does what [`Condvar::wait`] does, at most for `limit`.
-    pub fn wait_for<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, limit: Duration) -> Waited {
-        match Instant::now().checked_add(limit) {
-            Some(end) => self.wait_until(guard, end),
-            None => {
-                self.sleep(guard, None);
-                Waited { timed_out: false }
-            }
-        }
-    }
-
-    /// Does what [`Condvar::wait`] does, at most until `end`.
-    pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Instant) -> Waited {
+    /// Waits for a notification, at most until `end`.
+    pub fn wait_until<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Instant) {
         self.sleep(guard, Some(end));
-        Waited { timed_out: Instant::now() >= end }
     }
 
     fn sleep<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Option<Instant>) {
@@ -208,7 +161,7 @@ impl Condvar {
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let before = self.changes.load(Ordering::SeqCst);
         MutexGuard::unlocked(guard, || {
-            let left = left(end);
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
             if left.is_none_or(|left| !left.is_zero()) {
                 sleep(&self.changes, before, left);
             }
@@ -216,20 +169,11 @@ impl Condvar {
         self.waiters.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Wakes one of the threads that wait.
-    pub fn notify_one(&self) {
-        self.notify(1);
-    }
-
     /// Wakes all threads that wait.
     pub fn notify_all(&self) {
-        self.notify(ALL);
-    }
-
-    fn notify(&self, count: u32) {
         if self.waiters.load(Ordering::SeqCst) > 0 {
             self.changes.fetch_add(1, Ordering::SeqCst);
-            wake(&self.changes, count);
+            wake(&self.changes, ALL);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! and three rules:
 //!
 //! * What a call leaves behind, and everything whose size a program or a peer chooses, is asked for with [`arc`],
-//!   [`boxed`], [`vec`], [`text`] or [`Room`], which answer [`NoMemory`] and never take from the reserve.
+//!   [`boxed`], [`vec`], [`text`] or [`Room`], which answer [`NoMemory`], drop the value, and never take from the reserve.
 //! * Small pieces that are asked for in other ways come from the reserve when the system has no memory. The reserve is
 //!   zeroed data of the library, which costs nothing until it is used.
 //! * A call that makes something is let in with [`admit`], which refuses it when neither the reserve nor the system
@@ -68,11 +68,11 @@ struct Reserve {
     /// Bytes that are taken.
     used: AtomicUsize,
     /// The process whose thread has the lock, or 0. The child of a fork may find the lock of a thread of its parent,
-    /// which will never let it go.
+    /// which will never free it.
     holder: AtomicUsize,
 }
 
-// SAFETY: the bytes belong to those who were given pieces; everything else is atomic.
+// SAFETY: the bytes belong to the owners of the pieces; everything else is atomic.
 unsafe impl Sync for Reserve {}
 
 static SPARE: Reserve = Reserve::new();
@@ -183,7 +183,7 @@ impl Allocator {
 }
 
 // SAFETY: a piece comes either from the inner allocator or from the reserve, which gives out no grain twice; its address
-// tells which of them takes it back. Nothing here unwinds.
+// shows which of them takes it back. Nothing here unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -201,7 +201,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
         }
         let piece = SPARE.take(layout);
         if !piece.is_null() {
-            // SAFETY: the piece has this size and belongs to nobody else.
+            // SAFETY: the piece has this size and no other owner.
             unsafe { piece.write_bytes(0, layout.size()) };
         }
         piece
@@ -267,9 +267,6 @@ pub fn admit() -> Result<Admitted, NoMemory> {
 
 /// Asks whether the system has memory of this size, in bytes, at this moment: before something is put into a collection
 /// that cannot be asked itself.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn probe(size: usize) -> Result<(), NoMemory> {
     if obtainable(size) { Ok(()) } else { Err(NoMemory) }
 }
@@ -310,9 +307,6 @@ pub fn is_lent<T: ?Sized>(value: &T) -> bool {
 }
 
 /// Puts a value into an `Arc`.
-///
-/// # Errors
-/// [`NoMemory`]; the value is dropped.
 pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
     #[expect(clippy::disallowed_methods, reason = "this is the other way")]
     let shared = Arc::new(value);
@@ -320,9 +314,6 @@ pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
 }
 
 /// Puts a value into a box.
-///
-/// # Errors
-/// [`NoMemory`]; the value is dropped.
 pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
     #[expect(clippy::disallowed_methods, reason = "this is the other way")]
     let boxed = Box::new(value);
@@ -330,9 +321,6 @@ pub fn boxed<T>(value: T) -> Result<Box<T>, NoMemory> {
 }
 
 /// An empty list with room for `capacity` elements.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
     let mut list: Vec<T> = Vec::new();
     list.try_reserve_exact(capacity).map_err(|_| NoMemory)?;
@@ -340,9 +328,6 @@ pub fn vec<T>(capacity: usize) -> Result<Vec<T>, NoMemory> {
 }
 
 /// A copy of a list.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
     let mut copy = vec(list.len())?;
     copy.extend_from_slice(list);
@@ -350,9 +335,6 @@ pub fn copied<T: Copy>(list: &[T]) -> Result<Box<[T]>, NoMemory> {
 }
 
 /// A copy of a text.
-///
-/// # Errors
-/// [`NoMemory`].
 pub fn text(text: &str) -> Result<String, NoMemory> {
     let mut copy = String::from_utf8(vec(text.len())?).unwrap_or_default();
     copy.push_str(text);
@@ -376,7 +358,7 @@ fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
     if bytes > LARGEST || obtainable(bytes) { Ok(()) } else { Err(NoMemory) }
 }
 
-/// Implements [`Room`] for a collection, of which an element takes so many bytes.
+/// Implements [`Room`] for a collection whose elements take `$size` bytes each.
 macro_rules! room {
     ([$($generics:tt)*] $collection:ty, $size:expr) => {
         impl<$($generics)*> Room for $collection {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::ptr;
 
 /// Names and IP addresses of the network interfaces, one pair for each address, in the order of the system. Empty if
-/// the system does not tell.
+/// the system does not say.
 pub fn interfaces() -> Vec<(String, IpAddr)> {
     let mut list = ptr::null_mut();
     // SAFETY: the place is writable.

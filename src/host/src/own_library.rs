@@ -22,13 +22,13 @@ pub fn path() -> Option<&'static CStr> {
     Some(unsafe { CStr::from_ptr(info.dli_fname) })
 }
 
-/// Keeps the library in the process from now on, whoever closes it. Returns its handle, which stays valid, or `None` if
+/// Keeps the library in the process from now on, even if its users close it. Returns its handle, which stays valid, or `None` if
 /// this code is part of the program itself or the loader has no memory.
 pub fn keep() -> Option<NonNull<c_void>> {
     reference(libc::RTLD_LOCAL)
 }
 
-/// Does what [`keep`] does, and puts the library's names into the global scope, where libraries find them that were not
+/// The same, and puts the library's names into the global scope, where libraries find them that were not
 /// linked with it.
 pub fn keep_with_global_names() -> Option<NonNull<c_void>> {
     reference(libc::RTLD_GLOBAL)

@@ -40,7 +40,7 @@ impl Pause {
 
     /// Lets some time pass before the next look: nothing but a moment at first, a millisecond in the end. No place where a
     /// thread can be cancelled.
-    // Out of line, because those who hardly ever wait are fast paths.
+    // Out of line, because the callers that hardly ever wait are fast paths.
     #[cold]
     #[inline(never)]
     pub fn pass(&mut self) {

@@ -38,7 +38,7 @@ struct Kept {
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        // SAFETY: the value came from a box of the type that the function drops, and nobody else drops it.
+        // SAFETY: the value came from a box of the type that the function drops, and it is dropped once.
         unsafe { (self.drop)(self.value) };
     }
 }
@@ -120,7 +120,7 @@ impl<T: Default> PerThread<T> {
         match self.key.compare_exchange(0, u64::from(made) + 1, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Some(made),
             Err(known) => {
-                // SAFETY: nobody else knows the key.
+                // SAFETY: no other thread knows the key.
                 unsafe { libc::pthread_key_delete(made) };
                 pthread_key_t::try_from(known - 1).ok()
             }

@@ -31,9 +31,6 @@ pub struct Polled {
 ///
 /// # Parameters
 /// * `fds` - the descriptors to look at; `None` is skipped.
-///
-/// # Errors
-/// The error of the system.
 pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Duration>) -> io::Result<[Polled; N]> {
     let mut entries: ArrayVec<PollFd<'_>, N> =
         fds.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
@@ -123,9 +120,6 @@ pub struct Epoll {
 
 impl Epoll {
     /// Makes an empty set.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn new() -> io::Result<Epoll> {
         Ok(Epoll { fd: Shielded::new(epoll::create(epoll::CreateFlags::CLOEXEC)?) })
     }

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 /// * `node` - the version, such as `DAT_1.2`.
 pub fn versioned(name: &CStr, node: &CStr) -> Option<NonNull<c_void>> {
     #[cfg(target_env = "gnu")]
-    // SAFETY: looks a name up among the libraries of the process; both strings are C strings.
+    // SAFETY: searches a name among the libraries of the process; both strings are C strings.
     return NonNull::new(unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) });
     #[cfg(not(target_env = "gnu"))]
     {
@@ -21,7 +21,7 @@ pub fn versioned(name: &CStr, node: &CStr) -> Option<NonNull<c_void>> {
 
 /// What the process has under a name.
 pub fn named(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: looks a name up among the libraries of the process; the name is a C string.
+    // SAFETY: searches a name among the libraries of the process; the name is a C string.
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 

@@ -30,7 +30,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A thread of this process, told from all others that ever were. In the child of a fork the thread keeps its identity.
+/// A thread of this process, distinct from all others that ever were. In the child of a fork the thread keeps its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(u64);
 
@@ -247,7 +247,7 @@ struct Task {
 pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended> {
     let mut task = Task { caller: Id::current(), function, argument, returned: false };
     let native = create(None, run_task, (&raw mut task).cast())?;
-    // SAFETY: the thread is joinable, and nobody else joins it.
+    // SAFETY: the thread is joinable, and no other thread joins it.
     unsafe { libc::pthread_join(native, ptr::null_mut()) };
     Ok(if task.returned { Ended::Returned } else { Ended::Exited })
 }

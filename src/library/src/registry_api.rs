@@ -85,7 +85,7 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
         let identity = unsafe { identity_at(provider_info) }
             .filter(|identity| identity.major == A::VERSION.major)
             .ok_or(A::CODES.argument(2))?;
-        log::debug!("{}: a provider registers", identity.name.to_string_lossy());
+        log::debug!(target: host::diagnostics::REGISTERED, "{}: a provider registers", identity.name.to_string_lossy());
         A::statics().registry.add(identity, Table(provider.cast())).map_err(|error| match error {
             AddError::AlreadyRegistered => A::CODES.already_registered,
             AddError::Full => A::CODES.out_of_memory,
@@ -112,7 +112,7 @@ pub unsafe fn dat_registry_remove_provider<A: Api>(
         }
         // SAFETY: the caller's promise about `provider_info`.
         let identity = unsafe { identity_at(provider_info) }.ok_or(A::CODES.argument(2))?;
-        log::debug!("{}: a provider is to be removed", identity.name.to_string_lossy());
+        log::debug!(target: host::diagnostics::REGISTERED, "{}: a provider is to be removed", identity.name.to_string_lossy());
         A::statics().registry.remove(&identity, Table(provider.cast())).map_err(|error| match error {
             RemoveError::NotRegistered => A::CODES.argument(2),
             RemoveError::InUse => A::CODES.in_use,

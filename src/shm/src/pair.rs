@@ -359,7 +359,9 @@ impl Pair {
         let more = (number + 1).saturating_sub(chunks.len());
         chunks.room(more).ok()?;
         let map = self.file.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE);
-        let chunk = map.inspect_err(|error| log::debug!("shm: no memory for connections: {error}")).ok()?;
+        let chunk = map
+            .inspect_err(|error| log::debug!(target: host::diagnostics::CM, "shm: no memory for connections: {error}"))
+            .ok()?;
         let chunk = memory::arc(chunk).ok()?;
         if more > 0 {
             chunks.resize(number + 1, None);

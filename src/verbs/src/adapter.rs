@@ -19,58 +19,34 @@ use host::{fork, memory};
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
 use crate::cq::CompletionQueue;
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::memory::{Region, Zone};
-use crate::qp::Qp;
+use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::Window;
 
 /// An open interface adapter.
 pub struct Verbs {
-    hub: Arc<Hub>,
+    device: Arc<Device>,
     thread: Mutex<Option<Thread>>,
-}
-
-/// A shared receive queue; dropped to free it.
-pub struct Srq {
-    queue: Arc<SharedQueue>,
-    hub: Arc<Hub>,
-}
-
-impl std::ops::Deref for Srq {
-    type Target = Arc<SharedQueue>;
-
-    fn deref(&self) -> &Arc<SharedQueue> {
-        &self.queue
-    }
-}
-
-impl Drop for Srq {
-    fn drop(&mut self) {
-        let address = self.queue.raw.address();
-        self.hub.srqs.lock().remove(&address);
-        for cq in channels::each(&self.hub.cqs) {
-            cq.forget_shared(address);
-        }
-    }
 }
 
 impl Verbs {
     /// Ends the thread, and what it was still to do.
     fn stop(&self) {
-        self.hub.stop.store(true, Ordering::Release);
-        self.hub.bell.ring();
+        self.device.stop.store(true, Ordering::Release);
+        self.device.bell.ring();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.join();
         }
-        // The end of a connection may not have come in time; the device lets go of its buffers with the queue pair.
-        let draining = std::mem::take(&mut self.hub.work.lock().draining);
+        // The end of a connection may not have come in time. A queue pair that is destroyed uses no buffer.
+        let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
-        // Tasks that nobody does any more refer to queue pairs, and these to the hub, which would stay for ever.
-        let tasks = std::mem::take(&mut *self.hub.work.lock());
+        // Tasks that are left refer to queue pairs, and these to the device, which would stay for ever.
+        let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
-        let parties = std::mem::take(&mut *self.hub.parties.lock());
+        let parties = std::mem::take(&mut *self.device.parties.lock());
         drop(parties);
     }
 }
@@ -87,7 +63,7 @@ impl Parts for Verbs {
     type Region = Region;
     type Window = Window;
     type Cq = Arc<CompletionQueue>;
-    type Srq = Srq;
+    type Srq = Arc<SharedQueue>;
     type Qp = Qp;
     type Tx = ();
     type Listener = Listener;
@@ -101,31 +77,31 @@ impl Hooks for Verbs {
 
     fn watch(&self, on: bool) {
         if on {
-            self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
+            self.device.sleepers.fetch_add(1, Ordering::AcqRel);
         } else {
-            self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
+            self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
         }
     }
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
-            // The region that it showed is asked for when it is dropped.
+            // The region is asked for when it is dropped.
             Shown::Before(_) => true,
             Shown::Window(window) => {
-                window.await_binds(&self.hub);
+                window.await_binds(&self.device);
                 true
             }
-            Shown::Region(region) => region.is_closed(&self.hub),
+            Shown::Region(region) => region.is_closed(&self.device),
         }
     }
 
     fn drain(&self, qp: &Arc<Qp>) {
-        // It may be that no thread looks for the completion of the last request.
-        self.hub.command(|work| work.awaited.push(qp.clone()));
+        // It may be that no thread fetches the completion of the last request.
+        self.device.command(|work| work.awaited.push_back(qp.clone()));
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.hub, address)
+        cm::check_address(&self.device, address)
     }
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
@@ -148,47 +124,47 @@ impl Transport for Verbs {
     const CANCELLATION_POINTS: bool = false;
 
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
-        let hub = Hub::open(name, instance)?;
-        let thread = crate::thread::start(&hub).map_err(|error| {
+        let device = Device::open(name, instance)?;
+        let thread = crate::thread::start(&device).map_err(|error| {
             log::error!("{name}: no thread: {error}");
             Error::InsufficientResources(Resource::Memory)
         })?;
-        Ok(memory::arc(Verbs { hub, thread: Mutex::new(Some(thread)) })?)
+        Ok(memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?)
     }
 
     fn attributes(&self) -> &AdapterAttributes {
-        &self.hub.attributes
+        &self.device.attributes
     }
 
     fn zone_create(&self) -> Result<Zone> {
-        self.hub.check_device()?;
-        Zone::new(&self.hub)
+        self.device.check_device()?;
+        Zone::new(&self.device)
     }
 
     fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
         if first != addr {
             return Err(Error::ModelNotSupported);
         }
-        self.hub.check_device()?;
-        Region::new(&self.hub, zone, addr, len, rights)
+        self.device.check_device()?;
+        Region::new(&self.device, zone, addr, len, rights)
     }
 
     fn window_create(&self, zone: &Zone, scope: Scope) -> Result<Window> {
-        if scope == Scope::Endpoint && !self.hub.limits.single_windows {
+        if scope == Scope::Endpoint && !self.device.limits.single_windows {
             return Err(Error::ModelNotSupported);
         }
-        self.hub.check_device()?;
-        Window::new(&self.hub, zone, scope)
+        self.device.check_device()?;
+        Window::new(&self.device, zone, scope)
     }
 
     fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
-        self.hub.check_device()?;
-        CompletionQueue::new(&self.hub, depth)
+        self.device.check_device()?;
+        CompletionQueue::new(&self.device, depth)
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
-        let _ = self.hub.adapter.set(sink);
-        self.hub.tell_of_loss();
+        let _ = self.device.adapter.set(sink);
+        self.device.report_loss();
     }
 
     #[inline]
@@ -196,56 +172,54 @@ impl Transport for Verbs {
         // Completions are reported under the queue's lock, and so after those of any other thread.
         match (cq, how) {
             (Some(cq), _) => cq.settle(),
-            (None, Poll::Complete) => self.hub.settle(),
-            (None, Poll::IfFree) => self.hub.glance(),
+            (None, Poll::Complete) => self.device.settle(),
+            (None, Poll::IfFree) => self.device.settle_unread(),
         }
     }
 
     fn arm(&self, cq: Option<&Arc<CompletionQueue>>, _requests: bool) -> Armed {
-        self.hub.sleepers.fetch_add(1, Ordering::AcqRel);
+        self.device.sleepers.fetch_add(1, Ordering::AcqRel);
         cq.map_or(Armed::Reported, |cq| Armed::Descriptor(cq.arm()))
     }
 
     fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Armed, _requests: bool) {
-        self.hub.sleepers.fetch_sub(1, Ordering::AcqRel);
+        self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
         if let Some(cq) = cq {
             cq.disarm();
         }
     }
 
-    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Srq> {
-        self.hub.check_device()?;
-        let queue = SharedQueue::new(&self.hub, zone, depth, segments)?;
-        self.hub.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
-        Ok(Srq { queue, hub: self.hub.clone() })
+    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
+        self.device.check_device()?;
+        SharedQueue::new(&self.device, zone, depth, segments)
     }
 
     #[inline(always)]
-    fn srq_post(&self, srq: &Srq, recv: &Recv<'_>) -> Result<bool> {
+    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
         // The device tries again, without end.
         srq.post(recv).map(|()| false)
     }
 
-    fn srq_resize(&self, srq: &Srq, depth: usize) -> Result<()> {
+    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
         srq.resize(depth)?;
-        for cq in channels::each(&self.hub.cqs) {
-            cq.enlarge_shared(&self.hub, srq.raw.address(), srq.room());
+        for cq in channels::each(&self.device.cqs) {
+            cq.enlarge_shared(&self.device, srq.raw.address(), srq.room());
         }
         Ok(())
     }
 
-    fn srq_arm_limit(&self, srq: &Srq, limit: usize) -> Result<()> {
+    fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
         srq.set_limit(limit)?;
         if limit > 0 {
-            // The device raises no event for receives that it consumed between the core's look and now.
-            self.hub.command(|work| work.look = true);
+            // The device raises no event for receives that it consumed since the core last counted them.
+            self.device.command(|work| work.settle = true);
         }
         Ok(())
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
-        self.hub.check_device()?;
-        Ok((Qp::new(&self.hub, init)?, ()))
+        self.device.check_device()?;
+        Ok((Qp::new(&self.device, init)?, ()))
     }
 
     #[inline(always)]
@@ -269,7 +243,7 @@ impl Transport for Verbs {
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
     ) -> Result<(u32, Mark)> {
-        let target = target.map(|target| BindTarget { rights: self.hub.limits.granted(target.rights), ..*target });
+        let target = target.map(|target| BindTarget { rights: self.device.limits.granted(target.rights), ..*target });
         let key = qp.post_bind(id, window, target.as_ref())?;
         Ok((key, Mark(id)))
     }
@@ -279,12 +253,12 @@ impl Transport for Verbs {
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
-        self.hub.check_device()?;
-        cm::listen(&self.hub, qualifier, sink)
+        self.device.check_device()?;
+        cm::listen(&self.device, qualifier, sink)
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
-        self.hub.check_device()?;
+        self.device.check_device()?;
         cm::connect(qp, connect)
     }
 
@@ -305,6 +279,6 @@ impl Transport for Verbs {
             return Closing::Done;
         }
         qp.begin_end(if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected });
-        if qp.is_dead() { Closing::Done } else { Closing::Later }
+        if qp.phase() == QpPhase::Dead { Closing::Done } else { Closing::Later }
     }
 }

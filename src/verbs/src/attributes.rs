@@ -2,6 +2,7 @@
 //!
 //! Soft-RoCE is recognised by its vendor number, where it differs from what a device promises.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, OsString, c_int};
 use std::io;
 use std::net::SocketAddr;
@@ -26,39 +27,49 @@ const SINGLE_WINDOWS: ibv_device_cap_flags = ibv_device_cap_flags(
     ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A.0 | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0,
 );
 
-/// The vendor number of Soft-RoCE.
 const SOFT_ROCE: u32 = 0xff_ffff;
 
 /// The sizes of packets, by their codes from 1 on.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
 /// Limits of a device that only the transport needs to know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Entries of a completion queue.
     pub cqe: usize,
-    /// Entries of a shared receive queue.
-    pub srq_wr: usize,
     /// Reads served at a time.
     pub reads_in: u8,
     /// Own reads at a time.
     pub reads_out: u8,
     /// Shared receive queues can be resized.
     pub srq_resize: bool,
-    /// There are memory windows.
     pub windows: bool,
     /// There are memory windows for one queue pair.
     pub single_windows: bool,
-    /// There are atomic operations.
     pub atomics: bool,
     /// The device is Soft-RoCE, which does some things in its own way: it does not keep peers within the range of a
     /// window, and it has a status of its own for messages that are too long.
     pub soft_roce: bool,
-    /// The device speaks iWARP.
     pub iwarp: bool,
 }
 
 impl Limits {
+    fn of(attr: &ibv_device_attr, iwarp: bool) -> Self {
+        let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
+        let windows = attr.max_mw > 0 && has(attr, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
+        Limits {
+            cqe: count(attr.max_cqe).max(1),
+            reads_in: reads(attr.max_qp_rd_atom),
+            reads_out: reads(attr.max_qp_init_rd_atom),
+            srq_resize: has(attr, ibv_device_cap_flags::IBV_DEVICE_SRQ_RESIZE),
+            windows,
+            single_windows: windows && has(attr, SINGLE_WINDOWS),
+            atomics: attr.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
+            soft_roce: attr.vendor_id == SOFT_ROCE,
+            iwarp,
+        }
+    }
+
     /// What peers may do on a queue pair, as far as memory grants it: a set of the `IBV_ACCESS_*` bits.
     pub fn access(&self) -> u32 {
         let atomics = if self.atomics { ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 } else { 0 };
@@ -76,97 +87,80 @@ fn count(value: c_int) -> usize {
     usize::try_from(value).unwrap_or(0)
 }
 
-fn has(attr: &ibv_device_attr, flag: ibv_device_cap_flags) -> bool {
-    attr.device_cap_flags & flag.0 != 0
+/// Whether the device has one of these abilities.
+fn has(attr: &ibv_device_attr, flags: ibv_device_cap_flags) -> bool {
+    attr.device_cap_flags & flags.0 != 0
 }
 
 /// Reads the attributes of the adapter at `place`.
 pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, Limits)> {
-    let device = context.query()?;
+    let attr = context.query()?;
     let port = context.query_port(place.port)?;
-    // SAFETY: the library ends the string within the array.
-    let firmware = unsafe { CStr::from_ptr(device.fw_ver.as_ptr()) }.to_string_lossy().into_owned();
-    let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
-    let windows = device.max_mw > 0 && has(&device, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
-    let limits = Limits {
-        cqe: count(device.max_cqe).max(1),
-        srq_wr: count(device.max_srq_wr),
-        reads_in: reads(device.max_qp_rd_atom),
-        reads_out: reads(device.max_qp_init_rd_atom),
-        srq_resize: has(&device, ibv_device_cap_flags::IBV_DEVICE_SRQ_RESIZE),
-        windows,
-        single_windows: windows && device.device_cap_flags & SINGLE_WINDOWS.0 != 0,
-        atomics: device.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
-        soft_roce: device.vendor_id == SOFT_ROCE,
-        iwarp: context.is_iwarp(),
-    };
-    let mut segments = count(device.max_sge).min(MAX_SEGMENTS);
-    if device.max_srq > 0 {
-        // The core knows one limit for all receives.
-        segments = segments.min(count(device.max_srq_sge));
-    }
-    let segments = segments.max(1);
-    let mut message = u64::from(port.max_msg_sz);
-    if device.vendor_id == SOFT_ROCE {
-        // It names a limit of 8 MiB, but carries any length that a request can name.
-        message = message.max(1 << 30);
-    }
-    let message = message.min(LONGEST);
-    // Reads of iWARP have one segment; other devices do not say.
-    let read_segments = if limits.iwarp { count(device.max_sge_rd).clamp(1, segments) } else { segments };
+    let limits = Limits::of(&attr, context.is_iwarp());
+    // The core knows one limit of segments for all receives.
+    let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
+    let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
+    // Soft-RoCE names a limit of 8 MiB, but carries any length that a request can name.
+    let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(LONGEST);
     let attributes = AdapterAttributes {
-        vendor: format!("{:#x}", device.vendor_id),
-        provider: place.device.clone(),
-        hardware_version: (device.hw_ver, 0),
-        firmware_version: version(&firmware),
+        vendor: format!("{:#x}", attr.vendor_id),
+        provider: place.name.clone(),
+        hardware_version: (attr.hw_ver, 0),
+        firmware_version: version(&firmware(&attr)),
         address: Address::new(SocketAddr::new(place.address, 0)),
-        max_eps: count(device.max_qp),
+        max_eps: count(attr.max_qp),
         // One place more than the program gets, so that none of its posts finds a full queue.
-        max_dto_per_ep: count(device.max_qp_wr).saturating_sub(1),
+        max_dto_per_ep: count(attr.max_qp_wr).saturating_sub(1),
         max_rdma_read_per_ep_in: limits.reads_in.into(),
         max_rdma_read_per_ep_out: limits.reads_out.into(),
-        max_rdma_read_in: count(device.max_res_rd_atom),
-        max_rdma_read_out: usize::from(limits.reads_out) * count(device.max_qp),
-        max_evds: count(device.max_cq),
+        max_rdma_read_in: count(attr.max_res_rd_atom),
+        max_rdma_read_out: usize::from(limits.reads_out) * count(attr.max_qp),
+        max_evds: count(attr.max_cq),
         // The program's queue is the library's own; that of the device only feeds it.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
-        max_segments_read: read_segments,
+        // Reads of iWARP have one segment; other devices do not say.
+        max_segments_read: if limits.iwarp { count(attr.max_sge_rd).clamp(1, segments) } else { segments },
         max_segments_write: segments,
-        max_lmrs: count(device.max_mr),
-        max_lmr_block: device.max_mr_size.min(1 << 46),
+        max_lmrs: count(attr.max_mr),
+        max_lmr_block: attr.max_mr_size.min(1 << 46),
         max_lmr_address: u64::MAX >> 1,
-        max_pzs: count(device.max_pd),
+        max_pzs: count(attr.max_pd),
         max_message: message,
         max_rdma: message,
-        max_rmrs: count(device.max_mw),
+        max_rmrs: count(attr.max_mw),
         max_rmr_address: u64::MAX >> 1,
-        max_srqs: count(device.max_srq),
-        max_eps_per_srq: count(device.max_qp),
-        max_recvs_per_srq: limits.srq_wr,
+        max_srqs: count(attr.max_srq),
+        max_eps_per_srq: count(attr.max_qp),
+        max_recvs_per_srq: count(attr.max_srq_wr),
         max_private_data: MAX_PRIVATE_DATA,
         max_reject_data: MAX_REJECT_DATA,
         optimal_alignment: 64,
-        srq: device.max_srq > 0,
-        srq_low_watermark: device.max_srq > 0,
-        rmr: windows,
+        srq: attr.max_srq > 0,
+        srq_low_watermark: attr.max_srq > 0,
+        rmr: limits.windows,
         zero_based: false,
         // The protocol of iWARP has no writes with a value.
         immediate: !limits.iwarp,
         atomics: limits.atomics,
-        invalidate: limits.single_windows && has(&device, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
+        invalidate: limits.single_windows && has(&attr, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
         endpoint_windows: limits.single_windows,
         fabric: Fabric {
             kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },
-            device: place.device.clone(),
+            device: place.name.clone(),
             mtu: mtu(port.active_mtu, environment::secure("DAPL_IB_MTU")),
-            node_guid: Some(u64::from_be(device.node_guid)),
+            node_guid: Some(u64::from_be(attr.node_guid)),
             gid: context.query_gid(place.port).ok(),
             port: place.port,
             active: port.state == ibv_port_state::IBV_PORT_ACTIVE,
         },
     };
     Ok((attributes, limits))
+}
+
+fn firmware(attr: &ibv_device_attr) -> Cow<'_, str> {
+    // SAFETY: the library ends the string within the array.
+    unsafe { CStr::from_ptr(attr.fw_ver.as_ptr()) }.to_string_lossy()
 }
 
 /// Bytes of the longest packet, of which a port gives a code. The user can ask for less, in one of the sizes that there are.

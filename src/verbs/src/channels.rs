@@ -19,18 +19,13 @@ use crate::sys::cq::Channel;
 use crate::sys::device::Context;
 
 /// A channel and its queues.
-pub struct Line {
-    channel: Arc<Channel>,
-    _place: OwnPlace,
+pub struct CompletionChannel {
+    pub(crate) raw: Arc<Channel>,
+    _own: OwnPlace,
     queues: Mutex<Vec<Weak<CompletionQueue>>>,
 }
 
-impl Line {
-    /// The channel.
-    pub fn channel(&self) -> &Arc<Channel> {
-        &self.channel
-    }
-
+impl CompletionChannel {
     /// Adds a queue that announces on the channel.
     pub fn add(&self, cq: &Arc<CompletionQueue>) {
         add(&mut self.queues.lock(), cq);
@@ -92,29 +87,26 @@ pub fn after_fork_in_child() {
     TAKEN.store(0, Ordering::Release);
 }
 
-/// The channels of an adapter.
 #[derive(Default)]
-pub struct Channels {
-    lines: Mutex<Vec<Weak<Line>>>,
-}
+pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 
 impl Channels {
     /// A channel for one more queue: a new one, or the one with the fewest queues if the process has many channels or
     /// no descriptor is left.
-    pub fn line(&self, context: &Arc<Context>) -> std::io::Result<Arc<Line>> {
-        let mut lines = self.lines.lock();
-        lines.retain(|line| line.strong_count() > 0);
-        let shared = lines.iter().filter_map(Weak::upgrade).min_by_key(Arc::strong_count);
+    pub fn get(&self, context: &Arc<Context>) -> std::io::Result<Arc<CompletionChannel>> {
+        let mut channels = self.0.lock();
+        channels.retain(|channel| channel.strong_count() > 0);
+        let shared = channels.iter().filter_map(Weak::upgrade).min_by_key(Arc::strong_count);
         let most = if shared.is_some() { most_channels() } else { usize::MAX };
-        let made = OwnPlace::take(most).map(|place| Channel::new(context).map(|channel| (place, channel)));
+        let made = OwnPlace::take(most).map(|own| Channel::new(context).map(|raw| (own, raw)));
         match (made, shared) {
-            (Some(Ok((place, channel))), _) => {
-                lines.room(1)?;
-                let line = memory::arc(Line { channel, _place: place, queues: Mutex::default() })?;
-                lines.push(Arc::downgrade(&line));
-                Ok(line)
+            (Some(Ok((own, raw))), _) => {
+                channels.room(1)?;
+                let channel = memory::arc(CompletionChannel { raw, _own: own, queues: Mutex::default() })?;
+                channels.push(Arc::downgrade(&channel));
+                Ok(channel)
             }
-            (_, Some(line)) => Ok(line),
+            (_, Some(channel)) => Ok(channel),
             (Some(Err(error)), None) => Err(error),
             (None, None) => Err(std::io::Error::from_raw_os_error(libc::EMFILE)),
         }

@@ -2,10 +2,10 @@
 //! without any lock.
 //!
 //! A device may have several addresses, each with listeners of its own, so an endpoint connects to the address that it
-//! was told (`destination`); only a local address that is on no interface of a device, where rdma_cm finds no way,
+//! was given (`destination`); only a local address that is on no interface of a device, where rdma_cm finds no way,
 //! stands for the adapter's own. Private data and qualifiers have the form that the C implementation's provider over
-//! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats a farewell
-//! that got lost.
+//! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats the message
+//! that ends it if that got lost.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -18,42 +18,36 @@ use host::memory::{self, Room};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::locate::has_device;
 use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
-use crate::thread::lose_device;
 
 /// The owner of the identifier with a token.
 pub enum Party {
     /// A listener.
     Listener(u64, ListenerSink<Verbs>),
-    /// A request that is not answered yet.
-    Incoming,
     /// An end of a connection.
     End(Arc<Qp>),
-    /// None any more: its farewell is under way.
-    Leaving,
 }
 
 /// A service point that listens; dropped to stop.
 pub struct Listener {
-    hub: Arc<Hub>,
+    device: Arc<Device>,
     token: u64,
     _id: CmId,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let party = self.hub.parties.lock().remove(&self.token);
+        let party = self.device.parties.lock().remove(&self.token);
         drop(party);
     }
 }
 
 /// A connection request not yet answered; dropped to refuse.
 pub struct Incoming {
-    hub: Arc<Hub>,
     token: u64,
     id: Option<Arc<CmId>>,
     /// Reads that this side shall serve, and that the peer serves, at a time.
@@ -93,13 +87,12 @@ impl Incoming {
     /// Refuses the request. The program may have private data for the peer.
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
-        self.hub.parties.lock().remove(&self.token);
         let answered = match why {
             Rejection::Consumer => id.reject(&rejection::write(private_data)),
             Rejection::Provider => id.reject(&[]),
         };
         if let Err(error) = answered {
-            log::debug!("a rejection was not sent: {error}");
+            log::debug!(target: host::diagnostics::CM, "a rejection was not sent: {error}");
         }
     }
 
@@ -109,22 +102,20 @@ impl Incoming {
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
         let reads = fewer(qp.reads, request.reads);
         let ready = to_ready(qp, &id, reads);
-        request.hub.parties.lock().room(1)?;
+        qp.device.parties.lock().room(1)?;
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
             state.cm = Some((request.token, id.clone()));
         }
-        request.hub.parties.lock().insert(request.token, Party::End(qp.clone()));
-        let terms =
-            Terms { qp_number: qp.number(), srq: qp.has_srq(), reads_in: reads.0, reads_out: reads.1, private_data };
-        let accepted = ready.and_then(|()| id.accept(&terms));
+        qp.device.parties.lock().insert(request.token, Party::End(qp.clone()));
+        let accepted = ready.and_then(|()| id.accept(&terms(qp, reads, private_data)));
         if let Some(mut request) = incoming.take() {
             request.id = None;
         }
         if let Err(error) = accepted {
             // The peer has given up, or will when it gets no answer.
-            log::debug!("a request could not be accepted: {error}");
+            log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
@@ -133,7 +124,7 @@ impl Incoming {
 }
 
 /// Listens on `qualifier`, or on one that the kernel chooses.
-pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
+pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
     let failed = |error: std::io::Error| match error.raw_os_error() {
         Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
         Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
@@ -146,27 +137,27 @@ pub fn listen(hub: &Arc<Hub>, qualifier: Option<u64>, sink: ListenerSink<Verbs>)
             Error::InsufficientResources(Resource::Memory)
         }
     };
-    let token = hub.token();
-    let address = SocketAddr::new(hub.place.address, qualifier.map_or(0, port_of));
-    let id = CmId::bound(&hub.channel, token, address).map_err(failed)?;
+    let token = device.token();
+    let address = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
+    let id = CmId::bound(&device.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
-    let mut parties = hub.parties.lock();
+    let mut parties = device.parties.lock();
     parties.room(1)?;
     parties.insert(token, Party::Listener(qualifier, sink));
     drop(parties);
     if let Err(error) = id.listen(1024) {
-        let party = hub.parties.lock().remove(&token);
+        let party = device.parties.lock().remove(&token);
         drop(party);
         return Err(failed(error));
     }
-    Ok((Listener { hub: hub.clone(), token, _id: id }, qualifier))
+    Ok((Listener { device: device.clone(), token, _id: id }, qualifier))
 }
 
 /// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
 /// rdma_cm finds no way there. Every other address has listeners of its own.
-fn destination(hub: &Hub, address: &Address) -> IpAddr {
+fn destination(device: &Device, address: &Address) -> IpAddr {
     let ip = address.ip();
-    let here = hub.place.address;
+    let here = device.place.address;
     let stands_for_here =
         ip != here && (ip.is_loopback() || ip.is_unspecified() || (address.is_local() && !has_device(ip)));
     if stands_for_here { here } else { ip }
@@ -176,9 +167,9 @@ fn destination(hub: &Hub, address: &Address) -> IpAddr {
 ///
 /// # Errors
 /// [`AddressFault::Unsupported`] if it does not.
-pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
-    let fits = |ip: IpAddr| ip.is_ipv4() == hub.place.address.is_ipv4();
-    if fits(address.ip()) || fits(destination(hub, address)) {
+pub fn check_address(device: &Device, address: &Address) -> Result<()> {
+    let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
+    if fits(address.ip()) || fits(destination(device, address)) {
         return Ok(());
     }
     Err(Error::InvalidAddress(AddressFault::Unsupported))
@@ -186,18 +177,18 @@ pub fn check_address(hub: &Hub, address: &Address) -> Result<()> {
 
 /// Starts to connect `qp`.
 pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
-    let hub = &qp.hub;
-    let ip = destination(hub, connect.address);
-    let token = hub.token();
-    let id = CmId::new(&hub.channel, token).map_err(|error| {
+    let device = &qp.device;
+    let ip = destination(device, connect.address);
+    let token = device.token();
+    let id = CmId::new(&device.channel, token).map_err(|error| {
         log::warn!("cannot connect: {error}");
         Error::InsufficientResources(Resource::Memory)
     })?;
     let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let from = SocketAddr::new(hub.place.address, 0);
+    let from = SocketAddr::new(device.place.address, 0);
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
-    hub.parties.lock().room(1)?;
+    device.parties.lock().room(1)?;
     {
         let mut state = qp.state.lock();
         state.phase = QpPhase::Connecting;
@@ -206,14 +197,14 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         state.deadline = deadline;
         state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
     }
-    hub.parties.lock().insert(token, Party::End(qp.clone()));
+    device.parties.lock().insert(token, Party::End(qp.clone()));
     let started = id.resolve_addr(from, to, PATIENCE);
-    hub.command(|work| {
+    device.command(|work| {
         if let Some(deadline) = deadline {
             work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
-            log::debug!("no way to {ip}: {error}");
+            log::debug!(target: host::diagnostics::CM, "no way to {ip}: {error}");
             work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
@@ -234,7 +225,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
         match state {
             ibv_qp_state::IBV_QPS_INIT => {
-                attr.qp_access_flags |= qp.hub.limits.access();
+                attr.qp_access_flags |= qp.device.limits.access();
                 mask |= ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS.0 as i32;
             }
             ibv_qp_state::IBV_QPS_RTR => {
@@ -246,38 +237,38 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 // The receiver may take its time, so the device tries again without end.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
-                if qp.hub.limits.soft_roce {
+                if qp.device.limits.soft_roce {
                     // It loses packets when many come at once, and the time that rdma_cm sets is seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
             }
         }
-        qp.raw().modify(&mut attr, mask)?;
+        qp.raw.modify(&mut attr, mask)?;
     }
     Ok(())
 }
 
 /// Handles an event.
-pub fn handle(hub: &Arc<Hub>, event: Event) {
+pub fn handle(device: &Arc<Device>, event: Event) {
     if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
-        request(hub, event);
+        request(device, event);
         return;
     }
     if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
-        lose_device(hub);
+        device.lose();
         return;
     }
-    let qp = match hub.parties.lock().get(&event.token) {
+    let qp = match device.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
-        Some(Party::Leaving) => {
+        _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
-                hub.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
+                // The peer has answered the message that ended the connection.
+                device.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
             }
             return;
         }
-        _ => return,
     };
-    log::debug!("queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
+    log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
         (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => {
@@ -294,7 +285,7 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
-            qp.give_up(rejection::read(event.status, &event.private_data, hub.limits.iwarp));
+            qp.give_up(rejection::read(event.status, &event.private_data, device.limits.iwarp));
         }
         (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
@@ -308,13 +299,15 @@ pub fn handle(hub: &Arc<Hub>, event: Event) {
             used_by_peer(&qp);
             qp.begin_end(ConnectionReport::Disconnected);
         }
-        (other, phase) => log::debug!("event {other} in phase {phase:?} is of no concern"),
+        (other, phase) => {
+            log::debug!(target: host::diagnostics::CM, "event {other} in phase {phase:?} is of no concern")
+        }
     }
 }
 
-fn request(hub: &Arc<Hub>, event: Event) {
+fn request(device: &Arc<Device>, event: Event) {
     let Some(mut id) = event.incoming else { return };
-    let (qualifier, sink) = match hub.parties.lock().get(&event.token) {
+    let (qualifier, sink) = match device.parties.lock().get(&event.token) {
         Some(Party::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
         _ => {
             // The service point has gone meanwhile.
@@ -322,19 +315,18 @@ fn request(hub: &Arc<Hub>, event: Event) {
             return;
         }
     };
-    let token = hub.token();
+    let token = device.token();
     id.set_token(token);
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
-    hub.parties.lock().insert(token, Party::Incoming);
     let info = ConnectionRequestInfo {
         qualifier,
-        remote_address: id.remote_address().unwrap_or_else(|| hub.attributes.address.clone()),
+        remote_address: id.remote_address().unwrap_or_else(|| device.attributes.address.clone()),
         remote_qualifier: id.remote_port().into(),
         private_data: event.private_data,
     };
     let reads = (event.responder_resources, event.initiator_depth);
-    let incoming = Incoming { hub: hub.clone(), token, id: Some(id), reads };
+    let incoming = Incoming { token, id: Some(id), reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
@@ -343,7 +335,7 @@ fn request(hub: &Arc<Hub>, event: Event) {
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()) else { return };
     if let Err(error) = next(qp, &id) {
-        log::debug!("queue pair {}: no connection: {error}", qp.number());
+        log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
         let unreachable = matches!(
             error.raw_os_error(),
             Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV)
@@ -362,8 +354,8 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 /// The neighbour has not answered yet, or the kernel has missed that it did.
 fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until && !qp.hub.is_gone() => {
-            // The kernel reports a timeout for an address without a route; a socket tells the reason.
+        Some((from, to, until)) if Instant::now() < until && !qp.device.is_gone() => {
+            // The kernel reports a timeout for an address without a route; a socket gives the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)
         }
@@ -373,13 +365,11 @@ fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
 
 fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     let private_data = std::mem::take(&mut qp.state.lock().private_data);
-    id.connect(&Terms {
-        qp_number: qp.number(),
-        srq: qp.has_srq(),
-        reads_in: qp.reads.0,
-        reads_out: qp.reads.1,
-        private_data: &private_data,
-    })
+    id.connect(&terms(qp, qp.reads, &private_data))
+}
+
+fn terms<'a>(qp: &Qp, (reads_in, reads_out): (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
+    Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads_in, reads_out, private_data }
 }
 
 /// The peer has accepted, and this end confirms it. The peer may serve and ask for fewer reads at a time than this
@@ -402,8 +392,8 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     }
 }
 
-/// Tells of a connection that this end accepted, unless that was done. The peer ends a connection, or sends on it, only once
-/// it stands there; the kernel may tell of that before it tells that the connection stands here, or instead.
+/// Reports a connection that this end accepted, unless that was done. The peer ends a connection, or sends on it, only
+/// once it is up there; the kernel may report that before the connection is up here, or instead of it.
 pub fn used_by_peer(qp: &Arc<Qp>) {
     if qp.phase() == QpPhase::Accepting {
         established(qp, Vec::new());

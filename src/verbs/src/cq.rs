@@ -1,25 +1,25 @@
 //! Completion queues. They report completions to the endpoints and announce them to threads that sleep, and they
 //! never overflow.
 //!
-//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves places for all of its work
+//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves entries for all of its work
 //! in one part before it is made. The first one makes the first part, which is long enough for it: to resize a queue
 //! takes as long as to make one. A part that is too short for another queue pair is resized; if the device cannot do
 //! that, another part is added.
 //!
-//! Receives whose waiters are told only of announced messages complete in parts of their own: completions do not carry
+//! Receives whose waiters wake for solicited messages alone complete in parts of their own: completions do not carry
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
 //! time.
 //!
 //! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
 //! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
-//! completion names its queue pair by number, which is looked up among those that complete here (`ends`), so
-//! one of a queue pair that is gone finds nobody. The queue remembers whose completion came last. A fetch takes up to
-//! 16, and the core is told once of requests that follow each other. Every request is signalled, also those whose
+//! completion names its queue pair by number, which is looked up among those that complete here ([`QpTable`]), so
+//! one of a queue pair that is gone is dropped. The queue remembers whose completion came last. A fetch takes up to
+//! 16, and the core gets one report of requests that follow each other. Every request is signalled, also those whose
 //! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
-//! place is free when its completion was fetched.
+//! an entry is free once its completion is fetched.
 //!
 //! An announcement may come a little before its completion or after it; so a queue for announced messages is read to
-//! its end before the core is told that one of them was announced. Fetching some of these asks the channel, the one
+//! its end before this is reported. Fetching some of these asks the channel, the one
 //! system call of a dequeue.
 
 use std::io;
@@ -33,12 +33,12 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
-use crate::channels::Line;
-use crate::ends::Ends;
-use crate::hub::Hub;
+use crate::channels::CompletionChannel;
+use crate::device::Device;
 use crate::qp::{Qp, belong_together};
+use crate::qp_table::QpTable;
 use crate::status::exhausted;
-use crate::sys::cq::{Announce, BATCH, Batch, RawCq};
+use crate::sys::cq::{BATCH, Batch, RawCq};
 
 /// A dispatcher's first queue is no longer than this or what the first queue pair needs; others add what they need.
 const FIRST: usize = 1024;
@@ -47,18 +47,16 @@ const FIRST: usize = 1024;
 pub struct CompletionQueue {
     /// Completions that the program expects at a time.
     depth: usize,
-    line: Arc<Line>,
+    channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// A thread that fetches completions holds this lock until it has reported them, so that they are told in order.
+    /// A thread that fetches completions holds this lock until it has reported them, so that reports are in order.
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
-    /// The round of looks in which the thread came by last.
-    round: AtomicU64,
-    /// Looks so far; changed under the lock of the tools alone.
-    looks: AtomicU64,
-    /// Looks at the time of the last [`CompletionQueue::glance`].
-    looks_before: AtomicU64,
+    /// Fetches so far; changed under the lock of `fetch` alone.
+    fetches: AtomicU64,
+    /// Fetches at the time of the last [`CompletionQueue::settle_if_unread`].
+    fetches_before: AtomicU64,
 }
 
 struct Part {
@@ -76,7 +74,7 @@ struct Fetch {
     batch: Batch,
     sources: Vec<Source>,
     /// The queue pairs that complete here.
-    ends: Ends<Qp>,
+    table: QpTable<Qp>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -87,50 +85,26 @@ struct Source {
     solicited: bool,
     /// The place of the queue pair whose completion came last.
     last: usize,
-    /// An announced message was among those fetched, or will be the next.
+    /// A solicited message was among those fetched, or will be the next.
     due: bool,
 }
 
-/// The outcome of a fetch.
 #[derive(Default)]
 struct Found {
-    /// There may be more.
     more: bool,
     /// Announcements were taken from the channel, perhaps those of other queues.
     drained: bool,
 }
 
-/// Work that is to complete in a queue.
-#[derive(Clone, Copy, Debug)]
-pub struct Load {
-    /// Places for the work of one queue pair.
-    pub count: usize,
-    /// A shared receive queue, by its address, and its receives; they have places in common.
-    pub shared: Option<(usize, usize)>,
-    /// Waiters are told only of messages that their senders announce.
-    pub solicited: bool,
-}
-
-/// Places in a part, for as long as the value lives.
-pub struct Places {
-    cq: Arc<CompletionQueue>,
-    raw: Arc<RawCq>,
+/// Entries of a part that a queue pair has for as long as the value lives.
+pub struct Reservation {
+    pub(crate) cq: Arc<CompletionQueue>,
+    /// The queue of the device.
+    pub(crate) raw: Arc<RawCq>,
     count: usize,
 }
 
-impl Places {
-    /// The part.
-    pub fn raw(&self) -> &Arc<RawCq> {
-        &self.raw
-    }
-
-    /// The queue.
-    pub fn cq(&self) -> &Arc<CompletionQueue> {
-        &self.cq
-    }
-}
-
-impl Drop for Places {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let mut parts = self.cq.parts.lock();
         if let Some(part) = parts.iter_mut().find(|part| Arc::ptr_eq(&part.raw, &self.raw)) {
@@ -141,82 +115,90 @@ impl Drop for Places {
 
 impl CompletionQueue {
     /// A queue, of which the device has no part yet, of a dispatcher for `depth` completions.
-    pub fn new(hub: &Hub, depth: usize) -> Result<Arc<Self>> {
-        let line = hub.channels.line(&hub.context).map_err(exhausted(Resource::Evd))?;
+    pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
+        let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
             depth: depth.min(FIRST),
-            line,
+            channel,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
                 batch: Batch::new()?,
                 sources: Vec::new(),
-                ends: Ends::new(),
+                table: QpTable::new(),
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
-            round: AtomicU64::new(0),
-            looks: AtomicU64::new(0),
-            looks_before: AtomicU64::new(0),
+            fetches: AtomicU64::new(0),
+            fetches_before: AtomicU64::new(0),
         })?;
-        cq.line.add(&cq);
-        hub.add_cq(&cq);
+        cq.channel.add(&cq);
+        device.add_cq(&cq);
         Ok(cq)
     }
 
     /// Adds a part. The caller adds the source to those that are fetched from, without the lock of the parts: a thread
     /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
-    fn add_part(&self, hub: &Hub, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
+    fn add_part(&self, device: &Device, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
         parts.room(1)?;
-        let raw = RawCq::new(self.line.channel(), depth.min(hub.limits.cqe).max(1)).map_err(&failed)?;
-        if solicited {
-            raw.arm(Announce::Solicited).map_err(&failed)?;
-        } else if self.armed.load(Ordering::Acquire) > 0 {
-            raw.arm(Announce::Next).map_err(&failed)?;
+        let raw = RawCq::new(&self.channel.raw, depth.min(device.limits.cqe).max(1)).map_err(&failed)?;
+        if solicited || self.armed.load(Ordering::Acquire) > 0 {
+            raw.arm(solicited).map_err(&failed)?;
         }
         parts.push(Part { depth: raw.depth(), raw: raw.clone(), solicited, taken: 0, shared: Vec::new() });
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Takes places for `load`.
-    pub fn take(self: &Arc<Self>, hub: &Hub, load: Load) -> Result<Places> {
+    /// Reserves entries for the work of one queue pair.
+    ///
+    /// # Parameters
+    /// * `count` - entries for work of its own.
+    /// * `shared` - a shared receive queue, by its address, and its receives: its queue pairs share the entries for these.
+    /// * `solicited` - waiters wake for solicited messages alone.
+    pub fn reserve(
+        self: &Arc<Self>,
+        device: &Device,
+        count: usize,
+        shared: Option<(usize, usize)>,
+        solicited: bool,
+    ) -> Result<Reservation> {
         let mut parts = self.parts.lock();
         let mut source = None;
-        let last = parts.iter().rposition(|part| part.solicited == load.solicited);
+        let last = parts.iter().rposition(|part| part.solicited == solicited);
         let fits = last.is_some_and(|at| {
             let part = &mut parts[at];
-            let need = part.taken + load.count + part.missing(load.shared);
-            need <= part.depth || part.grow(hub, need)
+            let need = part.taken + count + part.missing(shared);
+            need <= part.depth || part.grow(device, need)
         });
         let at = match last.filter(|_| fits) {
             Some(at) => at,
             None => {
-                let need = load.count + load.shared.map_or(0, |(_, receives)| receives);
+                let need = count + shared.map_or(0, |(_, receives)| receives);
                 let expected = if parts.is_empty() { self.depth } else { 0 };
-                source = Some(self.add_part(hub, &mut parts, need.max(expected), load.solicited)?);
+                source = Some(self.add_part(device, &mut parts, need.max(expected), solicited)?);
                 parts.len() - 1
             }
         };
         let part = &mut parts[at];
-        part.taken += load.count;
-        if let Some((address, receives)) = load.shared {
+        part.taken += count;
+        if let Some((address, receives)) = shared {
             part.share(address, receives);
         }
-        let places = Places { cq: self.clone(), raw: part.raw.clone(), count: load.count };
+        let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count };
         drop(parts);
         // In time: there is no queue pair yet that completes there.
         self.fetch.lock().sources.extend(source);
-        Ok(places)
+        Ok(reservation)
     }
 
     /// Makes room for `receives` buffers of a shared queue, if any complete here.
-    pub fn enlarge_shared(&self, hub: &Hub, address: usize, receives: usize) {
+    pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) {
         for part in self.parts.lock().iter_mut() {
             if !part.shared.iter().any(|&(known, _)| known == address) {
                 continue;
             }
             let need = part.taken + part.missing(Some((address, receives)));
-            if need > part.depth && !part.grow(hub, need) {
+            if need > part.depth && !part.grow(device, need) {
                 log::warn!("a completion queue stays shorter than the shared receive queue that completes there");
             }
             part.share(address, receives);
@@ -232,19 +214,17 @@ impl CompletionQueue {
         }
     }
 
-    /// Makes room for one more queue pair; see [`CompletionQueue::join`].
-    pub fn reserve(&self) -> Result<()> {
-        self.fetch.lock().ends.room()
+    /// Completions of `qp` are reported from now on, until [`CompletionQueue::leave`].
+    pub fn join(&self, qp: &Arc<Qp>) -> Result<()> {
+        let table = &mut self.fetch.lock().table;
+        table.room()?;
+        table.insert(qp.number(), qp.clone());
+        Ok(())
     }
 
-    /// Completions of `qp` are reported from now on.
-    pub fn join(&self, qp: &Arc<Qp>) {
-        self.fetch.lock().ends.insert(qp.number(), qp.clone());
-    }
-
-    /// Completions of `qp` are of no interest any more.
+    /// Completions of `qp` are no longer reported.
     pub fn leave(&self, qp: &Qp) {
-        let gone = self.fetch.lock().ends.remove(qp.number());
+        let gone = self.fetch.lock().table.remove(qp.number());
         drop(gone);
     }
 
@@ -257,18 +237,13 @@ impl CompletionQueue {
         }
     }
 
-    /// Reports all work that has completed, unless somebody has looked since the last call: a queue that the program
+    /// Reports all work that has completed, unless a thread has fetched since the last call: a queue that the program
     /// reads is left to the program's threads. One thread at a time calls this.
-    pub fn glance(&self) {
-        if self.looks.load(Ordering::Relaxed) == self.looks_before.load(Ordering::Relaxed) {
+    pub fn settle_if_unread(&self) {
+        if self.fetches.load(Ordering::Relaxed) == self.fetches_before.load(Ordering::Relaxed) {
             self.settle();
         }
-        self.looks_before.store(self.looks.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-
-    /// True for the first call with this number of a round.
-    pub fn is_new_in(&self, round: u64) -> bool {
-        self.round.swap(round, Ordering::Relaxed) != round
+        self.fetches_before.store(self.fetches.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
@@ -309,7 +284,7 @@ impl CompletionQueue {
     fn settle_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
-            for cq in self.line.queues().filter(|cq| !std::ptr::eq(&**cq, self)) {
+            for cq in self.channel.queues().filter(|cq| !std::ptr::eq(&**cq, self)) {
                 if cq.armed.load(Ordering::Acquire) > 0 && cq.was_announced() {
                     cq.notify();
                     more |= cq.settle_alone();
@@ -322,7 +297,7 @@ impl CompletionQueue {
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
-            // Whoever fetches next takes the announcement of a part for messages that their senders announced.
+            // The next fetch takes the announcement of a part for solicited messages.
             any |= if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
         }
         any
@@ -331,8 +306,8 @@ impl CompletionQueue {
     /// Fetches one batch a part, and reports it.
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
-        let Fetch { batch, sources, ends, touched } = fetch;
-        self.looks.store(self.looks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let Fetch { batch, sources, table, touched } = fetch;
+        self.fetches.store(self.fetches.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
         if let [source] = &mut **sources
             && !source.solicited
@@ -340,18 +315,18 @@ impl CompletionQueue {
         {
             match done {
                 [] => {}
-                [only] => report(slice::from_ref(only), &mut source.last, ends, touched),
-                _ => report_runs(done, &mut source.last, ends, touched),
+                [only] => report(slice::from_ref(only), &mut source.last, table, touched),
+                _ => report_runs(done, &mut source.last, table, touched),
             }
             return Found { more: done.len() == BATCH, drained: false };
         }
         self.fetch_parts(fetch)
     }
 
-    /// Does what [`CompletionQueue::fetch`] does, for several parts, or one that cannot be read.
+    /// The same for several parts, or for one that cannot be read.
     #[inline(never)]
     fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
-        let Fetch { batch, sources, ends, touched } = fetch;
+        let Fetch { batch, sources, table, touched } = fetch;
         let mut found = Found::default();
         for source in sources {
             let done = match source.raw.poll(batch) {
@@ -362,32 +337,28 @@ impl CompletionQueue {
                     continue;
                 }
             };
-            report_runs(done, &mut source.last, ends, touched);
+            report_runs(done, &mut source.last, table, touched);
             found.more |= done.len() == BATCH;
             if source.solicited {
-                self.look_for_announcement(source, ends, done.is_empty(), &mut found);
+                self.look_for_announcement(source, table, done.is_empty(), &mut found);
             }
         }
         found
     }
 
-    /// Learns from the channel whether a message that its sender announced is among those that were fetched. An
-    /// announcement may come a little before its completion or after it; so once there is one, the queue is read to
-    /// its end before the core is told of it.
+    /// Asks the channel whether one of the messages that were fetched is solicited; see above.
     #[cold]
-    fn look_for_announcement(&self, source: &mut Source, ends: &Ends<Qp>, nothing: bool, found: &mut Found) {
+    fn look_for_announcement(&self, source: &mut Source, table: &QpTable<Qp>, nothing: bool, found: &mut Found) {
         if std::mem::take(&mut source.due)
-            && let Some(qp) = ends.at(source.last)
+            && let Some(qp) = table.at(source.last)
         {
-            qp.announce();
+            qp.sink.recv_announced();
         }
         if !nothing {
-            found.drained |= self.line.channel().drain();
+            found.drained |= self.channel.raw.drain();
         }
         if source.raw.take_announced() {
-            if let Err(error) = source.raw.arm(Announce::Solicited) {
-                log::error!("a completion queue does not announce completions: {error}");
-            }
+            arm(&source.raw, true);
             source.due = true;
             found.more = true;
         }
@@ -397,21 +368,19 @@ impl CompletionQueue {
     pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
         self.notify();
-        self.line.channel().as_fd().as_raw_fd()
+        self.channel.raw.as_fd().as_raw_fd()
     }
 
     fn notify(&self) {
         for part in self.parts.lock().iter().filter(|part| !part.solicited) {
-            if let Err(error) = part.raw.arm(Announce::Next) {
-                log::error!("a completion queue does not announce completions: {error}");
-            }
+            arm(&part.raw, false);
         }
     }
 
     /// Ends what [`CompletionQueue::arm`] began.
     pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
-        if !self.line.channel().drain() {
+        if !self.channel.raw.drain() {
             return;
         }
         if self.notify_sleepers() {
@@ -431,19 +400,26 @@ impl CompletionQueue {
     }
 }
 
-/// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
-#[inline(never)]
-fn report_runs(done: &[ibv_wc], last: &mut usize, ends: &Ends<Qp>, touched: &mut Vec<Arc<Qp>>) {
-    for run in done.chunk_by(belong_together) {
-        report(run, last, ends, touched);
+/// Asks a queue of the device to announce the next completion, or the next `solicited` one.
+fn arm(raw: &RawCq, solicited: bool) {
+    if let Err(error) = raw.arm(solicited) {
+        log::error!("a completion queue does not announce completions: {error}");
     }
 }
 
-/// Does what [`report_runs`] does, for completions that belong together.
+/// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
+#[inline(never)]
+fn report_runs(done: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
+    for run in done.chunk_by(belong_together) {
+        report(run, last, table, touched);
+    }
+}
+
+/// Reports completions that belong together.
 #[inline(always)]
-fn report(run: &[ibv_wc], last: &mut usize, ends: &Ends<Qp>, touched: &mut Vec<Arc<Qp>>) {
+fn report(run: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
-    let Some(qp) = ends.get(first.qp_num, last) else {
+    let Some(qp) = table.get(first.qp_num, last) else {
         note_stray(first.qp_num);
         return;
     };
@@ -464,11 +440,11 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
 #[cold]
 #[inline(never)]
 fn note_stray(number: u32) {
-    log::debug!("a completion of queue pair {number}, which is gone");
+    log::debug!(target: host::diagnostics::EVD, "a completion of queue pair {number}, which is gone");
 }
 
 impl Part {
-    /// Places that receives of a shared queue need beyond those they have.
+    /// Entries that receives of a shared queue need beyond those they have.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
         let have = self.shared.iter().find(|&&(known, _)| known == address).map_or(0, |&(_, have)| have);
@@ -476,18 +452,18 @@ impl Part {
     }
 
     /// Resizes to at least `need`, better twice as much as now.
-    fn grow(&mut self, hub: &Hub, need: usize) -> bool {
-        if need > hub.limits.cqe {
+    fn grow(&mut self, device: &Device, need: usize) -> bool {
+        if need > device.limits.cqe {
             return false;
         }
-        let depth = need.max(self.depth * 2).min(hub.limits.cqe);
+        let depth = need.max(self.depth * 2).min(device.limits.cqe);
         match self.raw.resize(depth) {
             Ok(()) => {
                 self.depth = self.raw.depth().max(need);
                 true
             }
             Err(error) => {
-                log::debug!("a completion queue stays at {}: {error}", self.depth);
+                log::debug!(target: host::diagnostics::EVD, "a completion queue stays at {}: {error}", self.depth);
                 false
             }
         }

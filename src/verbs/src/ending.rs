@@ -1,9 +1,9 @@
 //! The end of queue pairs. However a connection ends, the queue pair goes to the error state ([`Qp::begin_end`]), the
-//! thread waits until all of its work has come back ([`Qp::drained`]), and only then the core is told ([`Qp::finish`]):
+//! thread waits until all of its work has come back ([`Qp::drained`]), and only then reports it ([`Qp::finish`]):
 //! from that moment the buffers belong to the program again.
 //!
-//! On a shared queue the thread fetches until the device tells that it takes no more buffers; Soft-RoCE does not tell
-//! this, so there it waits until the device has been quiet for a moment. Freeing an endpoint waits for the end
+//! On a shared queue the thread fetches until the device has reported the last buffer that it takes; Soft-RoCE reports
+//! none, so there the thread waits until the device has been quiet for a moment. Freeing an endpoint waits for the end
 //! (`await_end`); closing an adapter begins all ends before it waits for the first.
 
 use std::sync::Arc;
@@ -13,20 +13,19 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use rdma_sys::ibv_qp_state;
 
-use crate::cm::Party;
-use crate::qp::{Qp, QpPhase};
+use crate::qp::{Qp, QpPhase, State};
 
 /// The longest that the device may take to give work back.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair of Soft-RoCE on a shared queue counts as drained: the device does
-/// not tell when it takes no more buffers.
+/// not report the last buffer that it takes.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// The longest that other devices may take to tell so.
+/// The longest that other devices may take to report that.
 const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// Time without a completion after which the queue pairs of a device that is gone count as drained.
 const GONE_QUIET: Duration = Duration::from_millis(200);
-/// The time in which the kernel may repeat a farewell that got lost.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// The time in which the kernel may repeat a disconnect message that got lost.
+const REPEATS: Duration = Duration::from_secs(10);
 
 impl Qp {
     /// Begins the end of a connection that is up or nearly so: the queue pair goes to the error state, and the thread
@@ -41,22 +40,22 @@ impl Qp {
                 _ => return false,
             };
             state.phase = QpPhase::Draining;
-            state.cause = cause;
+            state.cause = Some(cause);
             state.since = Some(Instant::now());
             state.cm.as_ref().map(|(_, cm)| cm.clone())
         };
         self.sends.lock().close();
         self.recvs.lock().close();
         self.to_error();
-        // This answers the peer's farewell, too.
-        let farewell = cm.is_some_and(|cm| cm.disconnect().is_ok());
-        self.state.lock().farewell = farewell;
-        self.hub.command(|work| work.draining.push_back(self.clone()));
+        // This answers the peer's message, too.
+        let disconnected = cm.is_some_and(|cm| cm.disconnect().is_ok());
+        self.state.lock().disconnected = disconnected;
+        self.device.command(|work| work.draining.push_back(self.clone()));
         true
     }
 
     fn to_error(&self) {
-        if let Err(error) = self.raw().go(ibv_qp_state::IBV_QPS_ERR) {
+        if let Err(error) = self.raw.go(ibv_qp_state::IBV_QPS_ERR) {
             log::warn!("queue pair {} does not stop: {error}", self.number());
         }
     }
@@ -64,14 +63,9 @@ impl Qp {
     /// Has the device forget all work. Windows are freed before, while the queue pair to which they are bound is there.
     fn reset(&self) {
         self.end_binds();
-        if let Err(error) = self.raw().go(ibv_qp_state::IBV_QPS_RESET) {
+        if let Err(error) = self.raw.go(ibv_qp_state::IBV_QPS_RESET) {
             log::warn!("queue pair {} is not reset: {error}", self.number());
         }
-    }
-
-    /// The device tells that it takes no more buffers of the shared queue.
-    pub fn last_reached(&self) {
-        self.last_reached.store(true, Ordering::Release);
     }
 
     /// True if all work has come back, as far as completions were fetched. The thread asks now and then while the
@@ -89,12 +83,12 @@ impl Qp {
             let time = |from: Option<Instant>| from.map_or(Duration::ZERO, |from| now - from);
             (time(state.since), time(state.quiet))
         };
-        let patience = if self.hub.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
-        if all && (!self.has_srq() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
+        let patience = if self.device.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
+        if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
             return true;
         }
-        if self.hub.is_gone() && quiet >= GONE_QUIET {
-            // The queue pair may not exist any more.
+        if self.device.is_gone() && quiet >= GONE_QUIET {
+            // The queue pair may be gone with it.
             return true;
         }
         if since > DRAIN_LIMIT {
@@ -102,50 +96,53 @@ impl Qp {
             return true;
         }
         if !all && quiet > Duration::from_millis(2) {
-            // Some devices look at posts that came late only when they are told again.
+            // Some devices flush a post that came late only when the state is set again.
             self.to_error();
         }
         false
     }
 
-    /// Tells the core of the end; called by the thread once the queue pair is drained. Only the first call does it.
+    /// Reports the end to the core; called by the thread once the queue pair is drained. Only the first call does it.
     pub fn finish(self: &Arc<Self>) {
         if std::mem::replace(&mut self.state.lock().finishing, true) {
             return;
         }
-        // The device must not touch the buffers any more. Completions are fetched before the reset, because some
+        // From the reset on the device touches no buffer. Completions are fetched before it, because some
         // devices drop those that were not fetched, and once more after it, because others complete more work then.
         self.settle();
         self.reset();
         self.settle();
         self.leave();
-        let (cause, failure, cm, farewell) = {
+        let over = State { phase: QpPhase::Dead, finishing: true, ..State::default() };
+        let ended = {
             let mut state = self.state.lock();
-            state.phase = QpPhase::Dead;
             self.ended.notify_all();
-            (state.cause.clone(), std::mem::take(&mut state.failure), state.cm.take(), state.farewell)
+            std::mem::replace(&mut *state, over)
         };
-        log::debug!("queue pair {}: over, {cause:?}", self.number());
-        if let Some((token, cm)) = cm {
-            // The kernel repeats a farewell that got lost, as long as the identifier is there.
-            let leave = Instant::now() + if farewell && !self.hub.is_gone() { FAREWELL } else { Duration::ZERO };
-            self.hub.parties.lock().insert(token, Party::Leaving);
-            self.hub.work.lock().leaving.set(leave, (token, cm));
+        let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
+        if let Some((token, cm)) = ended.cm {
+            // The kernel repeats a message that got lost, as long as the identifier is there.
+            let leave =
+                Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
+            self.device.parties.lock().remove(&token);
+            self.device.work.lock().leaving.set(leave, (token, cm));
         }
-        let failed = failure.recv.is_some() || failure.request.is_some();
-        // The first failure has ended the connection, though the peer's farewell may have been seen before it.
-        if failed && cause != ConnectionReport::AcceptFailed {
-            self.sink.failed(failure.recv, failure.request);
+        // The first failure has ended the connection, though the peer's message may have been seen before it.
+        if (ended.failed_recv.is_some() || ended.failed_request.is_some()) && cause != ConnectionReport::AcceptFailed {
+            self.sink.failed(ended.failed_recv, ended.failed_request);
         } else {
             self.sink.connection(cause);
         }
     }
 
-    /// Waits until the core is told of the end.
+    /// Waits until the end is reported to the core.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
-        while state.phase != QpPhase::Dead && !self.ended.wait_until(&mut state, limit).timed_out() {}
+        while state.phase != QpPhase::Dead && Instant::now() < limit {
+            self.ended.wait_until(&mut state, limit);
+        }
         if state.phase != QpPhase::Dead {
             // The thread cannot do it: it is stuck, or it is the thread that waits here.
             drop(state);
@@ -165,17 +162,17 @@ impl Qp {
         };
         self.sends.lock().close();
         self.recvs.lock().close();
-        // The device must not touch the buffers any more.
+        // From now on the device touches no buffer.
         self.reset();
         self.leave();
         if let Some((token, cm)) = cm {
-            self.hub.parties.lock().remove(&token);
+            self.device.parties.lock().remove(&token);
             drop(cm);
         }
         true
     }
 
-    /// Ends an attempt and tells the core why; called without a lock.
+    /// Ends an attempt and reports why to the core; called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
         if self.abandon() {
             self.sink.connection(report);
@@ -190,19 +187,14 @@ impl Qp {
         self.begin_end(ConnectionReport::Broken);
     }
 
-    /// True if the connection is over.
-    pub fn is_dead(&self) -> bool {
-        self.phase() == QpPhase::Dead
-    }
-
     /// Takes the queue pair out of all tables.
-    fn leave(&self) {
-        self.hub.table.write().remove(&self.number());
+    pub(crate) fn leave(&self) {
+        self.device.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {
             srq.end();
         }
-        for places in self.places() {
-            places.cq().leave(self);
+        for reservation in self.reservations() {
+            reservation.cq.leave(self);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Finds the device, the port and the address that the words of a configuration mean.
 //!
-//! The words become addresses, and binding an rdma_cm identifier to an address tells its device and port, which are
+//! The words become addresses, and an rdma_cm identifier that is bound to an address has its device and port, which are
 //! compared with the requested ones. An interface may belong to several devices, and the interfaces of InfiniBand are
 //! listed for the whole device, not for a port.
 
@@ -23,8 +23,7 @@ use crate::sys::device;
 /// The place of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Name of the device.
-    pub device: String,
+    pub name: String,
     /// Its port, counted from 1.
     pub port: u8,
     /// The local address from which connections are made.
@@ -43,10 +42,7 @@ struct Candidate {
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
-/// If `instance` is empty, the entry's name `verbs-NETDEV` tells the interface.
-///
-/// # Errors
-/// [`Fault`].
+/// If `instance` is empty, the entry's name `verbs-NETDEV` has the interface.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Fault> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
@@ -83,7 +79,7 @@ pub enum Fault {
     NotFound(String),
 }
 
-/// Memory in bytes for a look into all sources of names.
+/// Memory in bytes that the resolver takes for all sources of names.
 const RESOLVER: usize = 256 << 10;
 
 /// Addresses that the word stands for, best first, except for names of hosts.
@@ -119,7 +115,7 @@ fn choose(
                 if device.as_ref().is_none_or(|device| *device == found)
                     && wanted.port.is_none_or(|wanted| wanted == port) =>
             {
-                return Ok(Place { device: found, port, address });
+                return Ok(Place { name: found, port, address });
             }
             Ok((found, port)) => reasons.push(format!("{address} belongs to {found} port {port}")),
             Err(error) => reasons.push(format!("{address}: {error}")),
@@ -191,8 +187,8 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
     devices.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the network interface that has this address belongs to a device. Binding an identifier would tell it too, but
-/// librdmacm would open that device and keep it.
+/// Whether the network interface that has this address belongs to a device. An identifier that is bound to it would say so too,
+/// but librdmacm would open that device and keep it.
 pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
     let interfaces = net::interfaces();

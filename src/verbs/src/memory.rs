@@ -12,11 +12,10 @@ use host::memory::{self, Room};
 use host::{limit, zone};
 use rdma_sys::ibv_access_flags;
 
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Pd};
 
-/// A protection zone.
 pub struct Zone {
     /// Dropped before the zone of the device, in which it is registered.
     anchor: Mutex<Option<Arc<Anchor>>>,
@@ -38,9 +37,8 @@ impl ZoneId for Zone {
 }
 
 impl Zone {
-    /// Makes a zone.
-    pub fn new(hub: &Hub) -> Result<Self> {
-        let pd = Pd::new(&hub.context).map_err(exhausted(Resource::Zone))?;
+    pub fn new(device: &Device) -> Result<Self> {
+        let pd = Pd::new(&device.context).map_err(exhausted(Resource::Zone))?;
         Ok(Zone { anchor: Mutex::new(None), pd, number: zone::next_number() })
     }
 }
@@ -63,8 +61,8 @@ impl Zone {
 pub struct Region {
     pub(crate) shared: Arc<Shared>,
     remote: bool,
-    /// The hub in whose table it is listed, if it is.
-    listed: Option<Arc<Hub>>,
+    /// The device whose table lists it, if one does.
+    listed: Option<Arc<Device>>,
 }
 
 /// The registrations of a region.
@@ -100,8 +98,8 @@ impl Regions {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        if let Some(hub) = &self.listed {
-            hub.regions.0.lock().remove(&self.local_key());
+        if let Some(device) = &self.listed {
+            device.regions.0.lock().remove(&self.local_key());
         }
     }
 }
@@ -139,20 +137,20 @@ pub(crate) fn remote_access(rights: Rights) -> Access {
 
 impl Region {
     /// Registers `len` bytes at `addr`.
-    pub fn new(hub: &Arc<Hub>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
-        let mut access = remote_access(hub.limits.granted(rights));
+    pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
+        let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // The device demands the local right with the remote one. The core checks the rights that the program
             // asked for.
             access |= LOCAL_WRITE;
-            if hub.limits.iwarp {
+            if device.limits.iwarp {
                 // There the peer answers a read with a write.
                 access |= REMOTE_WRITE;
             }
         }
         let too_long = Error::InsufficientResources(Resource::Region);
         let bytes = usize::try_from(len).map_err(|_| too_long)?;
-        let windows = if hub.limits.windows { MW_BIND } else { 0 };
+        let windows = if device.limits.windows { MW_BIND } else { 0 };
         let mut made = Mr::new(&zone.pd, addr, bytes, access | windows);
         if windows != 0 && access & LOCAL_WRITE == 0 && made.is_err() {
             // The kernel wants pages for windows to be writable, which these may not be.
@@ -160,9 +158,9 @@ impl Region {
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
         let shared = memory::arc(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() })?;
-        let listed = hub.limits.soft_roce.then(|| hub.clone());
-        if let Some(hub) = &listed {
-            let mut regions = hub.regions.0.lock();
+        let listed = device.limits.soft_roce.then(|| device.clone());
+        if let Some(device) = &listed {
+            let mut regions = device.regions.0.lock();
             regions.room(1)?;
             regions.insert(shared.mr.lkey(), Arc::downgrade(&shared));
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Resource, Result};
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
@@ -21,29 +21,27 @@ use dat_core::transport::{
 };
 use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
-use host::memory::{self, Room};
+use host::memory;
 use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
 
 use crate::adapter::Verbs;
-use crate::cq::{CompletionQueue, Load, Places};
-use crate::hub::Hub;
-use crate::side::{Backlog, BacklogWork, Side};
+use crate::cq::{CompletionQueue, Reservation};
+use crate::device::Device;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::{Caps, RawQp};
 use crate::window::Singles;
+use crate::work_queue::{Backlog, WorkQueue};
 
-/// Work request identifiers: the core's numbers, with a bit that tells receives.
+/// Work request identifiers: the core's numbers, with a bit that marks receives.
 pub mod wr {
     const RECV: u64 = 1 << 63;
 
-    /// The identifier of a receive.
     pub fn recv(id: u64) -> u64 {
         id | RECV
     }
 
-    /// The identifier of a request.
     pub fn send(id: u64) -> u64 {
         id & !RECV
     }
@@ -73,8 +71,8 @@ fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// True if the core can be told of two completions, one after the other, by a single report: the success of a request
-/// means that of those before it.
+/// True if one report covers both completions, of which `next` follows `one`: the success of a request means that of
+/// those before it.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
@@ -82,25 +80,24 @@ pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
 }
 
 /// How far a connection has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QpPhase {
     /// Nothing was tried yet.
+    #[default]
     Idle,
     /// The active end waits for an answer.
     Connecting,
     /// The passive end has accepted.
     Accepting,
-    /// Up.
     Connected,
     /// Going down: work is coming back.
     Draining,
-    /// Over.
     Dead,
 }
 
 /// The part of a queue pair that changes with its phase.
+#[derive(Default)]
 pub struct State {
-    /// The phase.
     pub phase: QpPhase,
     /// The identifier, and its token.
     pub cm: Option<(u64, Arc<CmId>)>,
@@ -108,52 +105,45 @@ pub struct State {
     pub private_data: Vec<u8>,
     /// The moment when the attempt times out.
     pub deadline: Option<Instant>,
-    /// The route that the kernel looks for: from where, to where, and until when.
+    /// The route that the kernel resolves: from where, to where, and until when.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     /// The reason why it goes down.
-    pub cause: ConnectionReport,
-    /// The first receive or request that failed.
-    pub failure: Failure,
-    /// True if the peer was told of the end.
-    pub farewell: bool,
+    pub cause: Option<ConnectionReport>,
+    /// The first receive that failed.
+    pub failed_recv: Option<RecvDone>,
+    /// The first request that failed.
+    pub failed_request: Option<(FailedRequest, Status)>,
+    /// The peer was sent a message that ends the connection.
+    pub disconnected: bool,
     /// The moment when draining began.
     pub since: Option<Instant>,
-    /// A thread brings the end about.
+    /// A thread finishes the end.
     pub finishing: bool,
-    /// The number of completions at the last look.
+    /// The number of completions when it was last read.
     pub seen: u64,
-    /// The moment since when there was no other.
+    /// The time since when that number is the same.
     pub quiet: Option<Instant>,
-}
-
-/// The first receive or request that failed.
-#[derive(Default)]
-pub struct Failure {
-    /// The receive.
-    pub recv: Option<RecvDone>,
-    /// The request.
-    pub request: Option<(FailedRequest, Status)>,
 }
 
 /// One end of a connection.
 pub struct Qp {
-    raw: RawQp,
-    pub(crate) hub: Arc<Hub>,
+    pub(crate) raw: RawQp,
+    pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    requests: Places,
-    receives: Places,
+    requests: Reservation,
+    receives: Reservation,
     pub(crate) srq: Option<Attachment>,
     /// The most reads at a time: of the peer, which the device serves, and own ones.
     pub(crate) reads: (u8, u8),
-    pub(crate) sends: Mutex<Side>,
-    pub(crate) recvs: Mutex<Side>,
+    pub(crate) sends: Mutex<WorkQueue>,
+    pub(crate) recvs: Mutex<WorkQueue>,
     /// The windows that serve it alone.
     pub(crate) singles: Mutex<Singles>,
     /// Completions so far, of any kind.
     pub(crate) completions: AtomicU64,
     /// A request or a receive failed or was flushed.
     failed: AtomicBool,
-    /// The core waits to be told, without a lock, that its last request is done.
+    /// The last request is done, which [`Qp::report`] reports to the core without a lock.
     drained: AtomicBool,
     /// The device has given back the last buffer of a shared queue.
     pub(crate) last_reached: AtomicBool,
@@ -169,27 +159,29 @@ const FEW: usize = 16;
 /// times as long as over the C library with this, 1.15 with twice as many, 1.24 with 255 (tests-c/verbs/setup.sh).
 const USUAL: usize = 63;
 /// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
-/// place in the queue larger.
+/// entry of the queue larger.
 const INLINE: u32 = 128;
 
 impl Qp {
     /// Makes a queue pair that takes receives already.
-    pub fn new(hub: &Arc<Hub>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
+    pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
-        let spare = match (init.request_cq, init.recv_cq) {
-            (None, None) => Some(CompletionQueue::new(hub, 1)?),
-            _ => None,
+        let [request_cq, recv_cq] = match (init.request_cq, init.recv_cq) {
+            (Some(requests), Some(recvs)) => [requests, recvs].map(Arc::clone),
+            (Some(one), None) | (None, Some(one)) => [one, one].map(Arc::clone),
+            (None, None) => {
+                let spare = CompletionQueue::new(device, 1)?;
+                [spare.clone(), spare]
+            }
         };
-        let request_cq = init.request_cq.or(init.recv_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
-        let recv_cq = init.recv_cq.or(init.request_cq).or(spare.as_ref()).ok_or(Error::Internal)?;
         // The device gets no more work than one of its completion queues takes.
-        let most = if sizes.usual { USUAL.min(hub.limits.cqe) } else { hub.limits.cqe };
+        let most = if sizes.usual { USUAL.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(most) };
-        let requests = request_cq.take(hub, Load { count: sends, shared: None, solicited: false })?;
+        let requests = request_cq.reserve(device, sends, None, false)?;
         let shared = srq.as_ref().map(|srq| (srq.raw.address(), srq.room()));
-        let receives = recv_cq.take(hub, Load { count: recvs, shared, solicited: init.solicited })?;
+        let receives = recv_cq.reserve(device, recvs, shared, init.solicited)?;
         let make = |sends: usize, recvs: usize| {
             let caps = Caps {
                 sends: small(sends),
@@ -199,52 +191,33 @@ impl Qp {
                 inline: INLINE,
             };
             let queue = srq.as_ref().map(|srq| &srq.raw);
-            let make = |caps| RawQp::new(&init.zone.pd, requests.raw(), receives.raw(), queue, caps);
+            let make = |caps| RawQp::new(&init.zone.pd, &requests.raw, &receives.raw, queue, caps);
             // A long queue matters more.
             make(caps).or_else(|_| make(Caps { inline: 0, ..caps }))
         };
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
-        initialise(hub, &raw).map_err(exhausted(Resource::Endpoint))?;
+        initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
         let ep = init.sink.ep();
         let qp = memory::arc(Qp {
             raw,
-            hub: hub.clone(),
+            device: device.clone(),
             sink: init.sink,
             requests,
             receives,
             srq,
-            reads: (sizes.reads_in.min(hub.limits.reads_in), sizes.reads_out.min(hub.limits.reads_out)),
-            sends: Mutex::new(Side::new(ep, Stall::Requests, sends)),
-            recvs: Mutex::new(Side::new(ep, Stall::Receives, recvs)),
+            reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
+            sends: Mutex::new(WorkQueue::new(ep, Stall::Requests, sends)),
+            recvs: Mutex::new(WorkQueue::new(ep, Stall::Receives, recvs)),
             singles: Mutex::default(),
             completions: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             drained: AtomicBool::new(false),
             last_reached: AtomicBool::new(false),
-            state: Mutex::new(State {
-                phase: QpPhase::Idle,
-                cm: None,
-                private_data: Vec::new(),
-                deadline: None,
-                way: None,
-                cause: ConnectionReport::Disconnected,
-                failure: Failure::default(),
-                farewell: false,
-                since: None,
-                finishing: false,
-                seen: 0,
-                quiet: None,
-            }),
+            state: Mutex::default(),
             ended: Condvar::new(),
         })?;
-        qp.places().into_iter().try_for_each(|places| places.cq().reserve())?;
-        let mut table = hub.table.write();
-        table.room(1)?;
-        table.insert(qp.number(), qp.clone());
-        drop(table);
-        for places in qp.places() {
-            places.cq().join(&qp);
-        }
+        let joined = qp.reservations().into_iter().try_for_each(|entries| entries.cq.join(&qp));
+        joined.and_then(|()| device.add_qp(&qp)).inspect_err(|_| qp.leave())?;
         Ok(qp)
     }
 
@@ -253,45 +226,29 @@ impl Qp {
         self.raw.number()
     }
 
-    /// True if it takes buffers from a shared queue.
-    pub fn has_srq(&self) -> bool {
-        self.srq.is_some()
-    }
-
-    /// The queue pair of the device.
-    pub fn raw(&self) -> &RawQp {
-        &self.raw
-    }
-
-    /// The phase at this moment.
     pub fn phase(&self) -> QpPhase {
         self.state.lock().phase
     }
 
-    /// Its places in completion queues, of requests and of receives.
-    pub fn places(&self) -> [&Places; 2] {
+    /// Its entries in completion queues, for requests and for receives.
+    pub fn reservations(&self) -> [&Reservation; 2] {
         [&self.requests, &self.receives]
-    }
-
-    /// True if its work completes in the queue that the device knows under this address.
-    pub fn completes_in(&self, address: usize) -> bool {
-        self.places().iter().any(|places| places.raw().address() == address)
     }
 
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        let mut side = self.recvs.lock();
-        if !side.is_open() {
+        let mut queue = self.recvs.lock();
+        if !queue.is_open() {
             // The end of the connection completes it.
             return Ok(());
         }
-        if side.is_full() {
-            return keep_recv(side, recv);
+        if queue.is_full() {
+            return queue.wait(recv.id, None, recv.segments, false);
         }
         match self.raw.post_recv(wr::recv(recv.id), recv.segments) {
-            Ok(()) => side.posted(),
-            Err(error) => return Err(refused(side, error)),
+            Ok(()) => queue.posted(),
+            Err(error) => return Err(refused(queue, error)),
         }
         Ok(())
     }
@@ -317,9 +274,9 @@ impl Qp {
             _ => shorten(request.segments, request.len, &mut cut),
         };
         self.post_segments(request, segments, request.fence)?;
-        if request.fence && self.hub.limits.soft_roce && self.sends.lock().note_fence() {
-            // The thread looks after it: nobody need call meanwhile.
-            self.hub.work.lock().fenced.push(Arc::downgrade(self));
+        if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
+            // The program need not call in until the request is done, so this is left to the thread.
+            self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
     }
@@ -327,22 +284,22 @@ impl Qp {
     /// Hands over a request with these segments and this fence instead of its own.
     #[inline(always)]
     fn post_segments(&self, request: &Request<'_>, segments: &[Segment], fence: bool) -> Result<()> {
-        let mut side = self.sends.lock();
-        if !side.is_open() {
+        let mut queue = self.sends.lock();
+        if !queue.is_open() {
             return Ok(());
         }
-        if side.is_full() {
-            return keep(side, request, segments);
+        if queue.is_full() {
+            return queue.wait(request.id, Some(request.operation), segments, fence);
         }
         match self.raw.post_send(wr::send(request.id), &request.operation, segments, fence) {
-            Ok(()) => side.posted(),
-            Err(error) => return Err(refused(side, error)),
+            Ok(()) => queue.posted(),
+            Err(error) => return Err(refused(queue, error)),
         }
         Ok(())
     }
 
     /// Passes completions on to the core, several only if [`belong_together`] says so; true if [`Qp::report`] has
-    /// something to tell. Called with the lock of the completion queue held, so that completions are told in order.
+    /// something to do. Called with the lock of the completion queue held, so that completions are reported in order.
     #[inline]
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
@@ -361,9 +318,9 @@ impl Qp {
                 hard = self.sink.recv_taken(id) == Verdict::Break;
             }
             None => {
-                let mut side = self.recvs.lock();
-                if side.done(1) {
-                    self.go_on(side, id);
+                let mut queue = self.recvs.lock();
+                if queue.done(1) {
+                    self.go_on(queue, id);
                 }
             }
         }
@@ -388,7 +345,7 @@ impl Qp {
             return true;
         }
         let done = good_recv(completion, id);
-        let with_inv = if self.hub.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
+        let with_inv = if self.device.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
         if completion.wc_flags & with_inv != 0 {
             // SAFETY: the completion of a message that has revoked a window has the key there.
             let key = unsafe { completion.imm_data_invalidated_rkey_union.invalidated_rkey };
@@ -407,22 +364,22 @@ impl Qp {
     }
 
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) {
-        let status = status::of_receive(completion.status, self.hub.limits.soft_roce);
+        let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
-            self.fail(|failure| failure.recv = failure.recv.or(Some(done)));
+            self.state.lock().failed_recv.get_or_insert(done);
         }
     }
 
     #[inline]
     fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
-        let mut side = self.sends.lock();
-        if side.done(count) {
-            self.go_on(side, id);
+        let mut queue = self.sends.lock();
+        if queue.done(count) {
+            self.go_on(queue, id);
         } else {
-            drop(side);
+            drop(queue);
         }
         if is_good(last) {
             let drained = self.sink.requests_done(Mark(id));
@@ -440,8 +397,9 @@ impl Qp {
         let status = status::of_completion(completion.status);
         if status != Status::Flushed {
             let text = status::text(completion.status);
-            log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {:#x})", self.number(), completion.vendor_err);
-            self.fail(|failure| failure.request = failure.request.or(Some((FailedRequest::Number(id), status))));
+            let vendor = completion.vendor_err;
+            log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {vendor:#x})", self.number());
+            self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
         }
         self.failed.store(true, Ordering::Release);
     }
@@ -449,19 +407,19 @@ impl Qp {
     /// Goes on in one direction after work that is done, the last of which has the number `last`.
     #[cold]
     #[inline(never)]
-    fn go_on(self: &Arc<Self>, mut side: MutexGuard<'_, Side>, last: u64) {
-        let refused = side.go_on(last, &self.raw);
-        drop(side);
+    fn go_on(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
+        let refused = queue.go_on(last, &self.raw);
+        drop(queue);
         if refused {
             // The thread tries again: no completion may come that would do it.
-            self.hub.command(|work| work.refused.push(self.clone()));
+            self.device.command(|work| work.refused.push_back(self.clone()));
         }
     }
 
     /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
     /// the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
-        let states = [&self.sends, &self.recvs].map(|side| side.lock().try_again(&self.raw));
+        let states = [&self.sends, &self.recvs].map(|queue| queue.lock().try_again(&self.raw));
         if states.contains(&Backlog::Hopeless) {
             log::error!("queue pair {} takes no more work: its connection ends", self.number());
             self.begin_end(ConnectionReport::Broken);
@@ -481,15 +439,6 @@ impl Qp {
         waits
     }
 
-    fn fail(&self, note: impl FnOnce(&mut Failure)) {
-        note(&mut self.state.lock().failure);
-    }
-
-    /// One of the receives told so far was announced by its sender.
-    pub fn announce(&self) {
-        self.sink.recv_announced();
-    }
-
     /// Goes on with an end that waited for the last request, frees windows that the peer has revoked, and begins the end
     /// after a failure. Called without a lock.
     pub fn report(self: &Arc<Self>) {
@@ -504,38 +453,23 @@ impl Qp {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.requests.cq().settle();
+        self.requests.cq.settle();
     }
 
     /// Reports all work that is complete.
     pub fn settle(&self) {
-        for places in self.places() {
-            places.cq().settle();
+        for reservation in self.reservations() {
+            reservation.cq.settle();
         }
     }
 }
 
-/// Keeps a request for which the device has no place.
-#[cold]
-#[inline(never)]
-fn keep(mut side: MutexGuard<'_, Side>, request: &Request<'_>, segments: &[Segment]) -> Result<()> {
-    let &Request { id, operation, fence, .. } = request;
-    side.wait(BacklogWork { id, operation: Some(operation), segments: memory::copied(segments)?, fence })
-}
-
-/// Keeps a receive for which the device has no place.
-#[cold]
-#[inline(never)]
-fn keep_recv(mut side: MutexGuard<'_, Side>, recv: &Recv<'_>) -> Result<()> {
-    side.wait(BacklogWork { id: recv.id, operation: None, segments: memory::copied(recv.segments)?, fence: false })
-}
-
-fn small(n: usize) -> u32 {
+pub fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 /// Makes a queue pair with as many of `sends` and `recvs` as the device can. How many these are depends on the number
-/// of segments, in a way that devices do not tell. Work beyond them waits in a backlog.
+/// of segments, in a way that cannot be queried. Work beyond them waits in a backlog.
 fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
@@ -571,12 +505,12 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 }
 
 /// Brings a new queue pair into the state in which it takes receives.
-fn initialise(hub: &Hub, raw: &RawQp) -> std::io::Result<()> {
+fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
     // SAFETY: plain data, for which zero is a value.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
-    attr.port_num = hub.place.port;
-    attr.qp_access_flags = hub.limits.access();
+    attr.port_num = device.place.port;
+    attr.qp_access_flags = device.limits.access();
     let mask = ibv_qp_attr_mask::IBV_QP_STATE
         | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
         | ibv_qp_attr_mask::IBV_QP_PORT

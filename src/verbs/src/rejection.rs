@@ -1,6 +1,6 @@
 //! Rejections as they are on the wire: private data that begin with a header, as the C providers over rdma_cm write it.
 //!
-//! The header is there so that the peer tells a rejection by the program from the end of a process. The C providers write
+//! By the header the peer knows a rejection by the program from the end of a process. The C providers write
 //! the version of their private data into it, and read none of it. InfiniBand pads private data with zeros, so the length
 //! gets lost; the last byte of the header has it here, plus one. It is 0 in the header of uDAPL's provider in C with private
 //! data, whose length is not known then, and 1 in that of its forerunner, which had none.
@@ -29,7 +29,7 @@ pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> 
     bytes
 }
 
-/// Who has rejected a request, and with which private data, as the reason and the bytes of the rejection tell.
+/// Who has rejected a request, and with which private data, from the reason and the bytes of the rejection.
 pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
     // iWARP gives no reason.
     let by_application = status == REJECTED_BY_APPLICATION || iwarp;
@@ -45,12 +45,12 @@ pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
 /// none if all of these are zero.
 fn private_data(bytes: &[u8]) -> &[u8] {
     let Some((header, data)) = bytes.split_first_chunk::<HEADER>() else { return &[] };
-    let told = match header {
+    let length = match header {
         &WITHOUT_DATA => Some(0),
         [version @ .., length] if *version == VERSION => usize::from(*length).checked_sub(1),
         _ => None,
     };
-    match told.and_then(|length| data.get(..length)) {
+    match length.and_then(|length| data.get(..length)) {
         Some(data) => data,
         None if data.iter().all(|&byte| byte == 0) => &[],
         None => data,

@@ -1,7 +1,7 @@
 //! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
 //!
-//! While there is a backlog, this uses the limit of the device for itself: the device asks to be fed before it runs
-//! dry, because nobody may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
+//! While there is a backlog, this uses the limit of the device for itself: the device raises an event before it runs
+//! dry, because no thread may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
 //! buffer of the backlog, the thread tries again every 20 ms; a device that has none and refuses for five seconds, or
 //! that reports the queue as failed, breaks the connections that take from it, and the buffers stay in the queue for
 //! endpoints that connect later.
@@ -19,18 +19,18 @@ use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
-use crate::hub::Hub;
+use crate::channels;
+use crate::device::Device;
 use crate::memory::Zone;
-use crate::qp::wr;
-use crate::side::Refusals;
+use crate::qp::{small, wr};
 use crate::status::{exhausted, refused};
 use crate::sys::memory::Pd;
 use crate::sys::qp::RawSrq;
+use crate::work_queue::Refusals;
 
-/// A shared receive queue.
 pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
-    hub: Arc<Hub>,
+    device: Arc<Device>,
     zone: Arc<Pd>,
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
@@ -52,7 +52,7 @@ struct State {
     refusals: Refusals,
     /// The most segments that a receive has.
     segments: usize,
-    /// The core wants to be told when there are fewer receives than this; 0 for never.
+    /// The core wants a report when there are fewer receives than this; 0 for never.
     limit: usize,
     /// The device cannot be resized.
     fixed: bool,
@@ -73,7 +73,7 @@ pub struct Attachment {
 }
 
 impl Attachment {
-    /// The queue pair takes no buffer any more.
+    /// The queue pair takes no more buffers.
     pub fn end(&self) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             self.queue.state.lock().users -= 1;
@@ -95,15 +95,24 @@ impl Drop for Attachment {
     }
 }
 
+impl Drop for SharedQueue {
+    fn drop(&mut self) {
+        let address = self.raw.address();
+        self.device.srqs.lock().remove(&address);
+        for cq in channels::each(&self.device.cqs) {
+            cq.forget_shared(address);
+        }
+    }
+}
+
 impl SharedQueue {
     /// A queue for `depth` receives of up to `segments` segments.
-    pub fn new(hub: &Arc<Hub>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
-        let small = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let most = (hub.limits.cqe / 2).max(1);
+    pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
+        let most = (device.limits.cqe / 2).max(1);
         let (raw, room) =
             RawSrq::new(&zone.pd, small(depth.min(most)), small(segments)).map_err(exhausted(Resource::Srq))?;
-        let fixed = hub.force_backlog || !hub.limits.srq_resize;
-        let room = if hub.force_backlog { depth.min(most) } else { (room as usize).min(most) };
+        let fixed = device.force_backlog || !device.limits.srq_resize;
+        let room = if device.force_backlog { depth.min(most) } else { (room as usize).min(most) };
         let found_in = zone.pd.clone();
         let mut state = State {
             most,
@@ -119,11 +128,13 @@ impl SharedQueue {
             users: 0,
             found_in,
         };
-        let by_user = hub.limits.soft_roce;
+        let by_user = device.limits.soft_roce;
         state.reserve(depth, by_user)?;
-        let (hub, zone) = (hub.clone(), zone.pd.clone());
+        let (device, zone) = (device.clone(), zone.pd.clone());
         let waiting = AtomicBool::new(false);
-        Ok(memory::arc(SharedQueue { raw, hub, zone, by_user, state: Mutex::new(state), waiting })?)
+        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?;
+        queue.device.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
+        Ok(queue)
     }
 
     /// A queue pair of the zone `pd` is going to take buffers.
@@ -144,7 +155,6 @@ impl SharedQueue {
         Ok(Attachment { queue: self.clone(), ended: AtomicBool::new(false) })
     }
 
-    /// Adds a receive.
     #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> Result<()> {
         let mut state = self.state.lock();
@@ -158,7 +168,7 @@ impl SharedQueue {
         self.post_otherwise(state, recv)
     }
 
-    /// Adds a receive that the device does not take now, or for which it looks in another zone.
+    /// Adds a receive that the device does not take now, or that it finds in another zone.
     #[cold]
     #[inline(never)]
     fn post_otherwise(&self, mut state: MutexGuard<'_, State>, recv: &Recv<'_>) -> Result<()> {
@@ -188,7 +198,7 @@ impl SharedQueue {
         }
         let mut found = Checked::new();
         for from in segments.iter().take(MAX_SEGMENTS) {
-            let key = match self.hub.regions.key_in(from.key, found_in) {
+            let key = match self.device.regions.key_in(from.key, found_in) {
                 // The region is gone, as the device finds out when a message comes.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
                 found => found?,
@@ -237,15 +247,18 @@ impl SharedQueue {
         if depth <= state.room {
             return state.reserve(depth, self.by_user);
         }
-        let device = depth.min(state.most);
-        if !state.fixed && device > state.room {
-            match self.raw.resize(u32::try_from(device).unwrap_or(u32::MAX)) {
+        let room = depth.min(state.most);
+        if !state.fixed && room > state.room {
+            match self.raw.resize(small(room)) {
                 Ok(()) => {
-                    state.room = device;
+                    state.room = room;
                     self.feed(&mut state);
                 }
                 Err(error) => {
-                    log::info!("the device does not resize a shared receive queue ({error}): a backlog takes the rest");
+                    log::info!(
+                        target: host::diagnostics::SRQ,
+                        "the device does not resize a shared receive queue ({error}): a backlog takes the rest",
+                    );
                     state.fixed = true;
                 }
             }
@@ -253,7 +266,7 @@ impl SharedQueue {
         state.reserve(depth, self.by_user)
     }
 
-    /// Sets the number of receives below which the core wants to be told.
+    /// Sets the number of receives below which the core wants a report.
     pub fn set_limit(&self, limit: usize) -> Result<()> {
         let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.limit, limit);
@@ -303,8 +316,8 @@ impl SharedQueue {
     }
 
     fn try_limit(&self, state: &State) -> std::io::Result<()> {
-        let device = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
-        self.raw.set_limit(u32::try_from(device.min(state.room)).unwrap_or(0))
+        let limit = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
+        self.raw.set_limit(small(limit.min(state.room)))
     }
 
     /// Hands over the receives that the device refused before, if any. True if it has none, and has refused for so long

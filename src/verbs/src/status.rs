@@ -1,6 +1,6 @@
 //! Errors of the device in the terms of the core.
 //!
-//! If a queue pair, a completion queue or the device failed, which an asynchronous event tells, the connections end as
+//! If an asynchronous event reports that a queue pair, a completion queue or the device failed, the connections end as
 //! broken; for the device the program gets the event of a catastrophic adapter.
 
 use std::ffi::CStr;
@@ -40,7 +40,6 @@ fn name(resource: Resource) -> &'static str {
     }
 }
 
-/// The status of a completion.
 pub fn of_completion(status: ibv_wc_status::Type) -> Status {
     use ibv_wc_status as wc;
     match status {

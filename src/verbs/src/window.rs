@@ -19,12 +19,13 @@ use dat_core::transport::{BindTarget, Scope};
 use host::cancel::uncancelled;
 use host::lock::Mutex;
 use host::memory::{self, Room};
+use rdma_sys::ibv_mw_type;
 
-use crate::hub::Hub;
+use crate::device::Device;
 use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Shared, Zone, remote_access};
 use crate::qp::{Qp, wr};
 use crate::status::exhausted;
-use crate::sys::memory::{Access, Mr, Mw, MwKind, Pd};
+use crate::sys::memory::{Access, Mr, Mw, Pd};
 
 /// A window, to which remote rights can be bound.
 pub struct Window {
@@ -112,17 +113,17 @@ impl Kept {
 
 /// The longest time for which a free waits for binds under way.
 const BIND_LIMIT: Duration = Duration::from_secs(1);
-/// Time between two looks at them.
+/// Time between two fetches meanwhile.
 const BIND_TICK: Duration = Duration::from_micros(200);
 
-/// Fetches completions until no bind needs something any more, as `needed` says. The program may never do it, and what a
-/// window shows is open to peers until then. False if it takes too long. Called without a lock.
-fn await_binds(hub: &Hub, needed: impl Fn() -> bool) -> bool {
+/// Fetches completions until no bind needs an object, as `needed` says. The program may never fetch, and until then what
+/// a window shows is open to peers. False if it takes too long. Called without a lock.
+fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_LIMIT;
     while needed() {
-        let mut qps = hub.qps();
+        let mut qps = device.qps();
         qps.retain(|qp| qp.sends.lock().has_binds());
-        hub.settle_queues_of(&qps);
+        device.settle_queues_of(&qps);
         if needed() {
             if Instant::now() >= limit {
                 return false;
@@ -135,13 +136,13 @@ fn await_binds(hub: &Hub, needed: impl Fn() -> bool) -> bool {
 
 impl Window {
     /// Makes an unbound window.
-    pub fn new(hub: &Hub, zone: &Zone, scope: Scope) -> Result<Self> {
-        let (pd, ranges) = (zone.pd.clone(), hub.limits.soft_roce);
+    pub fn new(device: &Device, zone: &Zone, scope: Scope) -> Result<Self> {
+        let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
         let bound = match scope {
             Scope::Endpoint => Bound::Single(memory::arc(Single { pd, ranges, shown: Mutex::default() })?),
             Scope::Zone if ranges => Bound::Range { pd, under: Mutex::default() },
             Scope::Zone => {
-                let mw = Mw::new(&pd, MwKind::Zone).map_err(exhausted(Resource::Region))?;
+                let mw = Mw::new(&pd, ibv_mw_type::IBV_MW_TYPE_1).map_err(exhausted(Resource::Region))?;
                 Bound::Device { mw: memory::arc(mw)?, region: Mutex::default(), anchor: zone.anchor()? }
             }
         };
@@ -149,8 +150,8 @@ impl Window {
     }
 
     /// Waits until none of its binds is under way. One that is held up keeps its region from being freed.
-    pub fn await_binds(&self, hub: &Hub) {
-        await_binds(hub, || Arc::strong_count(&self.under_way) > 1);
+    pub fn await_binds(&self, device: &Device) {
+        await_binds(device, || Arc::strong_count(&self.under_way) > 1);
     }
 
     /// Binds the window to `target`, or unbinds it, over the queue pair of the number `qp`: calls `post` with the request to
@@ -208,9 +209,9 @@ impl Window {
 }
 
 impl Region {
-    /// True once peers cannot use it through a window any more; false if a bind that closes one is held up.
-    pub fn is_closed(&self, hub: &Hub) -> bool {
-        await_binds(hub, || Arc::strong_count(&self.shared) > 1)
+    /// True once no peer can use it through a window; false if a bind that closes one is held up.
+    pub fn is_closed(&self, device: &Device) -> bool {
+        await_binds(device, || Arc::strong_count(&self.shared) > 1)
     }
 }
 
@@ -224,11 +225,11 @@ impl Single {
         } else {
             Under { region: target.region.shared.clone(), range: None }
         };
-        let mw = Mw::new(&self.pd, MwKind::Single).map_err(failed)?;
+        let mw = Mw::new(&self.pd, ibv_mw_type::IBV_MW_TYPE_2).map_err(failed)?;
         Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
     }
 
-    /// Shows nothing any more, without a request, if it still shows what has this key over the queue pair of this number.
+    /// Ends the binding of this key over the queue pair of this number, if there still is one, without a request.
     fn revoke(&self, key: u32, qp: u32) {
         let gone = self.shown.lock().take_if(|shown| (shown.key, shown.qp) == (key, qp));
         drop(gone);
@@ -252,15 +253,11 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
 #[derive(Default)]
 pub struct Singles {
     bound: HashMap<u32, Weak<Single>>,
-    /// Those that the peer has revoked, of which the device does not know that they are not used any more.
+    /// Those that the peer has revoked; their objects of the device are still to be freed.
     revoked: Vec<(u32, Weak<Single>)>,
 }
 
 impl Singles {
-    /// Makes room for one more.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`].
     fn room(&mut self) -> Result<()> {
         if self.bound.len() == self.bound.capacity() {
             self.bound.retain(|_, window| window.strong_count() > 0);
@@ -290,26 +287,26 @@ impl Singles {
 impl Qp {
     /// Hands over the bind of a window to `target`, or its unbinding. Gives the key that peers use from then on.
     pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
-        let mut side = self.sends.lock();
-        if !side.is_open() {
+        let mut queue = self.sends.lock();
+        if !queue.is_open() {
             return Ok(0);
         }
-        if side.is_full() {
+        if queue.is_full() {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         self.singles.lock().room()?;
         let number = wr::send(id);
         let (key, kept) = window.bind(self.number(), target, |posting| match posting {
-            Posting::Bind(mw, range) => self.raw().post_bind(number, mw, range),
-            Posting::BindSingle(mw, key, range) => self.raw().post_bind_single(number, mw, key, range),
-            Posting::Nothing => self.raw().post_nothing(number),
+            Posting::Bind(mw, range) => self.raw.post_bind(number, mw, range),
+            Posting::BindSingle(mw, key, range) => self.raw.post_bind_single(number, mw, key, range),
+            Posting::Nothing => self.raw.post_nothing(number),
         })?;
         if let Bound::Single(single) = &window.bound {
-            // The end of the connection revokes it, and has not begun, because the side is open.
+            // The end of the connection revokes it, and has not begun, because the queue is open.
             let new = target.map(|_| (key, single));
             self.singles.lock().replace(kept.key_before(self.number()), new);
         }
-        side.posted_bind(id, kept);
+        queue.posted_bind(id, kept);
         Ok(key)
     }
 
@@ -322,8 +319,8 @@ impl Qp {
         }
     }
 
-    /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. No work is taken any
-    /// more.
+    /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. The work queues
+    /// are closed.
     pub fn end_binds(&self) {
         self.sends.lock().forget_binds();
         let Singles { bound, revoked } = std::mem::take(&mut *self.singles.lock());

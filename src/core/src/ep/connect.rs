@@ -96,6 +96,7 @@ impl<T: Transport> Endpoint<T> {
         control.remote = Some((remote, request.qualifier));
         self.enter(&mut control, to);
         log::debug!(
+            target: host::diagnostics::CM,
             "endpoint {}: connects to qualifier {} at {}",
             self.header.handle(),
             request.qualifier,
@@ -147,7 +148,7 @@ impl<T: Transport> Endpoint<T> {
         }
         control.remote = Some((address, remote.1));
         self.enter(&mut control, to);
-        log::debug!("endpoint {}: accepts a request of {}", self.header.handle(), remote.0);
+        log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a request of {}", self.header.handle(), remote.0);
         Ok(())
     }
 
@@ -163,6 +164,7 @@ impl<T: Transport> Endpoint<T> {
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
         log::debug!(
+            target: host::diagnostics::CM,
             "endpoint {}: disconnects, {}",
             self.header.handle(),
             if graceful { "gracefully" } else { "abruptly" }

@@ -229,7 +229,7 @@ impl<T: Transport> EndpointSink<T> {
             State::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
-        log::debug!("endpoint {}: {event:?}", ep.header.handle());
+        log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
         ep.end(&mut control, Some(event), recv, request);
     }
 
@@ -244,12 +244,17 @@ impl<T: Transport> EndpointSink<T> {
             }
             match report {
                 ConnectionReport::Established(private_data) => {
-                    log::debug!("endpoint {}: {:?}", ep.header.handle(), ConnectionEvent::Established);
+                    log::debug!(
+                        target: host::diagnostics::CALLBACK,
+                        "endpoint {}: {:?}",
+                        ep.header.handle(),
+                        ConnectionEvent::Established,
+                    );
                     ep.establish(&mut control, private_data)
                 }
                 ended => {
                     let event = ending(control.state, &ended);
-                    log::debug!("endpoint {}: {event:?}", ep.header.handle());
+                    log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
                     if next(control.state, Trigger::Ended).is_ok() {
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());

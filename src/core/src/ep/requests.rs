@@ -254,7 +254,7 @@ impl<T: Transport> Requests<T> {
     pub fn enter(&mut self, ep: Handle, state: State) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
-            log::debug!("endpoint {ep}: {:?}, then {state:?}", self.state);
+            log::debug!(target: host::diagnostics::EP, "endpoint {ep}: {:?}, then {state:?}", self.state);
         }
         self.state = state;
         self.gate = request_gate(state);

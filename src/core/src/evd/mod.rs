@@ -116,7 +116,11 @@ impl<T: Transport> Evd<T> {
             }
             evd.queue().set_cno(Some(cno));
         }
-        log::debug!("event dispatcher {}: made, with room for {qlen} events", evd.header.handle());
+        log::debug!(
+            target: host::diagnostics::EVD,
+            "event dispatcher {}: made, with room for {qlen} events",
+            evd.header.handle(),
+        );
         Ok(evd)
     }
 
@@ -147,7 +151,7 @@ impl<T: Transport> Evd<T> {
     }
 
     fn bury(&self) {
-        log::debug!("event dispatcher {}: freed", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
         // The notification object knows it by its handle, also below.
         let _kept = self.ia.keep_handle(self);
         self.ia.disown(self);
@@ -278,7 +282,7 @@ impl<T: Transport> Evd<T> {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
         self.queue().resize(qlen)?;
-        log::debug!("event dispatcher {}: room for {qlen} events", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: room for {qlen} events", self.header.handle());
         Ok(())
     }
 
@@ -456,7 +460,7 @@ impl<T: Transport> Evd<T> {
 
     #[cold]
     fn report_loss(&self, lost: usize) {
-        log::debug!("event dispatcher {}: full, {lost} lost", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: full, {lost} lost", self.header.handle());
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 

@@ -140,7 +140,7 @@ impl<T: Transport> Cr<T> {
         debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
-        log::debug!("a request of {} is rejected", self.remote);
+        log::debug!(target: host::diagnostics::CM, "a request of {} is rejected", self.remote);
         Ok(())
     }
 

@@ -136,7 +136,7 @@ impl<T: Transport> ServicePoint<T> {
             (evd, state.handle)
         };
         let qualifier = info.qualifier;
-        log::debug!("qualifier {qualifier}: a request of {}", info.remote_address);
+        log::debug!(target: host::diagnostics::CM, "qualifier {qualifier}: a request of {}", info.remote_address);
         let ep = match &self.provision {
             Provision::Consumer | Provision::Common => None,
             Provision::Provider => match Endpoint::create_tentative(&self.ia) {

@@ -1,26 +1,36 @@
 //! The masks in `DAT_DBG_TYPE` and `DAPL_DBG_TYPE`: the bits of the C libraries, and the messages behind each.
 //!
-//! A message belongs to a bit by its level, or else by its subject, which is the last word of its target: that of its module,
-//! unless the call names another.
-//!
-//! Slow calls tell of themselves by the name of the function that their closure stands in.
+//! A message belongs to a bit by its level or else by its target, which is one of those below. Messages without one of
+//! them belong to the first class of their library.
 
 use log::{Level, LevelFilter, Metadata};
 
-/// The target of a message that a slow call begins.
-pub const CALL: &str = "call";
-
-/// The target of a message that tells what a slow call returns.
-pub const RETURN: &str = "return";
-
-/// The target of both, for a call that a provider makes to the registry.
-pub const PROVIDER_CALL: &str = "provider_call";
-
-/// The target of messages on work that failed.
+/// Event dispatchers, completion queues, notification objects.
+pub const EVD: &str = "evd";
+/// Connecting, and links between processes.
+pub const CM: &str = "cm";
+/// Endpoints from one state to the next, and queue pairs.
+pub const EP: &str = "ep";
+/// What a transport reports of connections.
+pub const CALLBACK: &str = "callback";
+/// Work that failed.
 pub const COMPLETION: &str = "completion";
-
-/// The target of messages on what a device tells beside the work.
+/// The beginning of a slow call, which is named after the function that its closure stands in.
+pub const CALL: &str = "call";
+/// What a slow call returns.
+pub const RETURN: &str = "return";
+/// Both, for a call that a provider makes to the registry.
+pub const PROVIDER_CALL: &str = "provider_call";
+/// Events of a device beside its completions.
 pub const EXCEPTION: &str = "exception";
+/// Shared receive queues.
+pub const SRQ: &str = "srq";
+/// The counters of endpoints.
+pub const COUNTERS: &str = "counters";
+/// Threads of the libraries.
+pub const THREAD: &str = "thread";
+/// What providers register.
+pub const REGISTERED: &str = "registered";
 
 /// What a library is to programs. The C libraries have a variable for each, and bits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,47 +48,35 @@ const WARNINGS: u64 = 0x2;
 /// All that the C registry has. A mask with these bits asks every library for everything.
 const ALL: u64 = 0xff;
 
-/// A bit, and the subjects of the messages below warnings that it asks for.
+/// A bit, and the targets of the messages below warnings that it asks for.
 type Class = (u64, &'static [&'static str]);
 
-/// The bits of `DAT_DBG_TYPE`. What has none of these subjects is of the first class.
+/// The bits of `DAT_DBG_TYPE`.
 const REGISTRY: [Class; 4] = [
     // The static registry: configuration files, and the libraries of providers.
     (0x4, &[]),
-    // The dynamic registry: what providers have registered.
-    (0x8, &["registry_api"]),
-    // Calls of providers.
+    // The dynamic registry.
+    (0x8, &[REGISTERED]),
     (0x10, &[PROVIDER_CALL]),
     // Calls of programs.
     (0x20, &[CALL, RETURN]),
 ];
 
-/// The bits of `DAPL_DBG_TYPE`. What has none of these subjects is of the first class.
+/// The bits of `DAPL_DBG_TYPE`.
 const PROVIDER: [Class; 12] = [
     // UTIL
     (0x20, &[]),
-    // EVD
-    (0x4, &["agent", "channels", "cno", "cq", "evd", "fifo", "queue"]),
-    // CM
-    (0x8, &["cm", "connect", "cr", "link", "node", "nodes", "pair", "point", "rejection"]),
-    // EP
-    (0x10, &["end", "ending", "ep", "qp", "requests", "side"]),
-    // CALLBACK
-    (0x40, &["report"]),
-    // DTO_COMP_ERR
+    (0x4, &[EVD]),
+    (0x8, &[CM]),
+    (0x10, &[EP]),
+    (0x40, &[CALLBACK]),
     (0x80, &[COMPLETION]),
-    // API
     (0x100, &[CALL]),
-    // RTN
     (0x200, &[RETURN]),
-    // EXCEPTION
     (0x400, &[EXCEPTION]),
-    // SRQ
-    (0x800, &["srq"]),
-    // CNTR
-    (0x1000, &["counters"]),
-    // THREAD
-    (0x4000, &["thread"]),
+    (0x800, &[SRQ]),
+    (0x1000, &[COUNTERS]),
+    (0x4000, &[THREAD]),
 ];
 
 /// The messages that both masks together ask a library for.
@@ -137,8 +135,7 @@ impl Mask {
 
     /// The bit of messages with this target.
     fn class(self, target: &str) -> u64 {
-        let subject = target.rsplit("::").next().unwrap_or(target);
-        let class = self.classes.iter().find(|(_, subjects)| subjects.contains(&subject));
+        let class = self.classes.iter().find(|(_, targets)| targets.contains(&target));
         class.map_or(self.classes[0].0, |&(bit, _)| bit)
     }
 }

@@ -31,8 +31,8 @@ fn each_gets_what_it_asks_for() {
     let both = wish([Some("4"), None], Some("warn"));
     let admits = |level, target| both.admits(&Metadata::builder().level(level).target(target).build());
     assert!(admits(Level::Debug, "dat_library::provider"));
-    assert!(!admits(Level::Debug, "dat_library::registry_api"));
-    assert!(admits(Level::Warn, "dat_library::registry_api"));
+    assert!(!admits(Level::Debug, REGISTERED));
+    assert!(admits(Level::Warn, REGISTERED));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //!
 //! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the *owner*:
 //! it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then looking
-//! whether its ownership still stands. Everybody else takes the *gate*, a plain lock, and who has the gate while there
-//! is an owner revokes: says that the ownership stands no more, makes sure that the owner sees that or is seen (the
+//! whether its ownership still stands. All other threads take the *gate*, a plain lock. One that has the gate while there
+//! is an owner revokes the ownership: it writes that this has ended, makes sure that the owner sees that or is seen (the
 //! heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is the
 //! lock for all, until one thread has again taken it many times in a row, so that a lock that threads
 //! really share is hardly ever owned.
@@ -11,8 +11,8 @@
 //! | who | writes | when |
 //! |---|---|---|
 //! | the owner | its seat | always |
-//! | who frees the lock | the first seat | to say that nobody there holds it |
-//! | who has the gate | everything else | |
+//! | the thread that frees the lock | the first seat | to say that no thread there holds it |
+//! | the thread that has the gate | everything else | |
 //!
 //! A former owner keeps its seat until it comes by and empties it itself: it may be about to write there, having looked
 //! before the revocation. So another thread needs another seat. There are two; where both are kept by threads that do
@@ -26,8 +26,8 @@
 //!
 //! An attempt at a lock that is owned and free revokes, so it does not fail without a holder; one at a lock that the
 //! owner holds fails at once. An attempt does not fail because of another attempt that fails in the end: it waits, with
-//! pauses, for the outcome of the other one. Threads that leave word for the holder and then attempt the lock (the mark
-//! again) rely on that. Where the kernel lacks membarrier, no mutex has an owner.
+//! pauses, for the outcome of the other one. Threads that leave a message for the holder and then attempt the lock (the
+//! mark again) rely on that. Where the kernel lacks membarrier, no mutex has an owner.
 //!
 //! A thread that frees the lock just when its ownership is revoked may put itself back into the seat; it leaves again
 //! when it next comes by. A thread that ended cannot be about to write, so a thread that gets its address gets its seat
@@ -36,7 +36,6 @@
 
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 #[cfg(not(loom))]
 use std::{
     hint::spin_loop,
@@ -46,10 +45,10 @@ use std::{
 #[cfg(not(loom))]
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
+use super::SPINS;
 use super::exclusive::{Attempt, Exclusive};
 #[cfg(loom)]
 use super::model::{AtomicU8, AtomicU32, Pause, Seat, available, is_rare, pointer, sleep_half, spin_loop, wake_half};
-use super::{SPINS, left};
 #[cfg(not(loom))]
 use super::{sleep_half, wake_half};
 use crate::asymmetric;
@@ -59,20 +58,20 @@ use crate::{asymmetric::available, pause::Pause, thread::pointer};
 /// The number of seats.
 const SEATS: usize = 2;
 
-/// A seat that no thread has. The others tell their thread by its [`crate::thread::pointer`].
+/// A seat that no thread has. The others contain the [`crate::thread::pointer`] of their thread.
 const EMPTY: usize = 0;
 
 /// In a seat, added to the pointer: its thread holds the lock, or is about to see that it may not.
 const HELD: usize = 1;
 
-/// A thread becomes the owner after so many locks in a row.
+/// The number of locks in a row after which a thread becomes the owner.
 const FIRST: u32 = if cfg!(loom) { 1 } else { 16 };
 
 /// The number of times that the above doubles at most. A revocation takes a few microseconds, so then it costs a few
 /// percent of the locks before it.
 const MOST_DOUBLINGS: u8 = 8;
 
-/// A revocation is a rare one if so many microseconds have gone by since the last one of any lock of this library. That is a
+/// Microseconds since the last revocation of any lock of this library from which on a revocation is a rare one. That is a
 /// thousand times what it costs, so all the rare ones together cost about a thousandth of the time.
 #[cfg(not(loom))]
 const RARE: u64 = 2_000;
@@ -91,33 +90,12 @@ const fn leaves(seat: usize) -> u8 {
     1 << (SEATS + seat)
 }
 
-/// In `owned`, with the above: who waits for that thread may sleep.
+/// In `owned`, with the above: the thread that waits for that one may sleep.
 const SLEEPS: u8 = 1 << (2 * SEATS);
 
-/// The seat whose state `owned` tells.
+/// The seat whose state is in `owned`.
 fn seat_of(owned: u8) -> usize {
     owned.trailing_zeros() as usize % SEATS
-}
-
-/// How long a thread would wait for the lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
-    /// Not at all.
-    None,
-    /// Until then.
-    #[cfg_attr(loom, allow(dead_code))] // the model has no clock
-    Until(Instant),
-    /// For ever.
-    Endless,
-}
-
-impl Patience {
-    fn end(self) -> Option<Instant> {
-        match self {
-            Patience::Until(end) => Some(end),
-            Patience::None | Patience::Endless => None,
-        }
-    }
 }
 
 /// The word of a [`super::Mutex`].
@@ -153,20 +131,20 @@ impl Biased {
         }
     }
 
-    /// Takes the lock; false if patience ended first.
+    /// Takes the lock, after others if this thread `waits`; false if another thread has it and this one does not wait.
     #[inline(always)]
-    pub(super) fn lock_with(&self, patience: Patience) -> bool {
-        self.enter(0, pointer()) || self.lock_by_gate(patience)
+    pub(super) fn take(&self, waits: bool) -> bool {
+        self.enter(0, pointer()) || self.lock_by_gate(waits)
     }
 
     /// Frees the lock, and then passes the light half of a fence. For the thread that took it.
     #[inline(always)]
     pub(super) fn release(&self) {
-        // It need not be known yet whether this thread is the owner. If it is not, nobody in the first seat holds the lock. A
+        // It need not be known yet whether this thread is the owner. If it is not, no thread in the first seat holds the lock. A
         // thread that was there before may be writing there as well, but only on its way to see that its ownership stands no
         // more: at worst it then keeps the seat until it comes by again.
         self.get_up(0);
-        // Who freed the lock through the gate had ended the ownership before, and nobody else has granted another one since.
+        // A thread that holds the lock through the gate has ended the ownership before, and no other one was granted since.
         if self.owned.load(Ordering::Relaxed) & stands(0) == 0 {
             cold_path();
             self.release_otherwise();
@@ -192,7 +170,7 @@ impl Biased {
         // revoking thread finds that the lock is held.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
-        // An ownership that stands needs no more order: nobody else has held the lock since this thread last did.
+        // An ownership that stands needs no more order: no other thread has held the lock since this one last did.
         if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
             return true;
         }
@@ -201,22 +179,22 @@ impl Biased {
         false
     }
 
-    /// Says in `seat` that its thread does not hold the lock. The caller has the lock, and looks at `owned` next.
+    /// Writes in `seat` that its thread does not hold the lock. The caller has the lock, and reads `owned` next.
     #[inline(always)]
     fn get_up(&self, seat: usize) {
         // SYNC owner: a revoking thread loads this store with Acquire and then sees what happened under the lock.
-        // As in `enter`, it finds the lock free, or this thread finds behind this that somebody waits.
+        // As in `enter`, it finds the lock free, or this thread finds behind this that another one waits.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_if_available();
     }
 
-    /// Empties the seat of this thread, which neither holds the lock nor may take it there any more.
+    /// Empties the seat of this thread, which does not hold the lock and may no longer take it there.
     #[cold]
     #[inline(never)]
     fn vacate(&self, seat: usize) {
-        // Whoever gets the seat next comes after all that this thread wrote there: `grant` loads this with Acquire.
+        // The next thread in the seat comes after all that this thread wrote there: `grant` loads this with Acquire.
         self.seats[seat].store(EMPTY, Ordering::Release);
-        // SYNC owner: the owner empties the seat, passes the light half and loads whether somebody sleeps;
+        // SYNC owner: the owner empties the seat, passes the light half and loads whether a thread sleeps;
         // `wait_for` stores that it sleeps, passes the heavy half, and the kernel compares the seat. So no wake-up is
         // lost.
         asymmetric::light_if_available();
@@ -228,27 +206,26 @@ impl Biased {
     /// Takes the lock as a thread that is not the owner in the first seat.
     #[cold]
     #[inline(never)]
-    fn lock_by_gate(&self, patience: Patience) -> bool {
+    fn lock_by_gate(&self, waits: bool) -> bool {
         let me = pointer();
         if self.enter(1, me) {
             return true;
         }
-        if patience == Patience::None {
-            if !self.attempt() {
-                return false;
+        if waits {
+            if !self.gate.try_lock() {
+                self.gate.wait();
             }
-        } else {
-            if !self.gate.try_lock() && !self.gate.wait(patience.end()) {
-                return false;
+            if self.owned.load(Ordering::Relaxed) != 0 {
+                self.take_over();
             }
-            if self.owned.load(Ordering::Relaxed) != 0 && !self.take_over(patience) {
-                return false;
-            }
+        } else if !self.attempt() {
+            return false;
         }
-        // Whoever has the gate has no seat. This thread has emptied its own, but a `release` of another one may have undone that;
-        // and in the child of a fork, a thread may have the address of one of the parent that was about to see its revocation.
+        // A thread that has the gate has no seat. This one has emptied its own, but a `release` of another one may have
+        // undone that; and in the child of a fork, a thread may have the address of one of the parent that was about to
+        // see its revocation.
         if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & !HELD == me) {
-            self.bury(me);
+            self.empty_seats(me);
         }
         true
     }
@@ -256,20 +233,20 @@ impl Biased {
     /// Empties the seats that seem to be those of this thread, which has the gate.
     #[cold]
     #[inline(never)]
-    fn bury(&self, me: usize) {
+    fn empty_seats(&self, me: usize) {
         self.seats.iter().filter(|seat| seat.load(Ordering::Relaxed) & !HELD == me).for_each(|seat| {
             seat.store(EMPTY, Ordering::Relaxed);
         });
     }
 
-    /// Takes the gate, and with it the lock, if nobody has the lock. Fails only if there was a thread, after this call
-    /// began, that has the lock or waits for it; not for the sake of one that attempts as well. So a thread that leaves word
-    /// for the holder before its attempt knows that somebody finds it.
+    /// Takes the gate, and with it the lock, if no thread has the lock. Fails only if there was a thread, after this call
+    /// began, that has the lock or waits for it; not because of one that attempts as well. So a thread that leaves a
+    /// message for the holder before its attempt knows that it is found.
     fn attempt(&self) -> bool {
         let mut pause = Pause::new();
         let tried = loop {
             let owned = self.owned.load(Ordering::Relaxed);
-            // An attempt at a lock that its owner holds disturbs nobody.
+            // An attempt at a lock that its owner holds does not disturb the owner.
             if owned != 0 && self.is_held(seat_of(owned)) {
                 return false;
             }
@@ -306,23 +283,17 @@ impl Biased {
         free
     }
 
-    /// With the gate: makes sure that no owner holds the lock. Frees the gate if patience ends first.
+    /// With the gate: waits until no owner holds the lock, and ends the ownership.
     #[cold]
     #[inline(never)]
-    fn take_over(&self, patience: Patience) -> bool {
+    fn take_over(&self) {
         let owned = self.owned.load(Ordering::Relaxed);
         let seat = seat_of(owned);
         if owned == stands(seat) {
             self.revoke(seat);
         }
-        let free = self.wait_for(seat, patience);
-        if free {
-            self.end_ownership();
-        } else {
-            // The next one that has the gate waits for the thread in the seat.
-            self.gate.unlock();
-        }
-        free
+        self.wait_for(seat);
+        self.end_ownership();
     }
 
     /// With the gate: whether the thread in `seat` has the lock.
@@ -347,19 +318,14 @@ impl Biased {
         self.start_over();
     }
 
-    /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock; false if
-    /// patience ended first.
-    fn wait_for(&self, seat: usize, patience: Patience) -> bool {
+    /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock.
+    fn wait_for(&self, seat: usize) {
         let mut spins = SPINS;
         while self.is_held(seat) {
             if spins > 0 {
                 spins -= 1;
                 spin_loop();
                 continue;
-            }
-            let left = left(patience.end());
-            if left.is_some_and(|left| left.is_zero()) {
-                return false;
             }
             // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
             if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
@@ -369,19 +335,18 @@ impl Biased {
             }
             let now = self.seats[seat].load(Ordering::Relaxed);
             if now & HELD != 0 {
-                sleep_half(&self.seats[seat], now, left);
+                sleep_half(&self.seats[seat], now);
             }
         }
-        true
     }
 
-    /// Frees the lock as a thread that is not the owner in the first seat, or is it no more.
+    /// Frees the lock as a thread that is not, or no longer, the owner in the first seat.
     #[cold]
     #[inline(never)]
     fn release_otherwise(&self) {
         let me = pointer();
         if self.seats[0].load(Ordering::Relaxed) == me {
-            // It was the owner, and somebody has revoked that.
+            // It was the owner until another thread revoked that.
             return self.vacate(0);
         }
         if self.seats[1].load(Ordering::Relaxed) == me + HELD {
@@ -411,7 +376,7 @@ impl Biased {
         self.missing.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// With the gate: makes this thread the owner, if it can be and nobody waits.
+    /// With the gate: makes this thread the owner, if it can be and no thread waits.
     #[cold]
     #[inline(never)]
     fn grant(&self, me: usize) {
@@ -423,13 +388,13 @@ impl Biased {
         let empty = (0..SEATS).find(|&seat| self.seats[seat].load(Ordering::Acquire) == EMPTY);
         if let Some(seat) = empty {
             self.seats[seat].store(me, Ordering::Relaxed);
-            // Who takes the gate next sees this; the owner needs no gate to see its own store.
+            // The next thread at the gate sees this; the owner needs no gate to see its own store.
             self.owned.store(stands(seat), Ordering::Relaxed);
         }
     }
 }
 
-/// Takes note of a revocation; whether it is a rare one.
+/// Notes a revocation; true if it is a rare one.
 #[cfg(not(loom))]
 fn is_rare() -> bool {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);

@@ -1,14 +1,13 @@
 //! The plain word of a lock for one thread at a time.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 #[cfg(not(loom))]
 use std::{hint::spin_loop, sync::atomic::AtomicU32};
 
+use super::SPINS;
 #[cfg(loom)]
 use super::model::{AtomicU32, sleep, spin_loop, wake};
-use super::{SPINS, left};
 #[cfg(not(loom))]
 use super::{sleep, wake};
 
@@ -69,14 +68,14 @@ impl Exclusive {
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Takes the word after another thread; false if `end` came first.
+    /// Takes the word after another thread.
     #[cold]
-    pub(super) fn wait(&self, end: Option<Instant>) -> bool {
+    pub(super) fn wait(&self) {
         let mut spins = SPINS;
         loop {
             let now = self.0.load(Ordering::Relaxed);
             if now == FREE && self.try_lock() {
-                return true;
+                return;
             }
             if now == WANTED || spins == 0 {
                 break;
@@ -86,13 +85,8 @@ impl Exclusive {
         }
         // From here on the word is taken as wanted, because others may sleep that this thread does not know.
         while self.0.swap(WANTED, Ordering::Acquire) != FREE {
-            let left = left(end);
-            if left.is_some_and(|left| left.is_zero()) {
-                return false;
-            }
-            sleep(&self.0, WANTED, left);
+            sleep(&self.0, WANTED, None);
         }
-        true
     }
 
     /// Frees the word. For its holder.

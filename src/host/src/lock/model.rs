@@ -72,7 +72,7 @@ pub(super) fn wake(_: &AtomicU32, _: u32) {
     wake_all();
 }
 
-pub(super) fn sleep_half(word: &Seat, value: usize, _: Option<Duration>) {
+pub(super) fn sleep_half(word: &Seat, value: usize) {
     sleep_if(|| word.load(Ordering::Relaxed) == value);
 }
 
@@ -97,8 +97,12 @@ mod tests {
     use loom::sync::atomic::{AtomicBool, fence};
     use loom::thread;
 
-    use super::super::biased::{Biased, Patience};
+    use super::super::biased::Biased;
     use super::*;
+
+    /// Ways to take the lock.
+    const WAITS: bool = true;
+    const TRIES: bool = false;
 
     /// A number under a lock. The model reports accesses that are not ordered.
     struct Guarded {
@@ -117,8 +121,8 @@ mod tests {
         }
 
         /// Adds 1 under the lock, if it can be had.
-        fn add(&self, patience: Patience) -> u32 {
-            if !self.word.lock_with(patience) {
+        fn add(&self, waits: bool) -> u32 {
+            if !self.word.take(waits) {
                 return 0;
             }
             // SAFETY: as above.
@@ -139,11 +143,11 @@ mod tests {
     }
 
     /// Runs `first` in a thread that is the owner by then, beside the others.
-    fn beside(first: &'static [Patience], others: &'static [&'static [Patience]], bound: usize) {
+    fn beside(first: &'static [bool], others: &'static [&'static [bool]], bound: usize) {
         explore(bound, move || {
             as_thread(1);
             let guarded = Guarded::new();
-            let mut added = guarded.add(Patience::Endless) + guarded.add(Patience::Endless);
+            let mut added = guarded.add(WAITS) + guarded.add(WAITS);
             assert_eq!(added, 2);
             let threads: Vec<_> = (2..)
                 .zip(others)
@@ -151,18 +155,18 @@ mod tests {
                     let guarded = guarded.clone();
                     thread::spawn(move || {
                         as_thread(number);
-                        steps.iter().map(|patience| guarded.add(*patience)).sum::<u32>()
+                        steps.iter().map(|waits| guarded.add(*waits)).sum::<u32>()
                     })
                 })
                 .collect();
-            added += first.iter().map(|patience| guarded.add(*patience)).sum::<u32>();
+            added += first.iter().map(|waits| guarded.add(*waits)).sum::<u32>();
             for thread in threads {
                 added += thread.join().expect("no panic");
             }
             // SAFETY: no other thread is left.
             assert_eq!(guarded.number.with(|number| unsafe { *number }), added);
             assert!(!guarded.word.is_taken());
-            assert_eq!(guarded.add(Patience::None), 1);
+            assert_eq!(guarded.add(TRIES), 1);
         });
     }
 
@@ -175,13 +179,13 @@ mod tests {
 
     impl Left {
         fn hold(&self) {
-            assert!(self.word.lock_with(Endless));
+            assert!(self.word.take(WAITS));
             self.free();
         }
 
         fn free(&self) {
             self.word.release();
-            while self.again.load(Ordering::Relaxed) && self.word.lock_with(Try) {
+            while self.again.load(Ordering::Relaxed) && self.word.take(TRIES) {
                 self.again.store(false, Ordering::SeqCst);
                 self.seen_to.store(true, Ordering::Relaxed);
                 self.word.release();
@@ -190,10 +194,10 @@ mod tests {
 
         /// True if this thread has had its turn.
         fn attempt(&self) -> bool {
-            let had = self.word.lock_with(Try) || {
+            let had = self.word.take(TRIES) || {
                 self.again.store(true, Ordering::Relaxed);
                 fence(Ordering::SeqCst);
-                self.word.lock_with(Try)
+                self.word.take(TRIES)
             };
             if had {
                 self.free();
@@ -243,32 +247,30 @@ mod tests {
         attempt_beside(&[3], 2);
     }
 
-    use Patience::{Endless, None as Try};
-
     #[test]
     fn an_owner_and_one_that_revokes() {
-        beside(&[Endless, Endless, Endless], &[&[Endless, Endless]], 4);
+        beside(&[WAITS, WAITS, WAITS], &[&[WAITS, WAITS]], 4);
     }
 
     #[test]
     fn an_owner_and_one_that_becomes_the_next() {
-        beside(&[Endless, Endless], &[&[Endless, Endless, Endless, Endless, Endless]], 3);
+        beside(&[WAITS, WAITS], &[&[WAITS, WAITS, WAITS, WAITS, WAITS]], 3);
     }
 
     #[test]
     fn an_owner_and_two_that_revoke() {
-        beside(&[Endless, Endless], &[&[Endless], &[Endless]], 2);
+        beside(&[WAITS, WAITS], &[&[WAITS], &[WAITS]], 2);
     }
 
     #[test]
     fn an_owner_and_those_that_try() {
-        beside(&[Endless, Try], &[&[Try, Try]], 3);
-        beside(&[Endless], &[&[Try], &[Try]], 2);
+        beside(&[WAITS, TRIES], &[&[TRIES, TRIES]], 3);
+        beside(&[WAITS], &[&[TRIES], &[TRIES]], 2);
     }
 
     /// Two others become owners, one after the other, while the first is anywhere.
     #[test]
     fn ownership_moves_twice() {
-        beside(&[Endless], &[&[Endless, Endless, Endless, Endless], &[Endless, Endless]], 2);
+        beside(&[WAITS], &[&[WAITS, WAITS, WAITS, WAITS], &[WAITS, WAITS]], 2);
     }
 }

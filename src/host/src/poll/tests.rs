@@ -3,7 +3,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::*;
-use crate::doorbell::Doorbell;
+use crate::event_fd::EventFd;
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
 const LONG: Option<Duration> = Some(Duration::from_secs(20));
@@ -17,7 +17,7 @@ fn tokens(epoll: &Epoll, timeout: Option<Duration>) -> Vec<Ready> {
 #[test]
 fn epoll_tells_what_happened_where() {
     let epoll = Epoll::new().expect("epoll");
-    let (one, two) = (Doorbell::new().expect("bell"), Doorbell::new().expect("bell"));
+    let (one, two) = (EventFd::new().expect("bell"), EventFd::new().expect("bell"));
     epoll.add(one.as_fd(), 1, Interest::READ).expect("add");
     epoll.add(two.as_fd(), u64::MAX, Interest::READ).expect("add");
     assert_eq!(epoll.add(one.as_fd(), 1, Interest::READ).expect_err("twice").kind(), io::ErrorKind::AlreadyExists);
@@ -47,7 +47,7 @@ fn the_end_of_a_connection_is_told_whatever_is_waited_for() {
 #[test]
 fn waiting_ends_by_time_and_by_ringing() {
     let epoll = Epoll::new().expect("epoll");
-    let bell = Doorbell::new().expect("bell");
+    let bell = EventFd::new().expect("bell");
     epoll.add(bell.as_fd(), 1, Interest::READ).expect("add");
     let start = Instant::now();
     assert_eq!(tokens(&epoll, Some(Duration::from_micros(1500))), []);
@@ -62,7 +62,7 @@ fn waiting_ends_by_time_and_by_ringing() {
 
 #[test]
 fn a_few_descriptors_are_told_apart() {
-    let bells = [(); 3].map(|()| Doorbell::new().expect("bell"));
+    let bells = [(); 3].map(|()| EventFd::new().expect("bell"));
     let [one, two, three] = bells.each_ref().map(|bell| Some(bell.as_fd()));
     let quiet = Polled::default();
     let rung = Polled { readable: true, failed: false };

@@ -19,7 +19,7 @@ use loom::sync::atomic::{AtomicBool as Flag, AtomicU64 as Position};
 use std::sync::atomic::{AtomicBool as Flag, AtomicU64 as Position};
 
 use host::asymmetric;
-use host::doorbell::Doorbell;
+use host::event_fd::EventFd;
 use host::lock::Mutex;
 use host::memory::Room;
 
@@ -145,13 +145,13 @@ impl Trust {
 pub struct Guard {
     new: Mutex<Option<Vec<Arc<Owed>>>>,
     /// Wakes the thread for this alone: the bell of the node would have it look after what has arrived as well.
-    pub bell: Doorbell,
+    pub bell: EventFd,
 }
 
 impl Guard {
     /// Nothing is owed.
     pub fn new() -> io::Result<Self> {
-        Ok(Guard { new: Mutex::new(Some(Vec::new())), bell: Doorbell::new()? })
+        Ok(Guard { new: Mutex::new(Some(Vec::new())), bell: EventFd::new()? })
     }
 
     /// Has the thread watch a record that ends at `position`. False if that cannot be had.

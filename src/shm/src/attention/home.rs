@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use crossbeam_utils::CachePadded;
 use dat_core::transport;
-use host::doorbell::Doorbell;
+use host::event_fd::EventFd;
 use host::lock::{Mutex, MutexGuard};
 use host::{asymmetric, memory};
 use once_cell::sync::OnceCell;
@@ -74,7 +74,7 @@ pub struct Home {
     /// The rounds of progress, between whose turns copying is shared.
     pub rounds: Rounds,
     /// The bell of the node's thread, for this process.
-    pub bell: Doorbell,
+    pub bell: EventFd,
     /// Records that the node's thread is to watch.
     pub guard: Guard,
     /// The alarm of a wait that watches for itself.
@@ -108,7 +108,7 @@ impl Home {
             word,
             file,
             regions: RegionTable::new()?,
-            bell: Doorbell::new()?,
+            bell: EventFd::new()?,
             guard: Guard::new()?,
             alarm: memory::arc(Alarm::new()?)?,
             rounds: Rounds::default(),

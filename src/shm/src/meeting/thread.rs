@@ -166,7 +166,7 @@ struct Thread {
 
 impl Thread {
     fn run(&mut self) {
-        log::debug!("shm: the thread for connections begins");
+        log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
         // What a thread needs for notes of regions is made now, and not when a message comes.
         drop(Note::new(ptr::from_ref(&events).addr()));
@@ -259,7 +259,7 @@ impl Thread {
     /// Stops listening to a socket.
     fn forget(&self, socket: &Socket) {
         if let Err(error) = self.epoll.delete(socket.as_fd()) {
-            log::debug!("shm: a socket was not listened to: {error}");
+            log::debug!(target: host::diagnostics::THREAD, "shm: a socket was not listened to: {error}");
         }
     }
 
@@ -273,7 +273,7 @@ impl Thread {
             match self.reachable.listener.accept() {
                 Ok(Some(socket)) => {
                     if let Err(error) = self.admit(socket) {
-                        log::debug!(target: "link", "shm: a process is not admitted: {error}");
+                        log::debug!(target: host::diagnostics::CM, "shm: a process is not admitted: {error}");
                     }
                 }
                 Ok(None) => return,
@@ -282,7 +282,7 @@ impl Thread {
                     if self.dismiss() {
                         continue;
                     }
-                    log::debug!(target: "link", "shm: accept: {error}");
+                    log::debug!(target: host::diagnostics::CM, "shm: accept: {error}");
                     if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
                         self.set_timer(RETRY, Due::Accept);
                     }
@@ -337,7 +337,7 @@ impl Thread {
         if self.known.len() < KNOWN && self.known.insert(pid) {
             log::warn!("shm: process {pid}: {why}");
         } else {
-            log::debug!(target: "link", "shm: process {pid}: {why}");
+            log::debug!(target: host::diagnostics::CM, "shm: process {pid}: {why}");
         }
     }
 

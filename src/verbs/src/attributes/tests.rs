@@ -21,18 +21,7 @@ fn versions_are_read_as_far_as_they_are_numbers() {
 
 #[test]
 fn a_device_without_atomic_operations_is_not_asked_to_grant_them() {
-    let limits = |atomics| Limits {
-        cqe: 1,
-        srq_wr: 0,
-        reads_in: 1,
-        reads_out: 1,
-        srq_resize: false,
-        windows: false,
-        single_windows: false,
-        atomics,
-        soft_roce: false,
-        iwarp: false,
-    };
+    let limits = |atomics| Limits { atomics, ..Limits::default() };
     let local = Rights::LOCAL_READ | Rights::LOCAL_WRITE;
     let others = local | Rights::REMOTE_READ | Rights::REMOTE_WRITE;
     for rights in [Rights::NONE, local, others] {

@@ -93,7 +93,7 @@ fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
     assert_eq!(choose("ib1 0").unwrap().port, 2);
     let told = choose("ib1 1").unwrap_err();
     assert!(told.contains("\"ib1\" port 1") && told.contains("10.2.0.2 belongs to mlx4_0 port 2"), "{told}");
-    assert_eq!(choose("v0 0").unwrap().device, "siw0");
+    assert_eq!(choose("v0 0").unwrap().name, "siw0");
     let told = choose("rxe0 1").unwrap_err();
     assert!(told.contains("10.1.0.1 belongs to siw0 port 1"), "{told}");
     assert!(choose("nothing 1").unwrap_err().contains("\"nothing\" port 1: no interface"));

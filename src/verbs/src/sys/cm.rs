@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dat_core::addr::Address;
-use host::fork::NotInherited;
 use host::memory;
 use rdma_sys::*;
 
-use super::{again, check_room, give_back, made, nonblocking, note_set_up, undivided};
+use super::{Owned, again, check_room, made, nonblocking, note_set_up, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
@@ -29,22 +28,12 @@ fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
 
 /// A channel on which events of identifiers arrive.
 pub struct EventChannel {
-    raw: NonNull<rdma_event_channel>,
-    note: NotInherited,
+    raw: Owned<rdma_event_channel, 1>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for EventChannel {}
-// SAFETY: as above.
-unsafe impl Sync for EventChannel {}
-
-/// The kind of an event.
-pub type EventKind = rdma_cm_event_type::Type;
 
 /// An event, copied and already acknowledged, so that nothing waits for its handling.
 pub struct Event {
-    /// The kind.
-    pub kind: EventKind,
+    pub kind: rdma_cm_event_type::Type,
     /// The token of the identifier; for a request, that of the listener.
     pub token: u64,
     /// Zero, a negative errno, or the reason of a rejection.
@@ -62,7 +51,7 @@ pub struct Event {
 impl AsFd for EventChannel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the descriptor belongs to a live channel, whose field names it as long as the channel lives.
-        unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
+        unsafe { BorrowedFd::borrow_raw(self.raw.fd) }
     }
 }
 
@@ -70,14 +59,10 @@ impl EventChannel {
     /// Makes a channel whose descriptor does not block.
     pub fn new() -> io::Result<Arc<Self>> {
         check_room()?;
-        let (raw, note) = undivided(|| {
-            // SAFETY: the call takes no arguments.
-            let raw = made(|| unsafe { rdma_create_event_channel() })?;
-            note_set_up();
-            // SAFETY: the descriptor belongs to a live channel.
-            io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
-        })?;
-        let channel = EventChannel { raw, note };
+        // SAFETY: the call takes no arguments.
+        let make = || made(|| unsafe { rdma_create_event_channel() });
+        let channel = EventChannel { raw: Owned::with_descriptors(make, |raw| [raw.fd])? };
+        note_set_up();
         nonblocking(channel.as_fd())?;
         Ok(memory::arc(channel)?)
     }
@@ -105,8 +90,11 @@ impl EventChannel {
             } else {
                 std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
             };
-            let incoming =
-                if request { NonNull::new(event.id).map(|raw| CmId { raw, _channel: self.clone() }) } else { None };
+            let incoming = if request {
+                NonNull::new(event.id).map(|raw| CmId { raw: Owned::of(raw), _channel: self.clone() })
+            } else {
+                None
+            };
             Event {
                 kind: event.event,
                 token: if owner.is_null() { 0 } else { (*owner).context as u64 },
@@ -117,37 +105,21 @@ impl EventChannel {
                 incoming,
             }
         };
-        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it any more.
+        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.
         unsafe { rdma_ack_cm_event(raw) };
         Some(event)
     }
 }
 
-impl Drop for EventChannel {
-    fn drop(&mut self) {
-        undivided(|| {
-            self.note.end();
-            // SAFETY: the identifiers owned the channel and are gone.
-            unsafe { rdma_destroy_event_channel(self.raw.as_ptr()) };
-        });
-    }
-}
-
 /// A listener or one end of a connection. Its events carry its token.
 pub struct CmId {
-    raw: NonNull<rdma_cm_id>,
+    raw: Owned<rdma_cm_id>,
     _channel: Arc<EventChannel>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for CmId {}
-// SAFETY: as above.
-unsafe impl Sync for CmId {}
 
 /// The terms that both ends agree upon.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// Number of the queue pair.
     pub qp_number: u32,
     /// Whether it takes its buffers from a shared queue.
     pub srq: bool,
@@ -202,17 +174,13 @@ impl CmId {
         // SAFETY: the channel is live, the place is writable, and the token is not dereferenced.
         outcome(|| unsafe { rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
-        Ok(CmId { raw, _channel: channel.clone() })
-    }
-
-    fn raw(&self) -> *mut rdma_cm_id {
-        self.raw.as_ptr()
+        Ok(CmId { raw: Owned::of(raw), _channel: channel.clone() })
     }
 
     /// Gives the identifier of a request its token, before other threads know the identifier.
     pub fn set_token(&mut self, token: u64) {
-        // SAFETY: nobody else has the identifier; the field belongs to its owner.
-        unsafe { self.raw.as_mut().context = token as *mut c_void };
+        // SAFETY: no other value has the identifier; the field belongs to its owner.
+        unsafe { (*self.raw.as_ptr()).context = token as *mut c_void };
     }
 
     /// Makes an identifier with a local address; with port 0 the system chooses the port.
@@ -228,18 +196,17 @@ impl CmId {
     fn bind(&self, address: SocketAddr) -> io::Result<()> {
         let mut native = native(address);
         // SAFETY: the storage holds a whole socket address.
-        once(|| unsafe { rdma_bind_addr(self.raw(), (&raw mut native).cast()) })
+        once(|| unsafe { rdma_bind_addr(self.raw.as_ptr(), (&raw mut native).cast()) })
     }
 
     /// Name and port of the device that the local address belongs to, once that is known.
     pub fn device(&self) -> Option<(String, u8)> {
         // SAFETY: the identifier is live; the device context belongs to the library and lives as long as the process.
         unsafe {
-            let id = self.raw.as_ref();
-            let context = id.verbs.as_ref()?;
+            let context = self.raw.verbs.as_ref()?;
             let name = ibv_get_device_name(context.device);
             let name = std::ffi::CStr::from_ptr(name).to_string_lossy().into_owned();
-            Some((name, id.port_num))
+            Some((name, self.raw.port_num))
         }
     }
 
@@ -248,7 +215,7 @@ impl CmId {
         let mut interrupted = false;
         again(|| {
             // SAFETY: a live identifier.
-            let answer = once(|| unsafe { rdma_listen(self.raw(), backlog) });
+            let answer = once(|| unsafe { rdma_listen(self.raw.as_ptr(), backlog) });
             match answer.as_ref().err().and_then(io::Error::raw_os_error) {
                 // The library asks for the address afterwards, and may have been interrupted there: the identifier
                 // listens already.
@@ -265,14 +232,14 @@ impl CmId {
         let (mut from, mut to) = (native(from), native(to));
         // SAFETY: both storages hold whole socket addresses.
         outcome(|| unsafe {
-            rdma_resolve_addr(self.raw(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit))
+            rdma_resolve_addr(self.raw.as_ptr(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit))
         })
     }
 
     /// Starts to resolve the route.
     pub fn resolve_route(&self, limit: Duration) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_resolve_route(self.raw(), millis(limit)) })
+        outcome(|| unsafe { rdma_resolve_route(self.raw.as_ptr(), millis(limit)) })
     }
 
     /// The attributes with which a queue pair goes to `state`, and their mask.
@@ -282,7 +249,7 @@ impl CmId {
         attr.qp_state = state;
         let mut mask = 0;
         // SAFETY: both places are writable.
-        outcome(|| unsafe { rdma_init_qp_attr(self.raw(), &raw mut attr, &raw mut mask) })?;
+        outcome(|| unsafe { rdma_init_qp_attr(self.raw.as_ptr(), &raw mut attr, &raw mut mask) })?;
         Ok((attr, mask))
     }
 
@@ -290,69 +257,57 @@ impl CmId {
     pub fn connect(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
-        outcome(|| unsafe { rdma_connect(self.raw(), &raw mut param) })
+        outcome(|| unsafe { rdma_connect(self.raw.as_ptr(), &raw mut param) })
     }
 
-    /// Tells the peer that this side is ready too.
+    /// Confirms to the peer that this side is ready too.
     pub fn establish(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_establish(self.raw()) })
+        outcome(|| unsafe { rdma_establish(self.raw.as_ptr()) })
     }
 
-    /// Accepts the request.
     pub fn accept(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
-        outcome(|| unsafe { rdma_accept(self.raw(), &raw mut param) })
+        outcome(|| unsafe { rdma_accept(self.raw.as_ptr(), &raw mut param) })
     }
 
-    /// Refuses the request.
     pub fn reject(&self, private_data: &[u8]) -> io::Result<()> {
         let len = u8::try_from(private_data.len()).unwrap_or(u8::MAX);
         // SAFETY: the private data live through the call.
-        outcome(|| unsafe { rdma_reject(self.raw(), private_data.as_ptr().cast(), len) })
+        outcome(|| unsafe { rdma_reject(self.raw.as_ptr(), private_data.as_ptr().cast(), len) })
     }
 
-    /// Ends the connection.
     pub fn disconnect(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_disconnect(self.raw()) })
+        outcome(|| unsafe { rdma_disconnect(self.raw.as_ptr()) })
     }
 
     /// Reports that data came before the connection was announced.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
-        let _ = outcome(|| unsafe { rdma_notify(self.raw(), ibv_event_type::IBV_EVENT_COMM_EST) });
+        let _ = outcome(|| unsafe { rdma_notify(self.raw.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });
     }
 
     /// The local port; 0 if there is none.
     pub fn local_port(&self) -> u16 {
         // SAFETY: a live identifier.
-        u16::from_be(unsafe { rdma_get_src_port(self.raw()) })
+        u16::from_be(unsafe { rdma_get_src_port(self.raw.as_ptr()) })
     }
 
     /// The peer's port; 0 if there is none.
     pub fn remote_port(&self) -> u16 {
         // SAFETY: a live identifier.
-        u16::from_be(unsafe { rdma_get_dst_port(self.raw()) })
+        u16::from_be(unsafe { rdma_get_dst_port(self.raw.as_ptr()) })
     }
 
-    /// The peer's address.
     pub fn remote_address(&self) -> Option<Address> {
         // SAFETY: the identifier is live; these are the bytes of a socket address, for which any values are valid.
         let bytes: [u8; 28] = unsafe {
-            let storage = &raw const self.raw.as_ref().route.addr.dst_addr_union;
+            let storage = &raw const self.raw.route.addr.dst_addr_union;
             ptr::read(storage.cast())
         };
         Address::from_native(&bytes)
-    }
-}
-
-impl Drop for CmId {
-    fn drop(&mut self) {
-        // SAFETY: the identifier was made once and is destroyed once. The call waits until the events that were fetched
-        // are acknowledged, which happens at once.
-        give_back("an identifier stays", || undivided(|| unsafe { rdma_destroy_id(self.raw()) }));
     }
 }
 
@@ -370,20 +325,19 @@ impl Retained {
     /// The context behind an identifier that is bound to a device.
     pub fn behind(id: &CmId) -> Option<Self> {
         // SAFETY: the identifier is live; the context belongs to librdmacm and lives at least as long.
-        let (command, events) =
-            unsafe { id.raw.as_ref().verbs.as_ref() }.map(|verbs| (verbs.cmd_fd, verbs.async_fd))?;
+        let (command, events) = unsafe { id.raw.verbs.as_ref() }.map(|verbs| (verbs.cmd_fd, verbs.async_fd))?;
         Some(Retained { command, events, device: device_behind(command)? })
     }
 
     /// Closes the files behind the descriptors, whose numbers stay taken until librdmacm closes them. The caller has
     /// destroyed its identifiers, and has the device still open, so that no other device has its number.
-    pub fn let_go(&self) {
+    pub fn release(&self) {
         if device_behind(self.command) != Some(self.device) {
             return;
         }
         let Ok(nothing) = std::fs::File::open("/dev/null") else { return };
         for fd in [self.command, self.events] {
-            // SAFETY: the number belongs to a context of which nothing is used any more. It stays taken all the time.
+            // SAFETY: the number belongs to a context that is no longer used. It stays taken all the time.
             if unsafe { libc::dup3(nothing.as_raw_fd(), fd, libc::O_CLOEXEC) } < 0 {
                 log::warn!("the system waits for this process: {}", io::Error::last_os_error());
             }

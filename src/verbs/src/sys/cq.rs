@@ -3,48 +3,37 @@
 use std::ffi::c_int;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::cancel::uncancelled;
-use host::fork::NotInherited;
 use host::memory::{self, NoMemory};
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{code, give_back, made, must_be_mappable, nonblocking, undivided};
+use super::{Owned, code, made, must_be_mappable, nonblocking};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
 pub struct Channel {
-    raw: NonNull<ibv_comp_channel>,
-    note: NotInherited,
+    pub(super) raw: Owned<ibv_comp_channel, 1>,
     context: Arc<Context>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for Channel {}
-// SAFETY: as above.
-unsafe impl Sync for Channel {}
 
 impl AsFd for Channel {
     fn as_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the descriptor belongs to a live channel, whose field names it as long as the channel lives.
-        unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().fd) }
+        unsafe { BorrowedFd::borrow_raw(self.raw.fd) }
     }
 }
 
 impl Channel {
     /// Makes a channel whose descriptor does not block.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
-        let (raw, note) = undivided(|| {
-            // SAFETY: an open context.
-            let raw = made(|| unsafe { ibv_create_comp_channel(context.raw()) })?;
-            // SAFETY: the descriptor belongs to a live channel.
-            io::Result::Ok((raw, NotInherited::new(unsafe { BorrowedFd::borrow_raw(raw.as_ref().fd) })))
-        })?;
-        let channel = Channel { raw, note, context: context.clone() };
+        // SAFETY: an open context.
+        let make = || made(|| unsafe { ibv_create_comp_channel(context.raw.as_ptr()) });
+        let channel = Channel { raw: Owned::with_descriptors(make, |raw| [raw.fd])?, context: context.clone() };
         nonblocking(channel.as_fd())?;
         Ok(memory::arc(channel)?)
     }
@@ -68,37 +57,13 @@ impl Channel {
     }
 }
 
-impl Drop for Channel {
-    fn drop(&mut self) {
-        undivided(|| {
-            self.note.end();
-            // SAFETY: the queues that announce here owned the channel and are gone.
-            give_back("a completion channel stays", || unsafe { ibv_destroy_comp_channel(self.raw.as_ptr()) });
-        });
-    }
-}
-
 /// A completion queue of the device.
 pub struct RawCq {
-    raw: NonNull<ibv_cq>,
+    pub(super) raw: Owned<ibv_cq>,
     /// Whether an announcement was taken from the channel.
     announced: Box<AtomicBool>,
     _channel: Arc<Channel>,
 }
-
-/// The completions that are announced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Announce {
-    /// The next completion.
-    Next,
-    /// The next completion that failed, or whose sender asked for an announcement.
-    Solicited,
-}
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for RawCq {}
-// SAFETY: as above.
-unsafe impl Sync for RawCq {}
 
 /// Completions fetched at a time.
 pub const BATCH: usize = 16;
@@ -109,10 +74,6 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Room without completions.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn new() -> Result<Self, NoMemory> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
         Ok(Batch { entries: memory::boxed(unsafe { std::mem::zeroed() })? })
@@ -126,24 +87,20 @@ impl RawCq {
         let announced = memory::boxed(AtomicBool::new(false))?;
         let cookie = announced.as_ptr().cast();
         // SAFETY: an open context and a live channel of it; the cookie is only kept.
-        let create = || unsafe { ibv_create_cq(channel.context.raw(), depth, cookie, channel.raw.as_ptr(), 0) };
-        let raw = made(create)?;
+        let create = || unsafe { ibv_create_cq(channel.context.raw.as_ptr(), depth, cookie, channel.raw.as_ptr(), 0) };
+        let raw = Owned::made(create)?;
         Ok(memory::arc(RawCq { raw, announced, _channel: channel.clone() })?)
-    }
-
-    pub(super) fn raw(&self) -> *mut ibv_cq {
-        self.raw.as_ptr()
     }
 
     /// The address by which asynchronous events name it.
     pub fn address(&self) -> usize {
-        self.raw() as usize
+        self.raw.as_ptr() as usize
     }
 
     /// Completions that it has room for.
     pub fn depth(&self) -> usize {
-        // SAFETY: the queue is live; the caller orders this with a resize, which changes the field.
-        usize::try_from(unsafe { self.raw.as_ref().cqe }).unwrap_or(0)
+        // A resize changes the field; the caller orders the two.
+        usize::try_from(self.raw.cqe).unwrap_or(0)
     }
 
     /// Fetches completions, oldest first.
@@ -153,17 +110,17 @@ impl RawCq {
     #[inline]
     pub fn poll<'a>(&self, batch: &'a mut Batch) -> Result<&'a [ibv_wc], c_int> {
         // SAFETY: the array has that many places.
-        let got = unsafe { ibv_poll_cq(self.raw(), BATCH as c_int, batch.entries.as_mut_ptr()) };
+        let got = unsafe { ibv_poll_cq(self.raw.as_ptr(), BATCH as c_int, batch.entries.as_mut_ptr()) };
         match usize::try_from(got) {
             Ok(got) => Ok(&batch.entries[..got.min(BATCH)]),
             Err(_) => Err(got.saturating_neg()),
         }
     }
 
-    /// Asks for the next completion to be announced on the channel.
-    pub fn arm(&self, which: Announce) -> io::Result<()> {
+    /// Asks for an announcement on the channel of the next completion, or of the next one that is `solicited` or failed.
+    pub fn arm(&self, solicited: bool) -> io::Result<()> {
         // SAFETY: a live queue.
-        code(|| unsafe { ibv_req_notify_cq(self.raw(), (which == Announce::Solicited).into()) })
+        code(|| unsafe { ibv_req_notify_cq(self.raw.as_ptr(), solicited.into()) })
     }
 
     /// Whether an announcement of this queue was taken from the channel since the last call.
@@ -181,16 +138,9 @@ impl RawCq {
         must_be_mappable(depth.saturating_mul(COMPLETION))?;
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.
-        code(|| unsafe { ibv_resize_cq(self.raw(), depth) })
+        code(|| unsafe { ibv_resize_cq(self.raw.as_ptr(), depth) })
     }
 }
 
 /// More bytes than a driver keeps for a completion, rounded up as drivers round depths.
 const COMPLETION: usize = 256;
-
-impl Drop for RawCq {
-    fn drop(&mut self) {
-        // SAFETY: the queue pairs that complete here owned the queue and are gone.
-        give_back("a completion queue stays", || unsafe { ibv_destroy_cq(self.raw()) });
-    }
-}

@@ -4,12 +4,10 @@ use std::ffi::{CStr, c_uint, c_void};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
-use std::ptr::NonNull;
 
-use host::fork::NotInherited;
 use rdma_sys::*;
 
-use super::{check_room, code, keep_memory_over_forks, made, nonblocking, undivided};
+use super::{Owned, check_room, code, keep_memory_over_forks, made, nonblocking, undivided};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
@@ -44,14 +42,8 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
 
 /// An open device, with event descriptors of its own.
 pub struct Context {
-    raw: NonNull<ibv_context>,
-    notes: [NotInherited; 2],
+    pub(super) raw: Owned<ibv_context, 2>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for Context {}
-// SAFETY: as above.
-unsafe impl Sync for Context {}
 
 /// An event that concerns an object of a device, or the device itself.
 #[derive(Clone, Copy, Debug)]
@@ -87,38 +79,31 @@ struct RawAsyncEvent {
 impl Context {
     /// Opens the device of this name.
     pub fn open(name: &str) -> io::Result<Self> {
-        let opened = || {
+        let open = || {
             keep_memory_over_forks();
-            let raw = with_list(|list| {
+            with_list(|list| {
                 let device = list.iter().copied().find(|&device| name_of(device) == name);
                 let Some(device) = device else { return Err(io::Error::from_raw_os_error(libc::ENODEV)) };
                 // SAFETY: the device is in a live list.
                 made(|| unsafe { ibv_open_device(device) })
-            })??;
-            // SAFETY: the descriptors belong to an open context.
-            let fds = unsafe { [raw.as_ref().cmd_fd, raw.as_ref().async_fd].map(|fd| BorrowedFd::borrow_raw(fd)) };
-            io::Result::Ok(Context { raw, notes: fds.map(NotInherited::new) })
+            })?
         };
-        let context = undivided(opened)?;
+        let context = Context { raw: Owned::with_descriptors(open, |raw| [raw.cmd_fd, raw.async_fd])? };
         nonblocking(context.events())?;
         Ok(context)
-    }
-
-    pub(super) fn raw(&self) -> *mut ibv_context {
-        self.raw.as_ptr()
     }
 
     /// The descriptor that becomes readable when there is an asynchronous event.
     pub fn events(&self) -> BorrowedFd<'_> {
         // SAFETY: the descriptor belongs to an open context, whose field names it as long as the context lives.
-        unsafe { BorrowedFd::borrow_raw(self.raw.as_ref().async_fd) }
+        unsafe { BorrowedFd::borrow_raw(self.raw.async_fd) }
     }
 
     /// Limits and abilities of the device.
     pub fn query(&self) -> io::Result<ibv_device_attr> {
         let mut attr = MaybeUninit::<ibv_device_attr>::zeroed();
         // SAFETY: the call writes the structure.
-        code(|| unsafe { ibv_query_device(self.raw(), attr.as_mut_ptr()) })?;
+        code(|| unsafe { ibv_query_device(self.raw.as_ptr(), attr.as_mut_ptr()) })?;
         // SAFETY: the structure is plain data, all of it initialised.
         Ok(unsafe { attr.assume_init() })
     }
@@ -127,7 +112,7 @@ impl Context {
     pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
         let mut attr = MaybeUninit::<ibv_port_attr>::zeroed();
         // SAFETY: the call writes the structure, or a prefix of it.
-        code(|| unsafe { ___ibv_query_port(self.raw(), port, attr.as_mut_ptr()) })?;
+        code(|| unsafe { ___ibv_query_port(self.raw.as_ptr(), port, attr.as_mut_ptr()) })?;
         // SAFETY: the structure is plain data, all of it initialised.
         Ok(unsafe { attr.assume_init() })
     }
@@ -136,15 +121,14 @@ impl Context {
     pub fn query_gid(&self, port: u8) -> io::Result<[u8; 16]> {
         let mut gid = ibv_gid { raw: [0; 16] };
         // SAFETY: the call writes the address.
-        code(|| unsafe { ibv_query_gid(self.raw(), port, 0, &raw mut gid) })?;
+        code(|| unsafe { ibv_query_gid(self.raw.as_ptr(), port, 0, &raw mut gid) })?;
         // SAFETY: all of its bytes are initialised, and any values are valid.
         Ok(unsafe { gid.raw })
     }
 
-    /// Whether the device speaks iWARP.
     pub fn is_iwarp(&self) -> bool {
         // SAFETY: an open context has a device, which outlives it.
-        let kind = unsafe { (*self.raw.as_ref().device).transport_type };
+        let kind = unsafe { (*self.raw.device).transport_type };
         kind as i64 == ibv_transport_type::IBV_TRANSPORT_IWARP as i64
     }
 
@@ -162,7 +146,7 @@ impl Context {
         const _: () = assert!(size_of::<RawAsyncEvent>() == size_of::<ibv_async_event>());
         let mut event = RawAsyncEvent { element: std::ptr::null_mut(), event_type: 0 };
         // SAFETY: the structure has the layout that the call writes, and the descriptor does not block.
-        if unsafe { ibv_get_async_event(self.raw(), (&raw mut event).cast()) } != 0 {
+        if unsafe { ibv_get_async_event(self.raw.as_ptr(), (&raw mut event).cast()) } != 0 {
             return None;
         }
         // SAFETY: for events of queue pairs the element is a queue pair, which is not destroyed before its events are
@@ -182,15 +166,5 @@ impl Context {
         // SAFETY: the event comes from ibv_get_async_event and is acknowledged once.
         unsafe { ibv_ack_async_event((&raw mut event).cast()) };
         Some(told)
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        undivided(|| {
-            self.notes.iter_mut().for_each(NotInherited::end);
-            // SAFETY: everything made from the context owned it and is gone.
-            let _ = unsafe { ibv_close_device(self.raw()) };
-        });
     }
 }

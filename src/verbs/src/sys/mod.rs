@@ -1,8 +1,8 @@
 //! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
 //! Every value owns the objects it was made from (a queue pair its zone and completion queues, a zone its device), so
-//! that nothing is closed while something still needs it. Both libraries promise that any thread may call them at any
-//! time, and this makes these types `Send` and `Sync`.
+//! that nothing is closed while something still needs it; its own object is its first field, which is dropped first.
+//! Both libraries promise that any thread may call them at any time, and this makes [`Owned`] `Send` and `Sync`.
 //!
 //! Neither library watches its own locks over a fork. Calls of librdmacm, those that list, open and close devices, and
 //! those that make descriptors are therefore made by [`undivided`]; the others take only locks of the objects that they
@@ -20,14 +20,14 @@
 //! a line. The queue pair was reset by then, so the device touches no buffer. Functions newer than the librdmacm and
 //! libibverbs of Debian 11 are looked up at run time.
 //!
-//! Since Linux 5.12 a fork copies registered pages for the child, which ibv_is_fork_initialized tells, or the release
-//! of the kernel where rdma-core is older than 35. Then ibv_fork_init must not be called, because it would take the
+//! Since Linux 5.12 a fork copies registered pages for the child. ibv_is_fork_initialized says whether it does, or the
+//! release of the kernel where rdma-core is older than 35. Then ibv_fork_init must not be called, because it would take the
 //! pages away from children (MADV_DONTFORK). On older kernels it is called before a device is opened: copying on the
 //! next write would give the parent pages that the device does not know.
 //!
 //! The library of Soft-RoCE (rdma-core 44) takes the memory of a completion queue or a shared receive queue away before
-//! it maps that of the longer one; if the map fails, the next use ends the process. The provider looks before whether
-//! so much can be mapped.
+//! it maps that of the longer one; if the map fails, the next use ends the process. The provider first tries to map
+//! as much itself.
 
 pub mod cm;
 pub mod cq;
@@ -39,6 +39,7 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::io;
 use std::mem;
+use std::ops::Deref;
 use std::os::fd::BorrowedFd;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,8 +47,9 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use host::cancel::uncancelled;
+use host::fork::NotInherited;
 use host::{descriptor, fork, symbol};
-use rdma_sys::{IBV_FORK_DISABLED, ibv_fork_init, ibv_fork_status};
+use rdma_sys::*;
 
 /// Whether both libraries have set themselves up in this process.
 static SET_UP: AtomicBool = AtomicBool::new(false);
@@ -83,25 +85,138 @@ fn undivided<R>(f: impl FnOnce() -> R) -> R {
     uncancelled(|| fork::undivided(f))
 }
 
-/// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
-fn again<R>(mut call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
-    let mut pauses = (0..20).map(|n| Duration::from_micros(n * 100));
+/// Makes a call again, after pauses, as long as it fails in a way that `passes`.
+fn repeat<R>(
+    pauses: impl IntoIterator<Item = Duration>,
+    passes: impl Fn(&io::Error) -> bool,
+    mut call: impl FnMut() -> io::Result<R>,
+) -> io::Result<R> {
+    let mut pauses = pauses.into_iter();
     uncancelled(|| {
         loop {
             let answer = call();
-            match answer.as_ref().err().and_then(io::Error::raw_os_error) {
-                Some(libc::EINTR | libc::EAGAIN) => {}
-                _ => return answer,
-            }
-            let Some(pause) = pauses.next() else { return answer };
+            let Err(error) = &answer else { return answer };
+            let Some(pause) = pauses.next().filter(|_| passes(error)) else { return answer };
             sleep(pause);
         }
     })
 }
 
+/// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
+fn again<R>(call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+    let pauses = (0..20).map(|n| Duration::from_micros(n * 100));
+    repeat(pauses, |error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)), call)
+}
+
 /// The result of a call that returns an object, or NULL and sets errno.
 fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
     again(|| NonNull::new(call()).ok_or_else(io::Error::last_os_error))
+}
+
+/// A kind of object of the libraries.
+trait Object {
+    /// The line of the log if an object cannot be given back.
+    const STAYS: &str;
+
+    /// Gives an object back; 0 or an errno.
+    ///
+    /// # Safety
+    /// Nothing uses the object from now on.
+    unsafe fn end(raw: *mut Self) -> c_int;
+}
+
+/// Gives kinds of objects the function of the library that ends them.
+macro_rules! objects {
+    ($($object:ident: $end:expr, $stays:literal;)*) => {
+        $(impl Object for $object {
+            const STAYS: &str = $stays;
+
+            unsafe fn end(raw: *mut Self) -> c_int {
+                // SAFETY: the caller's promise.
+                unsafe { $end(raw) }
+            }
+        })*
+    };
+}
+
+objects! {
+    ibv_context: ibv_close_device, "a device stays open";
+    ibv_pd: ibv_dealloc_pd, "a protection zone stays";
+    ibv_mr: ibv_dereg_mr, "memory stays registered";
+    ibv_mw: ibv_dealloc_mw, "a memory window stays";
+    ibv_comp_channel: ibv_destroy_comp_channel, "a completion channel stays";
+    ibv_cq: ibv_destroy_cq, "a completion queue stays";
+    ibv_srq: ibv_destroy_srq, "a shared receive queue stays";
+    ibv_qp: ibv_destroy_qp, "a queue pair stays";
+    rdma_event_channel: |raw| { rdma_destroy_event_channel(raw); 0 }, "an event channel stays";
+    // The call waits until the events that were fetched are acknowledged, which happens at once.
+    rdma_cm_id: |raw| undivided(|| rdma_destroy_id(raw)), "an identifier stays";
+}
+
+/// An object of the libraries, which ends with this value; with `N` descriptors that children of a fork must not have.
+struct Owned<T: Object, const N: usize = 0> {
+    raw: NonNull<T>,
+    notes: [NotInherited; N],
+}
+
+// SAFETY: see above: the calls for an object may come from any thread.
+unsafe impl<T: Object, const N: usize> Send for Owned<T, N> {}
+// SAFETY: as above.
+unsafe impl<T: Object, const N: usize> Sync for Owned<T, N> {}
+
+impl<T: Object> Owned<T> {
+    /// An object without descriptors.
+    fn of(raw: NonNull<T>) -> Self {
+        Owned { raw, notes: [] }
+    }
+
+    /// An object without descriptors that `call` makes.
+    fn made(call: impl FnMut() -> *mut T) -> io::Result<Self> {
+        made(call).map(Self::of)
+    }
+}
+
+impl<T: Object, const N: usize> Owned<T, N> {
+    /// An object that `make` makes, and whose descriptors `fds` reads. No fork falls between the two.
+    fn with_descriptors(
+        make: impl FnOnce() -> io::Result<NonNull<T>>,
+        fds: impl FnOnce(&T) -> [c_int; N],
+    ) -> io::Result<Self> {
+        undivided(|| {
+            let raw = make()?;
+            // SAFETY: the object is live, and its descriptors belong to it.
+            let notes = unsafe { fds(raw.as_ref()).map(|fd| NotInherited::new(BorrowedFd::borrow_raw(fd))) };
+            Ok(Owned { raw, notes })
+        })
+    }
+
+    fn as_ptr(&self) -> *mut T {
+        self.raw.as_ptr()
+    }
+}
+
+impl<T: Object, const N: usize> Deref for Owned<T, N> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the object lives as long as this value. The few fields that change say so where they are read.
+        unsafe { self.raw.as_ref() }
+    }
+}
+
+impl<T: Object, const N: usize> Drop for Owned<T, N> {
+    fn drop(&mut self) {
+        // SAFETY: the values whose objects need this one own it, so they are gone.
+        let end = || give_back(T::STAYS, || unsafe { T::end(self.raw.as_ptr()) });
+        if N == 0 {
+            return end();
+        }
+        undivided(|| {
+            self.notes.iter_mut().for_each(NotInherited::end);
+            end();
+        });
+    }
 }
 
 /// The result of a call that returns 0 or an errno.
@@ -112,21 +227,13 @@ fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 /// Makes a call that gives an object back, more than once if it fails: the refusal may pass. If it does not, the object
 /// stays until the device is closed, and the log says `lament`.
 fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
-    let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
-    uncancelled(|| {
-        loop {
-            let Err(error) = meaning(call()) else { return };
-            let Some(pause) = pauses.next() else {
-                log::warn!("{lament}: {error}");
-                return;
-            };
-            sleep(pause);
-        }
-    });
+    let pauses = [0, 1, 10, 50].map(Duration::from_millis);
+    if let Err(error) = repeat(pauses, |_| true, || meaning(call())) {
+        log::warn!("{lament}: {error}");
+    }
 }
 
-/// Fails if the process cannot map so many bytes, and some pages more. The library of Soft-RoCE gives the old map of a
-/// queue away before it asks for the new one, and does not look whether it got it.
+/// Fails if the process cannot map this many bytes, and some pages more; see above.
 fn must_be_mappable(bytes: usize) -> io::Result<()> {
     let bytes = bytes.saturating_add(64 << 10);
     let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);

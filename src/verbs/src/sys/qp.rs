@@ -1,12 +1,12 @@
 //! Queue pairs and shared receive queues.
 //!
-//! Soft-RoCE takes a request into a queue in memory and then tells the kernel with a system call. If that call fails,
-//! the device names no refused request: it was posted, and the kernel is told again, or the queue pair is failed so
+//! Soft-RoCE puts a request into a queue in memory and then notifies the kernel with a system call. If that call fails,
+//! the device names no refused request: it was posted, and the kernel is notified again, or the queue pair is failed so
 //! that all its work comes back.
 
 use std::ffi::c_int;
 use std::io;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
@@ -19,18 +19,15 @@ use rdma_sys::*;
 
 use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
-use super::{code, give_back, made, meaning, must_be_mappable};
+use super::{Owned, code, meaning, must_be_mappable};
 
 /// Sizes of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Caps {
-    /// Requests.
     pub sends: u32,
     /// Receives; 0 with a shared queue.
     pub recvs: u32,
-    /// Segments of a request.
     pub send_segments: u32,
-    /// Segments of a receive.
     pub recv_segments: u32,
     /// Bytes of a request that the processor may copy into the queue.
     pub inline: u32,
@@ -38,7 +35,7 @@ pub struct Caps {
 
 /// A reliable connected queue pair.
 pub struct RawQp {
-    raw: NonNull<ibv_qp>,
+    raw: Owned<ibv_qp>,
     /// Bytes of a request that the queue takes itself.
     inline: u64,
     _pd: Arc<Pd>,
@@ -46,11 +43,6 @@ pub struct RawQp {
     _recv_cq: Arc<RawCq>,
     _srq: Option<Arc<RawSrq>>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for RawQp {}
-// SAFETY: as above.
-unsafe impl Sync for RawQp {}
 
 /// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
@@ -76,10 +68,10 @@ fn total(elements: &[ibv_sge]) -> u64 {
     elements.iter().map(|element| u64::from(element.length)).sum()
 }
 
-/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: devices whose queues are in memory that the
-/// kernel reads, as those of Soft-RoCE, are told by it that there are requests.
+/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: the kernel then reads the queue, on devices
+/// such as Soft-RoCE whose queues are in memory that it reads.
 #[repr(C)]
-struct TellDevice {
+struct PostSend {
     command: u32,
     in_words: u16,
     out_words: u16,
@@ -101,9 +93,9 @@ impl RawQp {
     ) -> io::Result<Self> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut init: ibv_qp_init_attr = unsafe { std::mem::zeroed() };
-        init.send_cq = send_cq.raw();
-        init.recv_cq = recv_cq.raw();
-        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.raw());
+        init.send_cq = send_cq.raw.as_ptr();
+        init.recv_cq = recv_cq.raw.as_ptr();
+        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.raw.as_ptr());
         init.cap.max_send_wr = caps.sends;
         init.cap.max_recv_wr = caps.recvs;
         init.cap.max_send_sge = caps.send_segments;
@@ -112,7 +104,7 @@ impl RawQp {
         init.qp_type = ibv_qp_type::IBV_QPT_RC;
         init.sq_sig_all = 0;
         // SAFETY: live objects of one device; the structure is read and written.
-        let raw = made(|| unsafe { ibv_create_qp(pd.raw(), &raw mut init) })?;
+        let raw = Owned::made(|| unsafe { ibv_create_qp(pd.raw.as_ptr(), &raw mut init) })?;
         Ok(RawQp {
             raw,
             inline: caps.inline.min(init.cap.max_inline_data).into(),
@@ -125,11 +117,9 @@ impl RawQp {
 
     /// Its number, which completions carry.
     pub fn number(&self) -> u32 {
-        // SAFETY: a live queue pair; the field never changes.
-        unsafe { self.raw.as_ref().qp_num }
+        self.raw.qp_num
     }
 
-    /// Changes state or attributes.
     pub fn modify(&self, attr: &mut ibv_qp_attr, mask: c_int) -> io::Result<()> {
         // SAFETY: a live queue pair; the structure is read.
         code(|| unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
@@ -148,15 +138,8 @@ impl RawQp {
     pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         match segments {
             [only] => self.post_elements(id, operation, &mut [element(only)], fence),
-            _ => self.post_several(id, operation, segments, fence),
+            _ => with_elements(segments, |elements| self.post_elements(id, operation, elements, fence)),
         }
-    }
-
-    /// Hands over a request that has not one segment.
-    #[cold]
-    #[inline(never)]
-    fn post_several(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
-        self.post_elements(id, operation, &mut elements(segments), fence)
     }
 
     /// Hands over a request whose segments are in the form of the device.
@@ -223,23 +206,27 @@ impl RawQp {
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
-    /// The result of a post whose call failed. If no request was refused, the one is in the queue, but the device was not
-    /// told of it.
+    /// The result of a post whose call failed. If no request was refused, the one is in the queue, but the kernel was
+    /// not notified.
     #[cold]
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
         let posted = meaning(answer);
         if queued && let Err(error) = &posted {
-            self.tell(error);
+            self.ring_again(error);
             return Ok(());
         }
         posted
     }
 
-    /// Tells the device once more that there are requests in the queue. If that does not work, the queue pair fails, so
-    /// that all of them come back.
-    fn tell(&self, error: &io::Error) {
-        log::debug!("queue pair {}: the device was not told of a request: {error}", self.number());
+    /// Notifies the kernel once more of requests in the queue. If that does not work, the queue pair fails, so that all of
+    /// them come back.
+    fn ring_again(&self, error: &io::Error) {
+        log::debug!(
+            target: host::diagnostics::EP,
+            "queue pair {}: the device was not told of a request: {error}",
+            self.number(),
+        );
         for pause in [0, 1, 5, 20] {
             uncancelled(|| sleep(Duration::from_millis(pause)));
             if self.ring() {
@@ -250,14 +237,14 @@ impl RawQp {
         let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
     }
 
-    /// Tells a device whose queues are in memory that the kernel reads to look for requests; true if it does.
+    /// Has the kernel read a queue that is in its memory; true if it does.
     pub fn ring(&self) -> bool {
         let mut answer = 0_u32;
         // SAFETY: a live queue pair, whose context is open; the fields never change.
-        let (device, handle) = unsafe { ((*self.raw.as_ref().context).cmd_fd, self.raw.as_ref().handle) };
-        let command = TellDevice {
+        let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
+        let command = PostSend {
             command: 28,
-            in_words: (size_of::<TellDevice>() / 4) as u16,
+            in_words: (size_of::<PostSend>() / 4) as u16,
             out_words: 1,
             answer: &raw mut answer as u64,
             handle,
@@ -266,8 +253,9 @@ impl RawQp {
             request_size: size_of::<ibv_send_wr>() as u32,
         };
         // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
-        let told = uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<TellDevice>()) });
-        usize::try_from(told) == Ok(size_of::<TellDevice>())
+        let written =
+            uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<PostSend>()) });
+        usize::try_from(written) == Ok(size_of::<PostSend>())
     }
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
@@ -283,9 +271,9 @@ impl RawQp {
         let mut bind: ibv_mw_bind = unsafe { std::mem::zeroed() };
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        bind.bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
+        bind.bind_info = ibv_mw_bind_info { mr: mr.raw.as_ptr(), addr, length, mw_access_flags: access };
         // SAFETY: live objects of one device; the structure is read.
-        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw(), &raw mut bind) }))
+        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw.as_ptr(), &raw mut bind) }))
     }
 
     /// Binds a new window that serves this queue pair alone to a range, under a key.
@@ -296,43 +284,42 @@ impl RawQp {
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
         wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        let bind_info = ibv_mw_bind_info { mr: mr.raw(), addr, length, mw_access_flags: access };
-        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.raw(), rkey: key, bind_info };
+        let bind_info = ibv_mw_bind_info { mr: mr.raw.as_ptr(), addr, length, mw_access_flags: access };
+        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.raw.as_ptr(), rkey: key, bind_info };
         self.hand_over(&mut wr)
     }
 
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        match segments {
-            [only] => self.post_recv_elements(id, &mut [element(only)]),
-            _ => self.post_several_recv(id, segments),
-        }
-    }
-
-    /// Hands over a receive that has not one segment.
-    #[cold]
-    #[inline(never)]
-    fn post_several_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        self.post_recv_elements(id, &mut elements(segments))
-    }
-
-    /// Hands over a receive whose segments are in the form of the device.
-    #[inline(always)]
-    fn post_recv_elements(&self, id: u64, elements: &mut [ibv_sge]) -> io::Result<()> {
-        let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
-        let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
-        let mut bad = ptr::null_mut();
         // SAFETY: as in `post_elements`.
-        meaning(unsafe { ibv_post_recv(self.raw.as_ptr(), &raw mut wr, &raw mut bad) })
+        post_receive(id, segments, |wr, bad| unsafe { ibv_post_recv(self.raw.as_ptr(), wr, bad) })
     }
 }
 
-impl Drop for RawQp {
-    fn drop(&mut self) {
-        // SAFETY: nothing else refers to the queue pair.
-        give_back("a queue pair stays", || unsafe { ibv_destroy_qp(self.raw.as_ptr()) });
+/// Hands over a receive by `post`.
+#[inline(always)]
+fn post_receive(
+    id: u64,
+    segments: &[Segment],
+    post: impl FnOnce(*mut ibv_recv_wr, *mut *mut ibv_recv_wr) -> c_int,
+) -> io::Result<()> {
+    let post = |elements: &mut [ibv_sge]| {
+        let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
+        let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
+        meaning(post(&raw mut wr, &mut ptr::null_mut()))
+    };
+    match segments {
+        [only] => post(&mut [element(only)]),
+        _ => with_elements(segments, post),
     }
+}
+
+/// Calls `post` with several segments in the form of the device, or none.
+#[cold]
+#[inline(never)]
+fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {
+    post(&mut elements(segments))
 }
 
 /// More bytes than a driver keeps for a receive, rounded up as drivers round depths.
@@ -340,14 +327,9 @@ const RECEIVE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 
 /// A shared receive queue of the device.
 pub struct RawSrq {
-    raw: NonNull<ibv_srq>,
+    raw: Owned<ibv_srq>,
     _pd: Arc<Pd>,
 }
-
-// SAFETY: see the module above: calls may come from any thread.
-unsafe impl Send for RawSrq {}
-// SAFETY: as above.
-unsafe impl Sync for RawSrq {}
 
 impl RawSrq {
     /// Makes a queue for at least `depth` receives. Returns the number that it has room for.
@@ -357,22 +339,18 @@ impl RawSrq {
             attr: ibv_srq_attr { max_wr: depth, max_sge: segments, srq_limit: 0 },
         };
         // SAFETY: a live zone; the structure is read and written.
-        let raw = made(|| unsafe { ibv_create_srq(pd.raw(), &raw mut init) })?;
+        let raw = Owned::made(|| unsafe { ibv_create_srq(pd.raw.as_ptr(), &raw mut init) })?;
         Ok((memory::arc(RawSrq { raw, _pd: pd.clone() })?, init.attr.max_wr.max(depth)))
-    }
-
-    pub(super) fn raw(&self) -> *mut ibv_srq {
-        self.raw.as_ptr()
     }
 
     /// The address by which asynchronous events name it.
     pub fn address(&self) -> usize {
-        self.raw() as usize
+        self.raw.as_ptr() as usize
     }
 
     fn modify(&self, mut attr: ibv_srq_attr, mask: ibv_srq_attr_mask) -> io::Result<()> {
         // SAFETY: a live queue; the structure is read.
-        code(|| unsafe { ibv_modify_srq(self.raw(), &raw mut attr, mask.0 as c_int) })
+        code(|| unsafe { ibv_modify_srq(self.raw.as_ptr(), &raw mut attr, mask.0 as c_int) })
     }
 
     /// Makes room for `depth` receives; keeps those in the queue.
@@ -391,34 +369,8 @@ impl RawSrq {
     /// Hands over a receive.
     #[inline]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        match segments {
-            [only] => self.post_elements(id, &mut [element(only)]),
-            _ => self.post_several(id, segments),
-        }
-    }
-
-    /// Hands over a receive that has not one segment.
-    #[cold]
-    #[inline(never)]
-    fn post_several(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        self.post_elements(id, &mut elements(segments))
-    }
-
-    /// Hands over a receive whose segments are in the form of the device.
-    #[inline(always)]
-    fn post_elements(&self, id: u64, elements: &mut [ibv_sge]) -> io::Result<()> {
-        let (sg_list, num_sge) = (elements.as_mut_ptr(), elements.len() as c_int);
-        let mut wr = ibv_recv_wr { wr_id: id, next: ptr::null_mut(), sg_list, num_sge };
-        let mut bad = ptr::null_mut();
         // SAFETY: as in `RawQp::post_elements`.
-        meaning(unsafe { ibv_post_srq_recv(self.raw(), &raw mut wr, &raw mut bad) })
-    }
-}
-
-impl Drop for RawSrq {
-    fn drop(&mut self) {
-        // SAFETY: the queue pairs that take from it owned it and are gone.
-        give_back("a shared receive queue stays", || unsafe { ibv_destroy_srq(self.raw()) });
+        post_receive(id, segments, |wr, bad| unsafe { ibv_post_srq_recv(self.raw.as_ptr(), wr, bad) })
     }
 }
 

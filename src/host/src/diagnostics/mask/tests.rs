@@ -30,20 +30,20 @@ fn who_asks_for_anything_gets_errors() {
 }
 
 #[test]
-fn a_bit_asks_for_its_subjects_alone() {
+fn a_bit_asks_for_its_targets_alone() {
     for (bit, target) in [
-        (0x4, "dat_verbs::cq"),
-        (0x8, "dat_verbs::cm"),
-        (0x10, "dat_core::ep::requests"),
+        (0x4, EVD),
+        (0x8, CM),
+        (0x10, EP),
         (0x20, "dat_verbs::sys::device"),
-        (0x40, "dat_core::ep::report"),
+        (0x40, CALLBACK),
         (0x80, COMPLETION),
         (0x100, CALL),
         (0x200, RETURN),
         (0x400, EXCEPTION),
-        (0x800, "dat_core::srq"),
-        (0x1000, "counters"),
-        (0x4000, "dat_shm::thread"),
+        (0x800, SRQ),
+        (0x1000, COUNTERS),
+        (0x4000, THREAD),
     ] {
         assert!(admits(Role::Provider, 0, bit, Level::Debug, target), "{target}");
         assert!(!admits(Role::Provider, 0, 0xffff_ffff & !0xff & !bit, Level::Debug, target), "{target}");
@@ -51,9 +51,7 @@ fn a_bit_asks_for_its_subjects_alone() {
         // A bit above warnings is of the library's own variable alone.
         assert!(!admits(Role::Provider, bit, 0, Level::Debug, target), "{target}");
     }
-    for (bit, target) in
-        [(0x4, "dat_library::provider"), (0x8, "dat_library::registry_api"), (0x10, PROVIDER_CALL), (0x20, CALL)]
-    {
+    for (bit, target) in [(0x4, "dat_library::provider"), (0x8, REGISTERED), (0x10, PROVIDER_CALL), (0x20, CALL)] {
         assert!(admits(Role::Registry, bit, 0, Level::Debug, target), "{target}");
         assert!(!admits(Role::Registry, 0x3f & !bit, 0x7f, Level::Debug, target), "{target}");
     }

@@ -155,7 +155,7 @@ impl Thread {
                 self.be_late(Late::Hello(name));
             }
             Err(NoLink::Refused(error)) => {
-                log::debug!(target: "link", "shm: no link: {error}");
+                log::debug!(target: host::diagnostics::CM, "shm: no link: {error}");
                 call.waiting.into_iter().for_each(PendingConnect::refuse);
             }
         }

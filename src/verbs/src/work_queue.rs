@@ -1,7 +1,7 @@
-//! Work of one direction of a queue pair: the part that the device has, and the part that waits for a place there.
+//! Work of one direction of a queue pair: the part that the device has, and the part that waits for room there.
 //!
 //! A program may ask for longer queues than the device has. Then the device gets as many requests or receives as it has
-//! places, in order, and the next one whenever one is done.
+//! room for, in order, and the next one whenever one is done.
 //!
 //! Queues are halved until the device can make them. If it refuses a piece of work though it has room, the thread tries
 //! again every 20 ms, and after five seconds in which the device had none it ends the connection, so that all that
@@ -14,7 +14,7 @@ use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{Gauge, Operation, Segment};
-use host::memory::Room;
+use host::memory::{self, Room};
 
 use crate::qp::wr;
 use crate::sys::qp::RawQp;
@@ -63,16 +63,16 @@ pub enum Backlog {
 }
 
 /// Work of one direction.
-pub struct Side {
+pub struct WorkQueue {
     open: bool,
     posted: u64,
     done: u64,
     room: u64,
     /// How many requests are posted up to the last one that waits for those before it.
     fenced: u64,
-    /// The thread looks after that one.
+    /// That one is on the list of the thread.
     fence_noted: bool,
-    backlog: VecDeque<BacklogWork>,
+    backlog: VecDeque<Waiting>,
     refusals: Refusals,
     /// The endpoint, what the work is, and whether some of it waits.
     ep: Handle,
@@ -82,38 +82,33 @@ pub struct Side {
     binds: VecDeque<(u64, Kept)>,
 }
 
-/// A request or a receive that the device has no place for yet.
-pub struct BacklogWork {
-    /// The core's number.
-    pub id: u64,
-    /// The operation of a request; `None` for a receive.
-    pub operation: Option<Operation>,
-    /// Local memory.
-    pub segments: Box<[Segment]>,
-    /// It must not start before all earlier reads are complete.
-    pub fence: bool,
+/// A request or a receive that the device has no room for yet.
+struct Waiting {
+    id: u64,
+    /// None for a receive.
+    operation: Option<Operation>,
+    segments: Box<[Segment]>,
+    fence: bool,
 }
 
-impl Side {
-    /// A direction of the endpoint `ep` for `work`, for which the device has `places`. One of them stays free, because a completion comes a little
-    /// before the device can use the place again.
-    pub fn new(ep: Handle, work: Stall, places: usize) -> Self {
-        let room = places.saturating_sub(1).max(1) as u64;
-        let (backlog, binds) = (VecDeque::new(), VecDeque::new());
-        let (refusals, stalls) = (Refusals::default(), Gauge::default());
-        Side {
+impl WorkQueue {
+    /// A direction of the endpoint `ep` for `work`, for which the device's queue has `len` entries. One of them stays free,
+    /// because a completion comes a little before the device can use its entry again.
+    pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
+        let room = len.saturating_sub(1).max(1) as u64;
+        WorkQueue {
             open: true,
             posted: 0,
             done: 0,
             room,
             fenced: 0,
             fence_noted: false,
-            backlog,
-            refusals,
+            backlog: VecDeque::new(),
+            refusals: Refusals::default(),
             ep,
             work,
-            stalls,
-            binds,
+            stalls: Gauge::default(),
+            binds: VecDeque::new(),
         }
     }
 
@@ -123,7 +118,7 @@ impl Side {
         self.open
     }
 
-    /// True if the device has no place now.
+    /// True if the device has no room now.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
@@ -135,19 +130,17 @@ impl Side {
         self.posted += 1;
     }
 
-    /// Keeps a request or a receive for later.
-    ///
-    /// # Errors
-    /// [`dat_core::error::Resource::Memory`].
+    /// Keeps a request, or a receive if there is no operation, until the device has room for it.
     #[cold]
-    pub fn wait(&mut self, waiting: BacklogWork) -> Result<()> {
+    #[inline(never)]
+    pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
         self.backlog.room(1)?;
-        self.backlog.push_back(waiting);
+        self.backlog.push_back(Waiting { id, operation, segments: memory::copied(segments)?, fence });
         self.note_stall();
         Ok(())
     }
 
-    /// Takes note of whether work waits.
+    /// Notes whether work waits.
     fn note_stall(&self) {
         self.stalls.set(self.ep, self.work, !self.backlog.is_empty());
     }
@@ -168,13 +161,13 @@ impl Side {
         !self.binds.is_empty()
     }
 
-    /// Drops the objects that binds need: none of them is under way any more.
+    /// Drops the objects that binds need: none is under way.
     pub fn forget_binds(&mut self) {
         self.binds.clear();
     }
 
-    /// The last request waits for those before it. True if the thread is to be told, which looks after such requests until
-    /// [`Side::fence_waits`] says that there is none.
+    /// The last request waits for those before it. True if the queue pair must be added to the list of the thread, where
+    /// it stays until [`WorkQueue::fence_waits`] is false.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)
@@ -186,7 +179,7 @@ impl Side {
         self.fence_noted
     }
 
-    /// So many requests or receives are done. True if [`Side::go_on`] has something to do.
+    /// `count` requests or receives are done. True if [`WorkQueue::go_on`] has something to do.
     #[inline(always)]
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
@@ -195,7 +188,7 @@ impl Side {
     }
 
     /// Goes on after work that is done, the last of which has the number `last`: those that come next in the backlog take
-    /// their places. True if the device refuses that for the first time: then [`Side::try_again`] must be called after a
+    /// their places. True if the device refuses that for the first time: then [`WorkQueue::try_again`] must be called after a
     /// while.
     #[cold]
     pub fn go_on(&mut self, last: u64, raw: &RawQp) -> bool {
@@ -243,7 +236,7 @@ impl Side {
         }
     }
 
-    /// Takes nothing any more. The core completes the work that waits.
+    /// Ends the queue. The core completes the work that waits.
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();

@@ -7,50 +7,46 @@ use dat_core::error::Result;
 use host::memory::Room;
 use rustc_hash::FxHashMap;
 
-/// Queue pairs by number. Completions of one mostly come in a row, so who looks them up remembers the place of the last.
-pub struct Ends<Q> {
+/// Queue pairs by number. Completions of one queue pair mostly come in a row, so a reader remembers the position of the last.
+pub struct QpTable<Q> {
     list: Vec<(u32, Arc<Q>)>,
     /// Where each of them stands in the list.
-    places: FxHashMap<u32, usize>,
+    positions: FxHashMap<u32, usize>,
 }
 
-impl<Q> Ends<Q> {
-    /// None so far.
+impl<Q> QpTable<Q> {
     pub fn new() -> Self {
-        Ends { list: Vec::new(), places: FxHashMap::default() }
+        QpTable { list: Vec::new(), positions: FxHashMap::default() }
     }
 
     /// Makes room for one more.
-    ///
-    /// # Errors
-    /// [`dat_core::error::Resource::Memory`].
     pub fn room(&mut self) -> Result<()> {
         self.list.room(1)?;
-        Ok(self.places.room(1)?)
+        Ok(self.positions.room(1)?)
     }
 
     /// Adds one, for which there is room, or replaces the one of the same number.
     pub fn insert(&mut self, number: u32, qp: Arc<Q>) {
-        let known = self.places.get(&number).and_then(|&place| self.list.get_mut(place));
+        let known = self.positions.get(&number).and_then(|&position| self.list.get_mut(position));
         if let Some(entry) = known {
             *entry = (number, qp);
             return;
         }
-        self.places.insert(number, self.list.len());
+        self.positions.insert(number, self.list.len());
         self.list.push((number, qp));
     }
 
-    /// Takes the one of this number out. The last one gets its place.
+    /// Takes the one of this number out. The last one moves to its position.
     pub fn remove(&mut self, number: u32) -> Option<Arc<Q>> {
-        let place = self.places.remove(&number)?;
-        let (_, gone) = self.list.swap_remove(place);
-        if let Some(&(moved, _)) = self.list.get(place) {
-            self.places.insert(moved, place);
+        let position = self.positions.remove(&number)?;
+        let (_, gone) = self.list.swap_remove(position);
+        if let Some(&(moved, _)) = self.list.get(position) {
+            self.positions.insert(moved, position);
         }
         Some(gone)
     }
 
-    /// The one of this number. `last` is the place of the one that was found last, and becomes that of this one; any number
+    /// The one of this number. `last` is the position of the one that was found last, and becomes that of this one; any number
     /// will do before the first.
     #[inline]
     pub fn get(&self, number: u32, last: &mut usize) -> Option<&Arc<Q>> {
@@ -60,13 +56,13 @@ impl<Q> Ends<Q> {
             return Some(qp);
         }
         cold_path();
-        *last = *self.places.get(&number)?;
+        *last = *self.positions.get(&number)?;
         self.list.get(*last).map(|(_, qp)| qp)
     }
 
-    /// The one at this place, or another one if none is there any more.
-    pub fn at(&self, place: usize) -> Option<&Arc<Q>> {
-        self.list.get(place).or_else(|| self.list.first()).map(|(_, qp)| qp)
+    /// The one at this position, or another one if the list is shorter.
+    pub fn at(&self, position: usize) -> Option<&Arc<Q>> {
+        self.list.get(position).or_else(|| self.list.first()).map(|(_, qp)| qp)
     }
 }
 

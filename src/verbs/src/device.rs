@@ -4,16 +4,15 @@
 //! queues and of shared receive queues; posting and fetching touch none of it.
 //!
 //! An adapter may have thousands of completion queues, since programs make several dispatchers for each endpoint. No
-//! event of one connection leads to a look at all of them: for a queue pair that ends the thread looks at its two
-//! queues, for the limit of a shared receive queue at those of its queue pairs. Looks at all queues that nothing
-//! demands ([`Hub::glance`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
-//! that somebody has read since the last one. A query that must know all that has completed (`Poll::Complete`) looks at
-//! all.
+//! event of one connection leads to a round through all of them: for a queue pair that ends the thread fetches from its
+//! two queues, for the limit of a shared receive queue from those of its queue pairs. Rounds that nothing demands
+//! ([`Device::settle_unread`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
+//! that were read since the last one. A query that must know all that has completed (`Poll::Complete`) goes through all.
 //!
 //! # A device that goes away
-//! [`Hub::lose_device`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
-//! identifier that is bound to it; the hub keeps one that does nothing else (`Sentinel`), so that an adapter without
-//! connections hears of it. The program is told once, all queue pairs end, and nothing new is made on the device. On a
+//! [`Device::lose`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
+//! identifier that is bound to it; [`Device`] keeps one that does nothing else (`Sentinel`), so that an adapter without
+//! connections gets the report too. The program gets one event, all queue pairs end, and nothing new is made. On a
 //! device without disassociation, such as Soft-RoCE, the system goes on serving the process, and the removal waits
 //! until all descriptors of the device are closed. So closing the adapter also closes the files of the context that
 //! librdmacm opened (`Retained` in `sys/cm.rs`), and no identifier is bound to a device that no adapter is open on:
@@ -27,11 +26,11 @@ use std::time::{Duration, Instant};
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::cancel::uncancelled;
-use host::doorbell::Doorbell;
 use host::environment;
+use host::event_fd::EventFd;
 use host::fork::{NotInherited, undivided};
 use host::lock::{Mutex, RwLock};
-use host::memory;
+use host::memory::{self, Room};
 use host::timers::Timers;
 
 use crate::adapter::Verbs;
@@ -54,23 +53,23 @@ pub struct Work {
     /// Queue pairs in the error state whose work is coming back.
     pub draining: VecDeque<Arc<Qp>>,
     /// Queue pairs whose connection ends after the last request.
-    pub awaited: Vec<Arc<Qp>>,
+    pub awaited: VecDeque<Arc<Qp>>,
     /// Queue pairs whose backlog the device refused.
-    pub refused: Vec<Arc<Qp>>,
+    pub refused: VecDeque<Arc<Qp>>,
     /// Queue pairs with requests that wait for those before them, on a device that may forget them.
-    pub fenced: Vec<Weak<Qp>>,
+    pub fenced: VecDeque<Weak<Qp>>,
     /// Attempts at connections, with the times when they end. They may end before.
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers, by token, whose farewell may be under way, with the time when they can go.
+    /// Identifiers, by token, whose disconnect message may be under way, with the time when they can be destroyed.
     pub leaving: Timers<(u64, Arc<CmId>)>,
-    /// Whether to look for completions now.
-    pub look: bool,
+    /// Whether to fetch from all completion queues now.
+    pub settle: bool,
 }
 
 /// The state that an open adapter, its objects and its thread share.
-pub struct Hub {
+pub struct Device {
     /// The queue pairs by number. The field comes before the device, so that they are dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) parties: Mutex<HashMap<u64, Party>>,
@@ -86,29 +85,26 @@ pub struct Hub {
     pub(crate) limits: Limits,
     /// Whether tests want shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
-    /// The number of sleeping waits and of agents, which must be told of events because they do not call in.
+    /// The number of sleeping waits and of agents: for these the thread fetches, since they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Whether the device reports nothing any more.
+    /// Whether the descriptor of the device's events has failed.
     pub(crate) lost: AtomicBool,
-    /// Whether the program was told so.
-    told: AtomicBool,
+    /// Whether the loss of the device was reported to the program.
+    reported: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
-    /// Wakes the thread.
-    pub(crate) bell: Doorbell,
+    pub(crate) bell: EventFd,
     /// Reports the removal of the device, however few other identifiers there are.
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
-    /// The time from which on all completion queues may be looked at again, where nothing demands it.
-    next_glance: Mutex<Option<Instant>>,
-    /// Rounds of looks at some completion queues, counted from 1.
-    rounds: AtomicU64,
+    /// When all completion queues may be gone through again without a demand.
+    next_settle: Mutex<Option<Instant>>,
 }
 
-/// The identifier that tells of the removal of the device.
+/// The identifier that reports the removal of the device.
 struct Sentinel {
     id: Option<CmId>,
     /// The context that has to be closed then.
@@ -128,20 +124,20 @@ impl Sentinel {
 
 impl Drop for Sentinel {
     fn drop(&mut self) {
-        // The hub's fields before it, with all other identifiers, are gone; the device behind it is still open.
+        // The fields before it, with all other identifiers, are dropped; the context is still open.
         drop(self.id.take());
         if self.gone.load(Ordering::Acquire)
             && let Some(retained) = self.retained
         {
-            uncancelled(|| retained.let_go());
+            uncancelled(|| retained.release());
         }
     }
 }
 
-/// The longest time between two looks at all completion queues, however long one takes.
+/// The longest time between two rounds through all completion queues, however long one takes.
 const LONGEST_REST: Duration = Duration::from_secs(1);
 
-impl Hub {
+impl Device {
     /// Opens the device that `instance` describes.
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
@@ -154,12 +150,12 @@ impl Hub {
             }
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
-            let context = memory::arc(Context::open(&place.device)?)?;
+            let context = memory::arc(Context::open(&place.name)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
-            let (note, bell) = undivided(|| Doorbell::new().map(|bell| (NotInherited::new(&bell), bell)))?;
+            let (note, bell) = undivided(|| EventFd::new().map(|bell| (NotInherited::new(&bell), bell)))?;
             let channel = EventChannel::new()?;
-            log::info!("{name}: device {} port {} address {}", place.device, place.port, place.address);
-            Ok(memory::arc(Hub {
+            log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
+            Ok(memory::arc(Device {
                 table: RwLock::default(),
                 parties: Mutex::default(),
                 work: Mutex::default(),
@@ -175,28 +171,34 @@ impl Hub {
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
-                told: AtomicBool::new(false),
+                reported: AtomicBool::new(false),
                 _note: note,
                 bell,
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
                 context,
                 next_token: AtomicU64::new(1),
-                next_glance: Mutex::default(),
-                rounds: AtomicU64::new(1),
+                next_settle: Mutex::default(),
             })?)
         };
         opened().map_err(|error| {
-            log::error!("{name}: cannot open {} port {}: {error}", place.device, place.port);
+            log::error!("{name}: cannot open {} port {}: {error}", place.name, place.port);
             none
         })
     }
 
-    /// Notes that the device cannot go on or was removed. True for the first call.
-    pub fn lose_device(&self) -> bool {
-        let first = !self.sentinel.gone.swap(true, Ordering::AcqRel);
-        self.tell_of_loss();
-        first
+    /// The device cannot go on, or the system waits for this process to close it: all connections end, and the program
+    /// gets an event.
+    pub fn lose(&self) {
+        if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
+            log::error!("device {} cannot go on: all connections end", self.place.name);
+        }
+        self.report_loss();
+        for qp in self.qps() {
+            qp.lose_device();
+        }
+        // No message reaches a peer any longer.
+        self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
     /// Whether the device cannot go on or was removed.
@@ -204,11 +206,11 @@ impl Hub {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Tells the program, once, that the device cannot go on.
-    pub fn tell_of_loss(&self) {
+    /// Reports to the program, once, that the device cannot go on.
+    pub fn report_loss(&self) {
         if self.is_gone()
             && let Some(adapter) = self.adapter.get()
-            && !self.told.swap(true, Ordering::AcqRel)
+            && !self.reported.swap(true, Ordering::AcqRel)
         {
             adapter.catastrophe();
         }
@@ -232,7 +234,14 @@ impl Hub {
         self.table.read().get(&number).cloned()
     }
 
-    /// All queue pairs.
+    /// Adds a queue pair, until it leaves.
+    pub fn add_qp(&self, qp: &Arc<Qp>) -> Result<()> {
+        let mut table = self.table.write();
+        table.room(1)?;
+        table.insert(qp.number(), qp.clone());
+        Ok(())
+    }
+
     pub fn qps(&self) -> Vec<Arc<Qp>> {
         self.table.read().values().cloned().collect()
     }
@@ -242,7 +251,7 @@ impl Hub {
         {
             let mut work = self.work.lock();
             if self.stop.load(Ordering::Acquire) {
-                // Nobody would take it off, and its queue pair keeps the hub.
+                // The task would stay on the list, and its queue pair would keep this value alive.
                 return;
             }
             f(&mut work);
@@ -262,17 +271,17 @@ impl Hub {
         }
     }
 
-    /// Reports what has completed in queues that nobody has read since the last call, unless another thread does or did
-    /// just now. An adapter may have thousands of
-    /// completion queues, and looking at all of them shall not take more than a tenth of a thread's time.
-    pub fn glance(&self) {
-        let Some(mut next) = self.next_glance.try_lock() else { return };
+    /// Reports what has completed in queues that were not read since the last call, unless another thread does so or has
+    /// just done so. An adapter may have thousands of completion queues, which shall not take more than a tenth of a
+    /// thread's time.
+    pub fn settle_unread(&self) {
+        let Some(mut next) = self.next_settle.try_lock() else { return };
         let begin = Instant::now();
         if next.is_some_and(|next| begin < next) {
             return;
         }
         for cq in channels::each(&self.cqs) {
-            cq.glance();
+            cq.settle_if_unread();
         }
         let end = Instant::now();
         *next = Some(end + ((end - begin) * 9).min(LONGEST_REST));
@@ -280,12 +289,10 @@ impl Hub {
 
     /// Reports what has completed in the queues of these queue pairs, each queue once.
     pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
-        let round = self.rounds.fetch_add(1, Ordering::Relaxed);
-        for places in qps.into_iter().flat_map(|qp| qp.places()) {
-            if places.cq().is_new_in(round) {
-                places.cq().settle();
-            }
-        }
+        let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| qp.reservations()).map(|entries| &entries.cq).collect();
+        cqs.sort_by_key(|cq| Arc::as_ptr(cq));
+        cqs.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        cqs.into_iter().for_each(|cq| cq.settle());
     }
 
     /// The shared receive queues that have buffers for which the device has no room: the thread must then make the

@@ -1,4 +1,4 @@
-//! A bell that wakes the threads of this process that sleep on it.
+//! An event descriptor (eventfd) that wakes the threads of this process that sleep on it.
 
 #![forbid(unsafe_code)]
 
@@ -9,21 +9,21 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
 use crate::cancel::Shielded;
 
-/// An event descriptor. It is readable from when it is rung until it is cleared. It does not outlive an exec.
+/// It is readable from when it is rung until it is cleared. It does not outlive an exec.
 ///
 /// It must not be given to another process, which could make it block, and silence it.
 #[derive(Debug)]
-pub struct Doorbell {
+pub struct EventFd {
     fd: Shielded<OwnedFd>,
 }
 
-impl Doorbell {
-    /// Makes a silent doorbell.
+impl EventFd {
+    /// Makes one that is not readable.
     ///
     /// # Errors
     /// The error of the system, for example too many open files.
-    pub fn new() -> io::Result<Doorbell> {
-        Ok(Doorbell { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
+    pub fn new() -> io::Result<EventFd> {
+        Ok(EventFd { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
     /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is already ringing.
@@ -53,13 +53,13 @@ impl Doorbell {
     }
 }
 
-impl AsFd for Doorbell {
+impl AsFd for EventFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-impl AsRawFd for Doorbell {
+impl AsRawFd for EventFd {
     fn as_raw_fd(&self) -> RawFd {
         self.fd.as_raw_fd()
     }

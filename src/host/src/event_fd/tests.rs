@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_bell_rings_until_it_is_cleared() {
-    let bell = Doorbell::new().expect("bell");
+    let bell = EventFd::new().expect("bell");
     assert!(!bell.clear());
     bell.ring();
     bell.ring();
@@ -12,7 +12,7 @@ fn a_bell_rings_until_it_is_cleared() {
 
 #[test]
 fn a_bell_that_is_full_does_not_block() {
-    let bell = Doorbell::new().expect("bell");
+    let bell = EventFd::new().expect("bell");
     let most = u64::MAX - 1;
     assert_eq!(rustix::io::write(&bell, &most.to_ne_bytes()), Ok(8));
     bell.ring();
