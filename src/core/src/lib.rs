@@ -8,7 +8,7 @@
 //! Modules depend on each other from the top of this list to the bottom; those of one item may use each other.
 //! `tests-c/layers.sh` reads it:
 //!
-//! * `open`: opening and closing adapters; [`wait`]: blocking waits
+//! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the usual path from a post to a dequeue
 //! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `ia`: the
 //!   adapter, as all objects know it; [`transport`]: the contract with what moves the bytes, which reports to objects;
 //!   `lmr_table`: the regions of an adapter by context; `rmr_table`: its remote keys; `agent`: calls of programs' agents; `books`:
@@ -51,6 +51,7 @@ mod srq;
 pub mod testing;
 pub mod transport;
 pub mod users;
+mod usual;
 pub mod wait;
 mod waker;
 

@@ -571,7 +571,7 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 }
 
-/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_ready`] has just found none.
+/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_completion`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if

@@ -51,12 +51,12 @@ impl<T: Transport> Default for EpParts<'_, T> {
 
 /// An endpoint.
 pub struct Endpoint<T: Transport> {
-    pub(super) header: Header,
-    pub(super) ia: Arc<Ia<T>>,
-    pub(super) srq: Option<Arc<Srq<T>>>,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
+    pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
     pub(super) sending: Sending<T>,
-    pub(super) receives: Mutex<Receives<T>>,
+    pub(crate) receives: Mutex<Receives<T>>,
     kept: Kept,
 }
 
@@ -393,12 +393,4 @@ impl<T: Transport> Endpoint<T> {
 /// The refusal of a call that needs a zone or a dispatcher that the endpoint lacks.
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(Refusal::EndpointNotReady)
-}
-
-/// Frees the lock of a post that is refused. Apart from the post, which then need not keep the error for the end.
-#[cold]
-#[inline(never)]
-pub(super) fn refused<L>(locked: L, error: Error) -> Error {
-    drop(locked);
-    error
 }

@@ -49,22 +49,11 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        self.post_checked(
-            self.requests(),
-            segments,
-            cookie,
-            completion,
-            (Transfer::Write, true),
-            |requests, total, _| {
-                self.check_peer(requests)?;
-                let len = requests.length(Transfer::Write, total, to.len)?;
-                Ok((
-                    Operation::WriteImmediate { to, value, solicited },
-                    Work::Extended(Extended::WriteImmediate, len),
-                    len,
-                ))
-            },
-        )
+        self.post_any(self.requests(), segments, cookie, completion, (Transfer::Write, true), |requests, total, _| {
+            self.check_peer(requests)?;
+            let len = requests.length(Transfer::Write, total, to.len)?;
+            Ok((Operation::WriteImmediate { to, value, solicited }, Work::Extended(Extended::WriteImmediate, len), len))
+        })
     }
 
     /// Posts an atomic operation on eight bytes of the peer's memory. What they were before goes into the only segment.
@@ -92,7 +81,7 @@ impl<T: Transport> Endpoint<T> {
             }
         };
         let count = segments.count();
-        self.post_checked(
+        self.post_any(
             self.requests(),
             segments,
             cookie,
@@ -131,18 +120,11 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        self.post_checked(
-            self.requests(),
-            segments,
-            cookie,
-            completion,
-            (Transfer::Send, true),
-            |requests, total, _| {
-                self.check_peer(requests)?;
-                let len = requests.length(Transfer::Send, total, 0)?;
-                Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
-            },
-        )
+        self.post_any(self.requests(), segments, cookie, completion, (Transfer::Send, true), |requests, total, _| {
+            self.check_peer(requests)?;
+            let len = requests.length(Transfer::Send, total, 0)?;
+            Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
+        })
     }
 
     /// Posts an RDMA read into the memory that a key for peers names, of a local region or of a remote memory region that is
@@ -163,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         let (most, _) = requests.needs(Transfer::Read);
         requests.zone_for(completion, false, most == 0)?;
         let local = if local.len == 0 { local } else { self.behind_key(&local)? };
-        self.post_checked(requests, &[local], cookie, completion, (Transfer::Read, false), |requests, total, _| {
+        self.post_any(requests, &[local], cookie, completion, (Transfer::Read, false), |requests, total, _| {
             let len = requests.length(Transfer::Read, total, remote.len)?;
             Ok((Operation::Read(remote), Work::Transfer(Transfer::Read, len), len))
         })
@@ -211,7 +193,7 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         let ended = Ended { done, special: Some(what) };
         if receives.life == life && receives.connected {
-            self.finish(&mut receives, ended);
+            self.finish(&mut receives, &ended);
         } else {
             self.keep_out_of_time(&mut receives, life, ended);
         }

@@ -3,13 +3,11 @@
 //! A receive that completes before its connection is announced, since a device may be ahead of the connection manager,
 //! is held back until the event is queued.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 use host::memory::Room;
 
-use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep::sending::TxGuard;
@@ -17,25 +15,19 @@ use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
 use crate::slab::Handle;
 use crate::transport::{
-    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Special, Taken,
-    Transport, Verdict,
+    Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Segment, Special, Taken, Transport, Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
-    /// Takes note of receives that ended before the connection was announced, or after it has ended.
+    /// Takes note of a receive that ended before the connection was announced, or after it has ended.
     #[cold]
-    fn finish_out_of_time(&self, receives: &mut Receives<T>, life: u64, done: &[RecvDone]) {
-        done.iter().for_each(|done| self.keep_out_of_time(receives, life, done.into()));
-    }
-
-    /// Does what [`Endpoint::finish_out_of_time`] does, for one receive.
     pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
             if let Some(srq) = &self.srq {
                 self.flush_late(receives, srq, ended.done.id);
             }
         } else if receives.held.room(1).is_err() {
-            self.finish(receives, ended);
+            self.finish(receives, &ended);
         } else {
             // The transport is ahead of the event that announces the connection.
             receives.held.push(ended);
@@ -46,8 +38,8 @@ impl<T: Transport> Endpoint<T> {
 /// The sink of one queue pair. It names one life of an endpoint: reports that arrive after the endpoint was reset are
 /// dropped.
 pub struct EndpointSink<T: Transport> {
-    endpoint: Arc<Endpoint<T>>,
-    life: u64,
+    pub(crate) endpoint: Arc<Endpoint<T>>,
+    pub(crate) life: u64,
 }
 
 impl<T: Transport> Clone for EndpointSink<T> {
@@ -64,19 +56,6 @@ impl<T: Transport> EndpointSink<T> {
     /// The handle of the endpoint.
     pub fn ep(&self) -> Handle {
         self.endpoint.header.handle()
-    }
-
-    /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
-    /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports with [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
-    #[inline(always)]
-    pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
-        let (ep, life) = (&*self.endpoint, self.life);
-        let mut receives = ep.receives.lock();
-        if receives.life != life || !receives.connected {
-            cold_path();
-            return Delivery::Other;
-        }
-        receives.deliver(ep.header.handle(), len, solicited, place, &ep.ia.lmrs)
     }
 
     /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
@@ -119,48 +98,19 @@ impl<T: Transport> EndpointSink<T> {
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
-    /// Reports that the endpoint took a buffer of the shared queue for a message that has arrived as a whole, and that it is complete:
-    /// [`EndpointSink::recv_taken`] and [`EndpointSink::recv_done`] in one. It is not complete if the answer is
-    /// [`Verdict::Break`].
-    #[inline]
-    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
-        let (ep, life) = (&*self.endpoint, self.life);
-        let mut receives = ep.receives.lock();
-        // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
-        if let Some(srq) = &ep.srq
-            && receives.life == life
-            && receives.connected
-            && !receives.watched
-        {
-            if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
-                receives.complete(ep.header.handle(), cookie, &Ended::from(&done), false, Some(charge));
-            }
-            return Verdict::Continue;
-        }
-        cold_path();
-        self.arrived_otherwise(receives, done)
-    }
-
     /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
-        self.recvs_done(&[done]);
-    }
-
-    /// Reports that receives are complete, in this order.
-    #[inline]
-    pub fn recvs_done(&self, done: &[RecvDone]) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         if receives.life == life && receives.connected {
-            ep.finish_recvs(&mut receives, done);
+            ep.finish(&mut receives, &done.into());
         } else {
-            cold_path();
-            ep.finish_out_of_time(&mut receives, life, done);
+            ep.keep_out_of_time(&mut receives, life, done.into());
         }
     }
 
-    /// Reports that a receive is complete, in order with [`EndpointSink::recvs_done`], which brought more than its bytes.
+    /// Reports that a receive is complete, in order with [`EndpointSink::recv_done`], which brought more than its bytes.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
         self.endpoint.special_done(self.life, done, what);
     }
@@ -265,15 +215,15 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Does what [`EndpointSink::recv_arrived`] does, in two steps.
     #[cold]
-    fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
+    pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
         if receives.life != self.life {
-            self.endpoint.finish_out_of_time(&mut receives, self.life, &[done]);
+            self.endpoint.keep_out_of_time(&mut receives, self.life, done.into());
             return Verdict::Continue;
         }
         drop(receives);
         let verdict = self.recv_taken(done.id);
         if verdict == Verdict::Continue {
-            self.recvs_done(&[done]);
+            self.recv_done(done);
         }
         verdict
     }

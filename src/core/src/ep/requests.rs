@@ -5,7 +5,6 @@
 //! unsignalled ones need no report, and it needs no list of requests that end in their order. The completions of one
 //! report enter their EVD under one lock.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::diagnostics::COMPLETION;
@@ -26,7 +25,7 @@ use crate::users::Use;
 
 /// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
+pub(crate) enum Work {
     /// A data transfer of so many bytes.
     Transfer(Transfer, u64),
     /// One of those that not every version of the interface has.
@@ -63,7 +62,7 @@ const _: () = assert!(size_of::<Work>() == 16);
 
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct InFlight {
+pub(crate) struct InFlight {
     /// The mark that the transport gave it.
     pub mark: Mark,
     pub cookie: u64,
@@ -72,20 +71,6 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
-    #[inline(always)]
-    pub fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        // By reference, so that they are read under the lock of the queue, straight into their place.
-        let Work::Transfer(transfer, len) = &self.work else { return false };
-        if self.asks_for_nothing(Status::Success) {
-            return false;
-        }
-        let status = Status::Success;
-        let completion = || Completion { ep, cookie: self.cookie, len: *len, status, transfer: *transfer };
-        evd.push(|| Queued::transfer(completion(), None), || self.notifies(status));
-        true
-    }
-
     /// Adds the completion, unless the request succeeded and asked for no event then.
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         if self.asks_for_nothing(status) {
@@ -103,13 +88,13 @@ impl InFlight {
     }
 
     #[inline(always)]
-    fn asks_for_nothing(&self, status: Status) -> bool {
+    pub fn asks_for_nothing(&self, status: Status) -> bool {
         self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
     }
 
     /// Of a request, the poster alone decides.
     #[inline(always)]
-    fn notifies(&self, status: Status) -> bool {
+    pub fn notifies(&self, status: Status) -> bool {
         notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
@@ -117,7 +102,7 @@ impl InFlight {
 /// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
 /// earlier ones. Their numbers are those that the queue gives its values.
 #[derive(Default)]
-pub(super) struct Flight {
+pub(crate) struct Flight {
     requests: Fifo<InFlight>,
 }
 
@@ -148,7 +133,7 @@ impl Flight {
 
     /// The oldest request, if that one, and no other one, has a mark of at most `reached`.
     #[inline(always)]
-    fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
+    pub fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
         if self.requests.get(1).is_some_and(|next| next.mark <= reached) {
             return None;
         }
@@ -184,7 +169,7 @@ impl Flight {
 
 /// The handling of requests that are posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
+pub(crate) enum Gate {
     /// Requests go to the transport.
     Open,
     /// Requests are accepted and flushed at once.
@@ -203,7 +188,7 @@ fn request_gate(state: State) -> Gate {
 }
 
 /// The part of an endpoint that is behind the lock on its requests.
-pub(super) struct Requests<T: Transport> {
+pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
     pub state: State,
@@ -356,31 +341,6 @@ impl<T: Transport> Requests<T> {
 
     /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
     /// and they were the last ones.
-    #[inline(always)]
-    pub fn complete_through(&mut self, ep: Handle, reached: Mark) -> bool {
-        if let Some(evd) = &self.evd
-            && let Some(oldest) = self.flight.only_through(reached)
-            && oldest.value().succeed(evd, ep)
-        {
-            oldest.skip();
-            if self.draining {
-                cold_path();
-                return self.flight.is_empty();
-            }
-            return false;
-        }
-        cold_path();
-        self.complete_several(ep, reached)
-    }
-
-    /// Queues the completions of a request that was done when it was posted, and of those before it, which end a connection no
-    /// more than a post does.
-    #[inline(always)]
-    pub fn complete_posted(&mut self, ep: Handle, reached: Mark) {
-        let _ = self.complete_through(ep, reached);
-    }
-
-    /// Does what [`Requests::complete_through`] does, where it is not one request.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: Mark) -> bool {
         let flight = &mut self.flight;
@@ -428,7 +388,7 @@ impl<T: Transport> Requests<T> {
 /// # Errors
 /// [`Error::LengthError`].
 #[inline(always)]
-pub(super) fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
+pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
     let (fits, len) = match transfer {
         Transfer::Write => (total <= remote && total <= max_rdma, total),
         Transfer::Read => (total >= remote && remote <= max_rdma, remote),

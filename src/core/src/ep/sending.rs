@@ -56,7 +56,7 @@ impl<T: Transport> Sending<T> {
 }
 
 /// The locked requests of an endpoint.
-pub(super) struct Locked<'a, T: Transport> {
+pub(crate) struct Locked<'a, T: Transport> {
     requests: MutexGuard<'a, Requests<T>>,
     /// Dropped behind the guard.
     turn: Turn<'a, T>,
@@ -124,14 +124,6 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 
 impl<T: Transport> TxGuard<'_, T> {
     /// Reports what [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done) does.
-    #[inline(never)]
-    #[must_use]
-    pub fn requests_done(&mut self, reached: Mark) -> bool {
-        let ep = self.ep();
-        self.0.complete_several(ep, reached)
-    }
-
-    /// Does what [`TxGuard::requests_done`] does, but in line, and quickest for one request.
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: Mark) -> bool {
@@ -148,7 +140,7 @@ impl<T: Transport> TxGuard<'_, T> {
 impl<T: Transport> Endpoint<T> {
     /// Locks the requests.
     #[inline(always)]
-    pub(super) fn requests(&self) -> Locked<'_, T> {
+    pub(crate) fn requests(&self) -> Locked<'_, T> {
         self.locked(self.sending.requests.lock())
     }
 

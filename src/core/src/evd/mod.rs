@@ -12,19 +12,18 @@
 
 mod queue;
 
-use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::lock::{Mutex, MutexGuard};
 
-pub(crate) use queue::{Batch, Queued, WaitState};
-use queue::{Queue, Tell};
+use queue::Tell;
+pub(crate) use queue::{Batch, More, Queue, Queued, WaitState};
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
+use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::ia::Ia;
 use crate::patience::Patience;
 use crate::slab::{Header, Kind, Object};
@@ -51,9 +50,9 @@ pub struct Evd<T: Transport> {
     ia: Arc<Ia<T>>,
     streams: Streams,
     cq: Option<T::Cq>,
-    queue: Mutex<Queue<T>>,
+    pub(crate) queue: Mutex<Queue<T>>,
     /// Whether the queue holds an event or a thread waits: if not, a dequeue need not lock it. Changed under its lock.
-    busy: AtomicBool,
+    pub(crate) busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
     patience: Patience,
@@ -294,80 +293,20 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Takes the oldest event, whether announced or not.
+    /// Looks for an event and takes the oldest one.
     ///
     /// # Errors
-    /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
+    /// Those of [`Evd::take`].
     pub fn dequeue(&self) -> Result<Event> {
-        self.dequeue_with(|&completion| completion.into(), |event| event)
-    }
-
-    /// Does what [`Evd::dequeue`] does, and hands the event over as it lies in the queue: the end of a transfer to
-    /// `transfer`, which is called under the lock of the queue, and any event to `other`.
-    ///
-    /// # Errors
-    /// Those of [`Evd::dequeue`].
-    pub fn dequeue_with<R>(
-        &self,
-        transfer: impl FnOnce(&Completion) -> R,
-        other: impl FnOnce(Event) -> R,
-    ) -> Result<R> {
-        if self.look() { self.take_with(transfer, other) } else { Err(Error::QueueEmpty) }
-    }
-
-    /// Does what [`Evd::dequeue_with`] does behind [`Evd::look`].
-    ///
-    /// # Errors
-    /// Those of [`Evd::dequeue`].
-    #[inline(always)]
-    pub fn take_with<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
-        let mut queue = self.queue.lock();
-        if let Some(result) = queue.take_completion(transfer) {
-            // Nobody waits, as was found.
-            if queue.is_empty() {
-                self.busy.store(false, Ordering::Release);
-            }
-            drop(queue);
-            return Ok(result);
-        }
-        cold_path();
-        drop(queue);
-        self.take_other().map(other)
+        self.look();
+        self.take(|&completion| completion.into(), |event| event)
     }
 
     #[cold]
     #[inline(never)]
-    fn take_other(&self) -> Result<Event> {
+    pub(crate) fn take_any(&self) -> Result<Event> {
         let queued = self.queue().take()?;
         Ok(queued.settle())
-    }
-
-    /// Takes the end of a transfer and shows it to `transfer`, if it is the oldest event and a wait for one event would end
-    /// with it at once, and tells how many events remain. For whatever else, a wait begins. To be called behind
-    /// [`Evd::look`].
-    #[inline(always)]
-    pub fn take_ready(&self, transfer: impl FnOnce(&Completion)) -> Option<usize> {
-        let mut queue = self.queue.lock();
-        if !queue.is_ready() {
-            return None;
-        }
-        queue.take_completion(transfer)?;
-        let more = queue.len();
-        // Nobody waits, as was found.
-        if more == 0 {
-            self.busy.store(false, Ordering::Release);
-        }
-        Some(more)
-    }
-
-    /// Whether the queue holds an event or a thread waits, after a look for completions in the transport if that was not so.
-    /// If not, a dequeue would find nothing.
-    #[inline(always)]
-    pub fn look(&self) -> bool {
-        self.is_busy() || {
-            self.poll();
-            self.is_busy()
-        }
     }
 
     /// Whether the queue holds an event or a thread waits.
@@ -399,26 +338,10 @@ impl<T: Transport> Evd<T> {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Queues an event; `notifies` makes it a notification event. If there is no room the event is lost, and the loss is
-    /// reported as an asynchronous event. Both are asked under the lock of the queue, so that the event goes straight to its
-    /// place.
-    #[inline(always)]
-    pub(crate) fn push(&self, queued: impl FnOnce() -> Queued, notifies: impl FnOnce() -> bool) {
-        let mut queue = self.queue.lock();
-        let kept = queue.add(queued);
-        self.busy.store(true, Ordering::Release);
-        if kept && !queue.is_watched() {
-            drop(queue);
-            return;
-        }
-        cold_path();
-        self.end_push(queue, kept, notifies());
-    }
-
     /// Tells of the event that [`Evd::push`] has queued, or reports that it is lost.
     #[cold]
     #[inline(never)]
-    fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
+    pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
         if kept {
             let tell = queue.tell(usize::from(notifies));
             drop(queue);

@@ -18,13 +18,13 @@ use crate::waker::Waker;
 /// because an [`Event`] as a whole would be copied on its way.
 pub(crate) struct Queued {
     /// Meaningless if there is another event.
-    completion: Completion,
-    more: More,
+    pub(crate) completion: Completion,
+    pub(crate) more: More,
 }
 
 /// What belongs to the end of a transfer, or is queued in its place. One byte of its own says which.
 #[repr(u8)]
-enum More {
+pub(crate) enum More {
     Nothing,
     /// The entry of a shared receive queue that it keeps occupied.
     #[expect(dead_code)] // its drop counts
@@ -62,7 +62,7 @@ impl Queued {
 
     /// Shows it to a tracer, if it is the end of a request or a receive, and puts it into its place.
     #[inline(never)]
-    fn show_and_put(self, place: Vacancy<'_, Queued>) {
+    pub(crate) fn show_and_put(self, place: Vacancy<'_, Queued>) {
         match self.more {
             More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
             More::Event(_) => {}
@@ -86,7 +86,7 @@ impl Queued {
     /// Settles the books when the program takes the end of a transfer, which is left in its place; false if this is another
     /// event.
     #[inline(always)]
-    fn release(&mut self) -> bool {
+    pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {
             if !matches!(self.more, More::Charge(_)) {
                 return false;
@@ -115,15 +115,15 @@ pub(crate) struct Wait {
 }
 
 pub(crate) struct Queue<T: Transport> {
-    events: Fifo<Queued>,
+    pub(crate) events: Fifo<Queued>,
     pub qlen: usize,
     pub enabled: bool,
     pub waitable: bool,
     dead: bool,
-    wait: Option<Wait>,
+    pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
     /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
-    watched: bool,
+    pub(crate) watched: bool,
     feeds: [usize; 3],
     /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
     pub requests: usize,
@@ -158,12 +158,6 @@ impl<T: Transport> Queue<T> {
         self.events.len()
     }
 
-    /// Whether there is no event.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
-    }
-
     /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
     pub fn is_busy(&self) -> bool {
@@ -174,12 +168,6 @@ impl<T: Transport> Queue<T> {
     #[inline(always)]
     pub fn has_waiter(&self) -> bool {
         self.wait.is_some()
-    }
-
-    /// Whether [`Queue::tell`] is to be asked about new events.
-    #[inline(always)]
-    pub fn is_watched(&self) -> bool {
-        self.watched
     }
 
     fn set_wait(&mut self, wait: Option<Wait>) {
@@ -236,38 +224,6 @@ impl<T: Transport> Queue<T> {
             self.shown = Some(data.clone());
         }
         Some(queued)
-    }
-
-    /// Takes the oldest event for a dequeue and shows it to `transfer`, if it is the end of a transfer; `None` if it is
-    /// another one, there is none, or a thread waits. Its buffer no longer counts then.
-    #[inline(always)]
-    pub fn take_completion<R>(&mut self, transfer: impl FnOnce(&Completion) -> R) -> Option<R> {
-        if self.wait.is_some() {
-            return None;
-        }
-        // Nothing is left in it that needs a drop.
-        self.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))
-    }
-
-    /// Adds an event; false if there is no room.
-    #[inline(always)]
-    pub fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
-        let Some(place) = self.events.vacancy() else { return false };
-        let Queued { completion, more } = queued();
-        match more {
-            More::Nothing | More::Charge(_) => {
-                place.fill(Queued { completion, more });
-                probes::completed(&completion);
-            }
-            more => Queued { completion, more }.show_and_put(place),
-        }
-        true
-    }
-
-    /// Whether a wait for one event that begins now ends at once.
-    #[inline]
-    pub fn is_ready(&self) -> bool {
-        self.waitable && !self.dead
     }
 
     /// Takes all events, and the private data of those taken before; they are gone with what this returns.
