@@ -58,7 +58,7 @@ mod waker;
 pub use addr::Comm;
 pub use agent::Agent;
 pub use cno::Cno;
-pub use ep::{Change, Endpoint, EpAttributes, EpParts, EpStatus};
+pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};
 pub use error::{Error, Result};
 pub use evd::{Evd, EvdStatus};
 pub use event::{CompletionFlags, Event, Feed, Streams};
@@ -75,3 +75,4 @@ pub use slab::{
 };
 pub use sp::{Cr, Csp, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};
+pub use transport::Change;

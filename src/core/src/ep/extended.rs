@@ -14,21 +14,7 @@ use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::Rmr;
-use crate::transport::{Operation, RecvDone, RemoteSegment, Special, Transport};
-
-/// The change that an atomic operation makes to eight bytes of the peer's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// This is added, modulo 2⁶⁴.
-    Add(u64),
-    /// They are replaced, if they are as expected.
-    Swap {
-        /// The value that is replaced.
-        expected: u64,
-        /// What it is replaced by.
-        new: u64,
-    },
-}
+use crate::transport::{Change, Operation, RecvDone, RemoteSegment, Special, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write that takes a receive of the peer behind it, for which it brings `value`. Without segments nothing is
@@ -74,11 +60,9 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let RemoteSegment { addr, len, key } = remote;
-        let (operation, kind) = match change {
-            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Extended::FetchAdd),
-            Change::Swap { expected, new } => {
-                (Operation::CompareSwap { addr, key, expected, new }, Extended::CompareSwap)
-            }
+        let kind = match change {
+            Change::Add(_) => Extended::FetchAdd,
+            Change::Swap { .. } => Extended::CompareSwap,
         };
         let count = segments.count();
         self.post_any(
@@ -99,7 +83,7 @@ impl<T: Transport> Endpoint<T> {
                     [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
                     _ => return Err(Error::LengthError),
                 }
-                Ok((operation, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
+                Ok((Operation::Atomic { addr, key, change }, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
     }

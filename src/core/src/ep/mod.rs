@@ -25,7 +25,6 @@ pub use crate::ep_state::{Next, State, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
 pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
-pub use extended::Change;
 pub use modify::{Changes, Value};
 pub use recv::RecvInfo;
 pub use report::EndpointSink;

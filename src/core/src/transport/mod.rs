@@ -61,8 +61,8 @@ pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Place, RecvDone, Special, Verdict};
 pub use work::{
-    BindTarget, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request,
-    RequestId, Segment, ShortSend,
+    BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
+    Request, RequestId, Segment, ShortSend,
 };
 
 use crate::addr::Address;
@@ -183,8 +183,8 @@ impl Armed {
 
 /// Keys of a registered region.
 pub trait RegionKeys {
-    /// Names the region in local segments.
-    fn local_key(&self) -> u32;
+    /// Names the region in local segments; as wide as a transport may need.
+    fn local_key(&self) -> u64;
     /// Names the region to peers; 0 if no remote right was granted.
     fn remote_key(&self) -> u32;
 }
