@@ -29,17 +29,16 @@
 //! A wait in a signal handler that interrupted a wait of its thread has a waker of its own and takes nothing from the
 //! outer one.
 
-use std::any::Any;
-use std::cell::RefCell;
+mod pending;
+mod timing;
+
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
-use host::per_thread::PerThread;
 use host::poll;
 
 use crate::cno::Cno;
@@ -52,39 +51,14 @@ use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
 use crate::waker::{Place, Waker};
 
-/// The time for which a wait looks for work before it sleeps.
-const LOOK: Duration = Duration::from_micros(30);
-/// The time for which it looks before it offers its processor to others, once.
-const GLANCE: Duration = Duration::from_micros(5);
-/// A processor that comes back only after this time was taken.
-const TAKEN: Duration = Duration::from_micros(2);
+pub use pending::abandon;
+pub use timing::Limit;
+use timing::Timing;
+
 /// The longest sleep where nothing reports new work.
 const BLIND: Duration = Duration::from_millis(1);
-/// The first sleep of a wait on a word that others may be able to change back, which would keep a wake-up from the thread
-/// that falls asleep at this very moment. Each further sleep of the wait may be twice as long, up to the longest one.
-const FIRST: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_secs(3600);
 /// Descriptors that one sleep can watch: the thread's own and those of completion queues.
 pub const MAX_FDS: usize = 17;
-
-/// Time limit of a wait.
-#[derive(Clone, Copy, Debug)]
-pub enum Limit {
-    /// The wait ends after this time, counted from when it has found that it must wait.
-    Within(Duration),
-    /// The wait has no limit.
-    Never,
-}
-
-impl Limit {
-    /// The limit in `micros` microseconds from now; `None` for no limit.
-    pub fn from_micros(micros: Option<u32>) -> Self {
-        match micros {
-            Some(micros) => Limit::Within(Duration::from_micros(micros.into())),
-            None => Limit::Never,
-        }
-    }
-}
 
 /// What a thread sleeps on; plain data. It stays there until the wait is resumed, or the thread ends.
 #[derive(Clone, Copy)]
@@ -132,128 +106,10 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// The state of the sleeping waits of a thread, each in a box that holds an `Option` of it.
-#[derive(Default)]
-struct Pending {
-    /// There can be more than one, because an agent or a signal handler may wait too.
-    waits: Vec<Box<dyn Any>>,
-    /// The box of the last wait, for the next one.
-    spare: Option<Box<dyn Any>>,
-}
-
-static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
-
-/// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
-fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
-    let mut wait = Some(wait);
-    #[expect(clippy::disallowed_methods, reason = "a thread has one of the reserve for good, or a few")]
-    let kept = PENDING.with(|pending| {
-        let mut pending = pending.borrow_mut();
-        let mut place = pending.spare.take().unwrap_or_else(|| Box::new(None::<W>));
-        match place.downcast_mut::<Option<W>>() {
-            Some(place) => *place = wait.take(),
-            None => place = Box::new(wait.take()),
-        }
-        pending.waits.push(place);
-    });
-    match (kept, wait) {
-        (None, Some(wait)) => Err(wait),
-        _ => Ok(()),
-    }
-}
-
-/// Takes off the last wait of the calling thread, which sleeps and will not be resumed.
-pub fn abandon() {
-    // What the wait holds goes when the list is not borrowed any more.
-    drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
-}
-
-/// The waker for a wait that begins.
-fn waker() -> Option<Arc<Waker>> {
-    let interrupted = PENDING.with(|pending| !pending.borrow().waits.is_empty());
-    if interrupted == Some(true) { Waker::another() } else { Waker::current() }
-}
-
-fn pop_pending<W: Any>() -> Option<W> {
-    let last = PENDING.with(|pending| {
-        let mut pending = pending.borrow_mut();
-        let mut last = pending.waits.pop()?;
-        let wait = last.downcast_mut::<Option<W>>().and_then(Option::take);
-        pending.spare = Some(last);
-        wait
-    });
-    last.flatten()
-}
-
 /// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
 /// cancelled meanwhile.
 fn sleep_briefly() {
     let _ = poll::wait([None], Some(BLIND));
-}
-
-/// The time of a wait that has found nothing yet.
-struct Timing {
-    began: Instant,
-    /// When it ends at the latest.
-    end: Option<Instant>,
-    /// Whether it is to look for work before it sleeps.
-    looks: bool,
-    /// Whether it has offered its processor to others.
-    offered: bool,
-    /// Whether others took it.
-    taken: bool,
-    slept: bool,
-    /// The longest that it may sleep on a word next.
-    longest_sleep: Duration,
-}
-
-impl Timing {
-    fn begin(patience: &Patience, limit: Limit) -> Self {
-        let began = Instant::now();
-        let end = match limit {
-            Limit::Within(time) => began.checked_add(time),
-            Limit::Never => None,
-        };
-        Timing { began, end, looks: patience.looks(), offered: false, taken: false, slept: false, longest_sleep: FIRST }
-    }
-
-    /// True if the wait is to look once more; false if it is to sleep.
-    fn goes_on_looking(&mut self, patience: &Patience, now: Instant) -> bool {
-        if !self.looks {
-            return false;
-        }
-        let looked = now.duration_since(self.began);
-        if looked < GLANCE {
-            return true;
-        }
-        if !self.offered {
-            self.offered = true;
-            thread::yield_now();
-            if now.elapsed() >= TAKEN {
-                self.taken = true;
-                if patience.note_kept() {
-                    return false;
-                }
-            }
-        }
-        if looked < LOOK {
-            return true;
-        }
-        self.stop(patience);
-        false
-    }
-
-    /// The wait has looked to the end, or has found what it looked for.
-    fn stop(&self, patience: &Patience) {
-        if self.looks && !self.taken {
-            patience.note_free();
-        }
-    }
-
-    /// True if the time is up.
-    fn is_over(&self, now: Instant) -> bool {
-        self.end.is_some_and(|end| now >= end)
-    }
 }
 
 /// A dispatcher on whose completion queue a thread hears of new work, until this is dropped.
@@ -389,7 +245,7 @@ impl<W: Target> Wait<W> {
     /// Looks for the end of the wait; if there is none, sets up a sleep.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
-            self.waker = waker();
+            self.waker = pending::waker();
         }
         let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
         if !self.timing.slept {
@@ -415,7 +271,7 @@ impl<W: Target> Wait<W> {
             }
         };
         self.timing.slept = true;
-        match push_pending(self) {
+        match pending::push(self) {
             Ok(()) => Step::Sleep(sleep),
             Err(mut wait) => {
                 wait.disarm();
@@ -426,7 +282,7 @@ impl<W: Target> Wait<W> {
 
     /// Continues after a sleep; `interrupted` tells whether a signal ended it. `None` if the thread has no such wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
-        let mut wait = pop_pending::<Self>()?;
+        let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
@@ -482,8 +338,7 @@ fn prepare_sleep<'a>(
     if fds.is_empty() {
         let (word, value, shared) = match alarm {
             Some((alarm, value)) => {
-                at_most(timing.longest_sleep);
-                timing.longest_sleep = (timing.longest_sleep * 2).min(LONGEST);
+                at_most(timing.next_sleep());
                 waker.prepare_sleep(Place::Word(alarm.clone()));
                 (alarm.word(), value, true)
             }
