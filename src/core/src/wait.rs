@@ -391,11 +391,12 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn check(&mut self) -> Option<EvdOutcome> {
-        let outcome = self.evd.with_wait(|wait| {
-            let ended = wait.check()?;
-            wait.leave();
-            Some(ended)
-        })?;
+        let outcome = {
+            let mut queue = self.evd.queue();
+            let ended = queue.check_wait()?;
+            queue.end_wait();
+            ended
+        };
         self.entered = false;
         Some(match outcome {
             Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
@@ -405,7 +406,7 @@ impl<T: Transport> Target for EvdWait<T> {
 
     fn fail(&mut self, error: Error) -> EvdOutcome {
         self.entered = false;
-        EvdOutcome { result: Err(error), more: self.evd.with_wait(|wait| wait.leave()) }
+        EvdOutcome { result: Err(error), more: self.evd.queue().end_wait() }
     }
 
     fn leave(&mut self) {
@@ -415,13 +416,13 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
-        let requests = self.evd.with_wait(|wait| wait.block(waker));
+        let requests = self.evd.queue().block(waker);
         watches.push(Watch::begin(self.evd.clone(), requests));
     }
 
     fn hears(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Hears {
         // An endpoint whose requests complete here may have come before the thread was said to sleep.
-        let all = watches.iter().all(|watch| watch.requests) || !self.evd.with_wait(|wait| wait.block(waker));
+        let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
         if all { Hears::All } else { Hears::Again }
     }
 }
@@ -434,10 +435,10 @@ impl<T: Transport> Target for EvdWait<T> {
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
 pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit, looked: bool) -> Step<EvdOutcome> {
     // Events that arrived before the call count as queued at its entry.
-    if !looked && evd.with_wait(|wait| wait.is_short_of(threshold)) {
+    if !looked && evd.queue().len() < threshold {
         evd.poll();
     }
-    if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
+    if let Err(error) = evd.queue().begin_wait(threshold) {
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
     let mut target = EvdWait { evd, entered: true };

@@ -161,26 +161,6 @@ impl EpAttributes {
         }
     }
 
-    /// The largest message.
-    pub fn message_limit(&self, limits: &AdapterAttributes) -> u64 {
-        if self.max_message_size == 0 { limits.max_message } else { self.max_message_size }
-    }
-
-    /// The largest RDMA transfer.
-    pub fn rdma_limit(&self, limits: &AdapterAttributes) -> u64 {
-        if self.max_rdma_size == 0 { limits.max_rdma } else { self.max_rdma_size }
-    }
-
-    /// Segments of an RDMA read.
-    pub fn read_segments(&self, limits: &AdapterAttributes) -> usize {
-        if self.max_rdma_read_iov == 0 { limits.max_segments_read } else { self.max_rdma_read_iov }
-    }
-
-    /// Segments of an RDMA write.
-    pub fn write_segments(&self, limits: &AdapterAttributes) -> usize {
-        if self.max_rdma_write_iov == 0 { limits.max_segments_write } else { self.max_rdma_write_iov }
-    }
-
     /// The way in which the receive stream feeds its dispatcher. Receives of a shared queue cannot be
     /// posted unsignalled.
     pub fn recv_feed(&self, srq: bool) -> Feed {

@@ -194,10 +194,10 @@ impl<T: Transport> Endpoint<T> {
             requests.enter(ep.header.handle(), state);
             receives.set_watermarks(control.attr.soft_watermark, control.attr.hard_watermark);
             if let Some(evd) = &requests.evd {
-                evd.add_requests(requests.feed);
+                evd.add_feed(requests.feed, true);
             }
             if let Some(evd) = &receives.evd {
-                evd.add_feed(receives.feed);
+                evd.add_feed(receives.feed, false);
             }
         }
         ia.adopt_shared(ep.clone()).inspect_err(|_| {
@@ -235,10 +235,12 @@ impl<T: Transport> Endpoint<T> {
         requests.zone = zone;
         requests.feed = attr.request_feed();
         requests.max_segments = attr.max_request_iov;
-        requests.max_read_segments = attr.read_segments(limits);
-        requests.max_write_segments = attr.write_segments(limits);
-        requests.max_message = attr.message_limit(limits);
-        requests.max_rdma = attr.rdma_limit(limits);
+        let segments = |asked: usize, most| if asked == 0 { most } else { asked };
+        let bytes = |asked: u64, most| if asked == 0 { most } else { asked };
+        requests.max_read_segments = segments(attr.max_rdma_read_iov, limits.max_segments_read);
+        requests.max_write_segments = segments(attr.max_rdma_write_iov, limits.max_segments_write);
+        requests.max_message = bytes(attr.max_message_size, limits.max_message);
+        requests.max_rdma = bytes(attr.max_rdma_size, limits.max_rdma);
         Ok(())
     }
 

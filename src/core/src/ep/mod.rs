@@ -26,6 +26,5 @@ pub use attr::{EpAttributes, Watermark};
 pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use modify::{Changes, Value};
-pub use recv::RecvInfo;
 pub use report::EndpointSink;
 pub use sending::TxGuard;

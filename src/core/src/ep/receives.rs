@@ -192,7 +192,7 @@ impl<T: Transport> Receives<T> {
     /// Lets go of the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
-            evd.remove_feed(self.feed);
+            evd.remove_feed(self.feed, false);
         }
     }
 

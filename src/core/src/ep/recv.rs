@@ -16,16 +16,6 @@ use crate::probes;
 use crate::srq::Srq;
 use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
 
-/// The buffers that an endpoint has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecvInfo {
-    /// Buffers allocated to the endpoint whose completion was not generated.
-    pub allocated: usize,
-    /// Completions that the endpoint would generate if all messages that it is receiving
-    /// were complete.
-    pub span: usize,
-}
-
 impl<T: Transport> Endpoint<T> {
     /// Posts a receive of any kind.
     #[inline(never)]
@@ -138,12 +128,11 @@ impl<T: Transport> Endpoint<T> {
         self.act_on(passed);
     }
 
-    /// The buffers that the endpoint has at this moment.
-    pub fn recv_query(&self) -> RecvInfo {
+    /// The number of buffers that the endpoint has and whose completions were not queued yet. It would queue as many if all
+    /// messages that it is receiving were complete.
+    pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
-        let receives = self.receives.lock();
-        let allocated = receives.buffers();
-        RecvInfo { allocated, span: allocated }
+        self.receives.lock().buffers()
     }
 
     /// Does what passed watermarks call for; called without a lock.

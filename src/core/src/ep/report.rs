@@ -10,7 +10,6 @@ use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
-use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
 use crate::slab::Handle;
@@ -136,21 +135,6 @@ impl<T: Transport> EndpointSink<T> {
     #[must_use]
     pub fn requests_done(&self, reached: Mark) -> bool {
         self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
-    }
-
-    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
-    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`](crate::transport::Transport::KEEPS_TX).
-    #[inline(always)]
-    pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
-        self.endpoint.lock_tx_of(self.life)
-    }
-
-    /// Does what [`EndpointSink::lock_tx`] does, but does not wait for another thread that has it locked, or has locked
-    /// the requests of the endpoint for a call of the program. Then the answer is `None`, and after that thread has done
-    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called.
-    #[inline(always)]
-    pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
-        self.endpoint.try_lock_tx_of(self.life)
     }
 
     /// Continues the end of the connection, which waited for the last request.

@@ -249,7 +249,7 @@ impl<T: Transport> Requests<T> {
     /// Lets go of the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
-            evd.remove_requests(self.feed);
+            evd.remove_feed(self.feed, true);
         }
     }
 

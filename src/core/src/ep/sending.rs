@@ -13,6 +13,7 @@ use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
 
 use crate::ep::endpoint::Endpoint;
+use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{Mark, Transport};
@@ -141,38 +142,7 @@ impl<T: Transport> Endpoint<T> {
     /// Locks the requests.
     #[inline(always)]
     pub(crate) fn requests(&self) -> Locked<'_, T> {
-        self.locked(self.sending.requests.lock())
-    }
-
-    #[inline(always)]
-    fn locked<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Locked<'a, T> {
-        Locked { requests, turn: Turn(self) }
-    }
-
-    /// Locks the requests for the transport; `None` if this life is over.
-    #[inline(always)]
-    pub(super) fn lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        self.tx_of(self.sending.requests.lock(), life)
-    }
-
-    /// Does what [`Endpoint::lock_tx_of`] does, but leaves its turn to a thread that has the requests locked.
-    #[inline(always)]
-    pub(super) fn try_lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        match self.sending.requests.try_lock() {
-            Some(requests) => self.tx_of(requests, life),
-            None => self.tx_of(self.sending.now_or_later()?, life),
-        }
-    }
-
-    /// What the transport keeps, if it belongs to this life.
-    #[inline(always)]
-    fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>, life: u64) -> Option<TxGuard<'a, T>> {
-        if requests.life != life {
-            cold_path();
-            drop(self.locked(requests));
-            return None;
-        }
-        Some(TxGuard(self.locked(requests)))
+        Locked { requests: self.sending.requests.lock(), turn: Turn(self) }
     }
 
     /// Has the transport look again at the queue pair for which other threads left their turn to this one.
@@ -190,5 +160,33 @@ impl<T: Transport> Endpoint<T> {
             // Another turn may be left until this thread has freed the lock.
             drop(requests);
         }
+    }
+}
+
+impl<T: Transport> EndpointSink<T> {
+    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
+    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`].
+    #[inline(always)]
+    pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
+        self.tx_of(self.endpoint.sending.requests.lock())
+    }
+
+    /// As [`EndpointSink::lock_tx`], but does not wait for another thread that has the requests of the endpoint locked, in a
+    /// report or in a call of the program. The answer is `None` then, and
+    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called when that thread is done.
+    #[inline(always)]
+    pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
+        let sending = &self.endpoint.sending;
+        self.tx_of(match sending.requests.try_lock() {
+            Some(requests) => requests,
+            None => sending.now_or_later()?,
+        })
+    }
+
+    /// What the transport keeps, if it belongs to the life of this sink.
+    #[inline(always)]
+    fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
+        let locked = Locked { requests, turn: Turn(&self.endpoint) };
+        (locked.life == self.life).then(|| TxGuard(locked))
     }
 }

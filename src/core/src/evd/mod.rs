@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use host::lock::{Mutex, MutexGuard};
 
 use queue::Tell;
-pub(crate) use queue::{Batch, More, Queue, Queued, WaitState};
+pub(crate) use queue::{Batch, More, Queue, Queued};
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
@@ -317,7 +317,7 @@ impl<T: Transport> Evd<T> {
 
     /// Locks the queue.
     #[inline]
-    fn queue(&self) -> Locked<'_, T> {
+    pub(crate) fn queue(&self) -> Locked<'_, T> {
         Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
@@ -393,44 +393,30 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this dispatcher.
-    pub(crate) fn add_feed(&self, feed: Feed) {
-        *self.queue().feed_count(feed) += 1;
-    }
-
-    /// Undoes [`Evd::add_feed`].
-    pub(crate) fn remove_feed(&self, feed: Feed) {
-        *self.queue().feed_count(feed) -= 1;
-    }
-
-    /// As [`Evd::add_feed`], for the completions of an endpoint's requests. A waiter that sleeps wakes, because it has to
-    /// hear of them from now on.
-    pub(crate) fn add_requests(&self, feed: Feed) {
+    /// Counts a stream of an endpoint that feeds this dispatcher; `requests` says that it is that of its requests. A waiter that
+    /// sleeps then wakes, because it has to hear of their completions from now on.
+    pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
-            *queue.feed_count(feed) += 1;
-            queue.requests += 1;
-            queue.waker()
+            queue.feeds[feed as usize] += 1;
+            queue.requests += usize::from(requests);
+            queue.waker().filter(|_| requests)
         };
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    /// Undoes [`Evd::add_requests`].
-    pub(crate) fn remove_requests(&self, feed: Feed) {
+    /// Undoes [`Evd::add_feed`].
+    pub(crate) fn remove_feed(&self, feed: Feed, requests: bool) {
         let mut queue = self.queue();
-        *queue.feed_count(feed) -= 1;
-        queue.requests -= 1;
-    }
-
-    pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
-        f(&mut WaitState { queue: &mut self.queue() })
+        queue.feeds[feed as usize] -= 1;
+        queue.requests -= usize::from(requests);
     }
 }
 
 /// The locked queue of a dispatcher.
-struct Locked<'a, T: Transport> {
+pub(crate) struct Locked<'a, T: Transport> {
     queue: MutexGuard<'a, Queue<T>>,
     busy: &'a AtomicBool,
 }

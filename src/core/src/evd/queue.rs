@@ -124,7 +124,8 @@ pub(crate) struct Queue<T: Transport> {
     cno: Option<Use<Cno<T>>>,
     /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
     pub(crate) watched: bool,
-    feeds: [usize; 3],
+    /// The streams of endpoints that feed the dispatcher, by [`Feed`].
+    pub feeds: [usize; 3],
     /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
     pub requests: usize,
     /// The private data of the last event taken that had some. The program was given their address, and the endpoint may
@@ -272,10 +273,6 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    pub fn feed_count(&mut self, feed: Feed) -> &mut usize {
-        &mut self.feeds[feed as usize]
-    }
-
     /// The configuration that the streams agree on, or the one that restricts most.
     pub fn feed(&self) -> Option<Feed> {
         match self.feeds {
@@ -314,70 +311,61 @@ impl<'a, T: Transport> Batch<'a, T> {
     }
 }
 
-/// A waiting thread's view of the queue, under its lock.
-pub(crate) struct WaitState<'a, T: Transport> {
-    pub queue: &'a mut Queue<T>,
-}
-
-impl<T: Transport> WaitState<'_, T> {
+/// What a waiting thread does with the queue, under its lock.
+impl<T: Transport> Queue<T> {
     /// Makes the calling thread the waiter.
-    pub fn enter(&mut self, threshold: usize) -> Result<()> {
-        if self.queue.wait.is_some() {
+    pub fn begin_wait(&mut self, threshold: usize) -> Result<()> {
+        if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        if !self.queue.waitable {
+        if !self.waitable {
             return Err(Error::InvalidState(Refusal::EvdUnwaitable));
         }
-        if threshold == 0 || threshold > self.queue.qlen {
+        if threshold == 0 || threshold > self.qlen {
             return Err(Error::InvalidParameter(Arg::Threshold));
         }
         if threshold != 1 {
-            match self.queue.feed() {
+            match self.feed() {
                 Some(Feed::Unsignalled) => return Err(Error::InvalidState(Refusal::EvdConfigNotify)),
                 Some(Feed::Solicited) => return Err(Error::InvalidState(Refusal::EvdConfigSolicited)),
                 Some(Feed::Threshold) | None => {}
             }
         }
         // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
-        let announced = self.queue.events.len() >= threshold;
-        self.queue.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
+        let announced = self.events.len() >= threshold;
+        self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         Ok(())
     }
 
-    /// Whether fewer events are queued than a wait for `threshold` needs.
-    pub fn is_short_of(&self, threshold: usize) -> bool {
-        self.queue.events.len() < threshold
-    }
-
     /// The result of the wait if it ends now; `None` if it goes on.
-    pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
-        if self.queue.dead {
+    pub fn check_wait(&mut self) -> Option<Result<(Queued, usize)>> {
+        if self.dead {
             return Some(Err(Error::Aborted));
         }
-        let wait = self.queue.wait.as_ref()?;
+        let wait = self.wait.as_ref()?;
         if wait.refused {
             return Some(Err(Error::InvalidState(Refusal::EvdUnwaitable)));
         }
-        if wait.announced && self.queue.events.len() >= wait.threshold {
-            let queued = self.queue.pop()?;
-            return Some(Ok((queued, self.queue.events.len())));
+        if wait.announced && self.events.len() >= wait.threshold {
+            let queued = self.pop()?;
+            return Some(Ok((queued, self.events.len())));
         }
         None
     }
 
     /// Notes that the thread is going to sleep. Returns whether the completions of any endpoint's requests arrive here.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
-        if let Some(wait) = &mut self.queue.wait
+        if let Some(wait) = &mut self.wait
             && wait.waker.is_none()
         {
             wait.waker = Some(waker.clone());
         }
-        self.queue.requests > 0
+        self.requests > 0
     }
 
     /// Ends the wait. Returns the number of events queued then.
-    pub fn leave(&mut self) -> usize {
-        self.queue.set_wait(None);
-        self.queue.events.len()
+    pub fn end_wait(&mut self) -> usize {
+        self.set_wait(None);
+        self.events.len()
     }
 }
