@@ -77,9 +77,16 @@ impl<V> Fifo<V> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Adds a value for which there was no room.
+    /// Adds a value, whatever the limit, and makes room for it if there is none.
+    #[inline(always)]
+    pub fn add(&mut self, value: V) {
+        if let Err(value) = self.push(value) {
+            self.grow(value);
+        }
+    }
+
     #[cold]
-    pub fn grow(&mut self, value: V) {
+    fn grow(&mut self, value: V) {
         if self.room(1).is_err() || self.push(value).is_err() {
             log::error!("there is no memory for what was to be queued");
         }

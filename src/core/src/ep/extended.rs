@@ -6,7 +6,6 @@
 //! otherwise.
 
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::Ended;
 use crate::ep::requests::{Requests, Work};
 use crate::error::{Access, Arg, Error, Result};
 use crate::event::{CompletionFlags, Extended, Transfer};
@@ -14,7 +13,7 @@ use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::Rmr;
-use crate::transport::{Change, Operation, RecvDone, RemoteSegment, Special, Transport};
+use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write that takes a receive of the peer behind it, for which it brings `value`. Without segments nothing is
@@ -166,20 +165,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(LocalSegment { context: bound.segment.context, addr, len: named.len })
     }
 
-    /// Takes note of a receive that has brought more than its bytes.
-    pub(super) fn special_done(&self, life: u64, done: RecvDone, what: Special) {
-        // The transport has ended the binding. It is gone before a completion tells of that.
-        if let Special::Invalidated(key) = what
-            && let Some(rmr) = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner))
-        {
+    /// Forgets the binding of the remote memory region with this key for peers.
+    pub(super) fn forget_binding(&self, key: u32) {
+        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner));
+        if let Some(rmr) = rmr {
             rmr.forget(|binding| binding.key == key);
-        }
-        let mut receives = self.receives.lock();
-        let ended = Ended { done, special: Some(what) };
-        if receives.life == life && receives.connected {
-            self.finish(&mut receives, &ended);
-        } else {
-            self.keep_out_of_time(&mut receives, life, ended);
         }
     }
 }

@@ -234,25 +234,14 @@ impl<T: Transport> Receives<T> {
 
     /// Keeps the segments of a receive that is posted, all but the first one.
     pub fn keep_others(&mut self, segments: &[Segment]) {
-        for &segment in segments.iter().skip(1) {
-            if let Err(segment) = self.others.push(segment) {
-                self.others.grow(segment);
-            }
-        }
+        segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
     /// Gives the transport the oldest receive that it has not taken yet; false if there is none.
     pub fn take(&mut self, taken: &mut Taken) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         self.given += 1;
-        taken.begin(id);
-        if count > 0 {
-            taken.add(first);
-        }
-        for _ in 1..count {
-            let Some(segment) = self.others.pop() else { break };
-            taken.add(segment);
-        }
+        taken.set(id, count, first, || self.others.pop());
         true
     }
 

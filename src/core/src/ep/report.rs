@@ -100,18 +100,27 @@ impl<T: Transport> EndpointSink<T> {
     /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
+        self.recv_ended(done.into());
+    }
+
+    #[inline(always)]
+    fn recv_ended(&self, ended: Ended) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         if receives.life == life && receives.connected {
-            ep.finish(&mut receives, &done.into());
+            ep.finish(&mut receives, &ended);
         } else {
-            ep.keep_out_of_time(&mut receives, life, done.into());
+            ep.keep_out_of_time(&mut receives, life, ended);
         }
     }
 
     /// Reports that a receive is complete, in order with [`EndpointSink::recv_done`], which brought more than its bytes.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
-        self.endpoint.special_done(self.life, done, what);
+        // The transport has ended the binding. It is gone before a completion says so.
+        if let Special::Invalidated(key) = what {
+            self.endpoint.forget_binding(key);
+        }
+        self.recv_ended(Ended { done, special: Some(what) });
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`crate::transport::QpInit::solicited`]).
