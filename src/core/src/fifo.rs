@@ -47,7 +47,7 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Says with how many values the queue is full, which cannot be more than there is room for.
+    /// Sets the number of values with which the queue is full, at most the number that there is room for.
     pub fn limit(&mut self, limit: usize) {
         self.limit = limit.min(self.slots.len());
     }
@@ -97,7 +97,7 @@ impl<V> Fifo<V> {
     pub fn pop(&mut self) -> Option<V> {
         let value: *const V = self.front()?;
         self.first = self.first.wrapping_add(1);
-        // SAFETY: the slot holds a value, which is read once: it does not count any more.
+        // SAFETY: the slot holds a value, which is read once, because it no longer counts as one of the queue.
         Some(unsafe { value.read() })
     }
 
@@ -123,7 +123,7 @@ impl<V> Fifo<V> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }
     }
 
-    /// The number of the oldest value, if there is one: of all that were ever added, so many were taken.
+    /// The number of the oldest value, if there is one, which is how many values were ever taken.
     pub fn taken(&self) -> usize {
         self.first
     }

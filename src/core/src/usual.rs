@@ -238,7 +238,7 @@ impl<T: Transport> EndpointSink<T> {
     pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
-        // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
+        // Without a watermark to pass it makes no difference that the endpoint has the buffer for a moment.
         if let Some(srq) = &ep.srq
             && receives.life == self.life
             && receives.connected
@@ -304,8 +304,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Whether the queue holds an event or a thread waits; if not, looks for completions in the transport first. If it is
-    /// false, [`Evd::take`] would find nothing.
+    /// Whether the queue holds an event or a thread waits; if not, polls the transport and checks again. If it is false,
+    /// [`Evd::take`] would find nothing.
     #[inline(always)]
     pub fn look(&self) -> bool {
         self.is_busy() || {
@@ -328,8 +328,8 @@ impl<T: Transport> Evd<T> {
         self.take_any().map(other)
     }
 
-    /// Takes the oldest event and shows it to `transfer`, and tells how many remain, if it is the end of a transfer and a
-    /// wait for one event would end with it at once.
+    /// Takes the oldest event if it is the end of a transfer and a wait for one event would end with it at once: shows it to
+    /// `transfer` and returns the number of events that remain.
     #[inline(always)]
     pub fn take_completion<R>(&self, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();

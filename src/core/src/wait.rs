@@ -9,20 +9,20 @@
 //!
 //! # How a wait sleeps
 //! It becomes the waiter and polls for 30 µs, unless polling does not pay (`patience`): after 5 µs it offers its
-//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, looks, and
-//! sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by its waker. Where the thread
-//! sleeps follows from what the transport's `arm` returned:
+//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, checks the
+//! queue, and sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by
+//! its waker. Where the thread sleeps follows from what the transport's `arm` returned:
 //!
 //! | `Armed` | from | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports what comes | shm, where others are to be told as well | the word of its waker, in futex(2) |
+//! | `Reported`: a thread of the provider reports what comes | shm, where other threads must hear of it as well | the word of its waker, in futex(2) |
 //! | `Word`, which others change as well | shm, for a wait that sleeps alone | that word, in futex(2); its waker changes it too |
 //! | `Descriptor` | verbs | the descriptor and a bell of its own, in ppoll(2) |
 //!
 //! A sleep on a word that others change lasts 50 ms at most, the next one of the same wait twice as long, up to an
-//! hour: a process that breaks the rules may restore the old value just when the thread falls asleep. A waiter tells
+//! hour: a process that breaks the rules may restore the old value just when the thread falls asleep. A waiter says to
 //! `arm` whether completions of requests are to end its sleep: if requests of any endpoint complete on its EVD, if
-//! asynchronous events arrive there, of which one tells of a completion without room, and always for a CNO. An endpoint
+//! asynchronous events arrive there, of which one reports a completion without room, and always for a CNO. An endpoint
 //! that gets the EVD for its requests later, or an EVD that is tied to the CNO later, wakes the waiter, which arms
 //! again.
 //!
@@ -139,13 +139,13 @@ impl<T: Transport> Drop for Watch<T> {
 /// Those of one sleep.
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// What the watches of a thread that is about to sleep tell it of.
+/// What a thread that is about to sleep hears of by its watches.
 enum Hears {
     /// All that it waits for.
     All,
     /// Not all; once it has begun new ones, they do.
     Again,
-    /// Not all, and they cannot: it looks now and then.
+    /// Not all, and they cannot, so the thread polls now and then.
     Part,
 }
 
@@ -160,7 +160,7 @@ trait Target: Sized + 'static {
     /// What its last waits were like.
     fn patience(&self) -> &Patience;
 
-    /// Looks for completions that concern it.
+    /// Polls the transport for completions that concern it.
     fn poll(&self);
 
     /// The outcome, if the wait ends now.
@@ -188,7 +188,7 @@ struct Wait<W: Target> {
 }
 
 impl<W: Target> Wait<W> {
-    /// Looks for a while, and goes to sleep behind that.
+    /// Polls for a while, then goes to sleep.
     fn begin(target: W, timing: Timing) -> Step<W::Outcome> {
         let mut now = timing.began;
         let mut wait = Wait { target, watches: ArrayVec::new(), waker: None, timing };
@@ -209,7 +209,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches. A thread that sleeps no more lets go of its place, which may belong to an adapter that is closed next.
+    /// Ends the watches. A thread that is awake leaves its place, which may belong to an adapter that is closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {
@@ -242,7 +242,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Looks for the end of the wait; if there is none, sets up a sleep.
+    /// Sets up a sleep, unless the wait ends in the last check before it.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
             self.waker = pending::waker();
@@ -286,7 +286,7 @@ impl<W: Target> Wait<W> {
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
-        // This comes before the watch is handed over, so that nothing is left to wake the thread for.
+        // Polls before the watches end, because what comes in between would wake the thread for nothing.
         wait.target.poll();
         if let Some(outcome) = wait.check() {
             return Some(Step::Done(outcome));
@@ -461,7 +461,7 @@ struct CnoWait<T: Transport> {
     number: Option<u64>,
 }
 
-/// Looks for completions that the dispatchers tied to a notification object may have.
+/// Polls for completions on the dispatchers that are tied to a notification object.
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
     let slab = cno.ia().slab();
     for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
@@ -497,7 +497,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn fail(&mut self, error: Error) -> Result<Handle> {
-        // That a notification object was not triggered in time is told like that it was not triggered yet.
+        // The code for no trigger in time is that for no trigger yet.
         Err(if error == Error::TimeoutExpired { Error::QueueEmpty } else { error })
     }
 

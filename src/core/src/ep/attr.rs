@@ -63,9 +63,9 @@ pub struct EpAttributes {
     pub max_rdma_read_iov: usize,
     /// Segments of an RDMA write; 0 asks for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// Whether a query tells how many counters there are, if it tells where they are.
+    /// Whether a query gives the number of counters, if it gives their address.
     pub counters_number: bool,
-    /// Whether a query tells where the counters are.
+    /// Whether a query gives the address of the counters.
     pub counters_list: bool,
 }
 
@@ -99,7 +99,7 @@ impl EpAttributes {
         }
     }
 
-    /// Checks whether a new endpoint can have these attributes. `recv_evd` and `request_evd` tell
+    /// Checks whether a new endpoint can have these attributes. `recv_evd` and `request_evd` say
     /// whether it gets these dispatchers, `srq` whether it receives from a shared queue.
     ///
     /// # Errors

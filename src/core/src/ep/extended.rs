@@ -1,9 +1,8 @@
 //! Requests and receives that not every version of the interface has: writes that bring a value, atomic operations, sends that
 //! revoke a window of the peer, reads into what a key for peers names. None of them is on the fast path.
 //!
-//! A version without them can tell its programs nothing of such a transfer. So each end of a connection learns whether
-//! the other one takes them, if the transport can say it (`Hooks::takes_extended`), and refuses to post them
-//! otherwise.
+//! A version without them has no event for such a transfer. So each end of a connection learns whether the other one
+//! takes them, if the transport can say it (`Hooks::takes_extended`), and otherwise refuses to post them.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};

@@ -60,9 +60,9 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
-    /// Posts a request in any way that there is. `like` is the transfer whose needs it has, and whether it takes a receive of
-    /// the peer. `prepare` gets the sum of the lengths of the segments, and these, once they are checked; it says what is to be
-    /// done, what is noted of it, and how many bytes it moves.
+    /// Posts a request of any kind. `like` is the transfer whose limits and rights apply to it, and whether it takes a receive
+    /// of the peer. `prepare` gets the checked segments and the sum of their lengths; it returns the operation, what is
+    /// recorded of it until it completes, and the bytes that it moves.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,
@@ -107,8 +107,8 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// Makes sure that there is room for a request: if the queue is full, looks for completions first. False if the request
-    /// is to be flushed, because the connection has ended, maybe meanwhile.
+    /// Makes sure that there is room for a request: if the queue is full, polls for completions first. False if the request
+    /// must be flushed because the connection has ended, perhaps during that poll.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {
@@ -125,7 +125,7 @@ impl<T: Transport> Endpoint<T> {
         if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
     }
 
-    /// Looks for completions of requests in the transport.
+    /// Polls the transport for completions of requests.
     pub(crate) fn settle_requests(&self) {
         let qp = self.requests().qp.clone();
         if let Some(qp) = qp {

@@ -151,7 +151,7 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Whether a receive of so many segments with these flags can be posted, as far as its memory is not looked at.
+    /// Whether a receive of this many segments with these flags can be posted, apart from its memory.
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
@@ -189,7 +189,7 @@ impl<T: Transport> Receives<T> {
         self.flush = state == State::Disconnected;
     }
 
-    /// Lets go of the dispatcher.
+    /// Releases the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
             evd.remove_feed(self.feed, false);
@@ -212,7 +212,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Counts a message that has filled a receive, or tells of a receive that has failed.
+    /// Counts a message that has filled a receive, or logs a receive that has failed.
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
         match ended.done.status {

@@ -63,8 +63,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// What a receive brings about, once the lock is free: the consequences of watermarks, and the progress of a
-    /// message that waited for it.
+    /// Frees the lock after a post, then acts on watermarks that it has passed and lets a message go on that waited for the
+    /// receive.
     #[cold]
     #[inline(never)]
     pub(crate) fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
@@ -135,7 +135,7 @@ impl<T: Transport> Endpoint<T> {
         self.receives.lock().buffers()
     }
 
-    /// Does what passed watermarks call for; called without a lock.
+    /// Reports passed watermarks, and breaks the connection for the hard one; called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -143,7 +143,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Tells the program, and whoever traces it, of passed watermarks; called without a lock.
+    /// Reports passed watermarks to the program and to tracers; called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {

@@ -18,7 +18,7 @@ use crate::transport::{
 };
 
 impl<T: Transport> Endpoint<T> {
-    /// Takes note of a receive that ended before the connection was announced, or after it has ended.
+    /// Handles a receive that ended before the connection was announced, or after its end.
     #[cold]
     pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
@@ -130,7 +130,7 @@ impl<T: Transport> EndpointSink<T> {
         if receives.life != life {
             return;
         }
-        // Completions that wait for the connection are told later, and so is this.
+        // Completions that wait for the event of the connection are queued later, and so is the announcement.
         if let Some(held) = receives.held.last_mut() {
             held.done.solicited = true;
         } else if let Some(evd) = &receives.evd {
@@ -160,7 +160,7 @@ impl<T: Transport> EndpointSink<T> {
     }
 
     /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
-    /// outstanding is flushed. The transport has let go of all buffers.
+    /// outstanding is flushed. The transport has released all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut control = ep.control.lock();
@@ -177,7 +177,7 @@ impl<T: Transport> EndpointSink<T> {
     }
 
     /// Reports a change of the connection, or of the attempt at one. Except for [`ConnectionReport::Established`], the
-    /// transport has let go of all buffers.
+    /// transport has released all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
         let passed = {

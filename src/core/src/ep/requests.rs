@@ -26,9 +26,9 @@ use crate::users::Use;
 /// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A data transfer of so many bytes.
+    /// A data transfer, and its bytes.
     Transfer(Transfer, u64),
-    /// One of those that not every version of the interface has.
+    /// A transfer that not every version of the interface has, and its bytes.
     Extended(Extended, u64),
     /// The bind or unbind of this remote memory region.
     Bind(Handle),
@@ -99,8 +99,8 @@ impl InFlight {
     }
 }
 
-/// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
-/// earlier ones. Their numbers are those that the queue gives its values.
+/// The requests in flight of one endpoint. Their marks never fall, so a report on one of them covers all earlier ones. Their
+/// numbers are those that the queue gives its values.
 #[derive(Default)]
 pub(crate) struct Flight {
     requests: Fifo<InFlight>,
@@ -206,7 +206,7 @@ pub(crate) struct Requests<T: Transport> {
     pub max_rdma: u64,
     /// The state is DISCONNECT_PENDING: the connection ends with the last request.
     pub draining: bool,
-    /// The remote memory regions that were bound for this connection alone; some may not be any more.
+    /// The remote memory regions that were bound for this connection alone; some may have been unbound since.
     pub windows: Vec<Handle>,
     /// What was posted, and how the earlier connections flowed.
     pub counters: Counters,
@@ -235,7 +235,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Takes note of the state of the endpoint `ep`, which is NULL as long as it has no handle.
+    /// Follows the endpoint `ep` into a state; the handle is NULL as long as it has none.
     pub fn enter(&mut self, ep: Handle, state: State) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
@@ -246,7 +246,7 @@ impl<T: Transport> Requests<T> {
         self.draining = state == State::DisconnectPending;
     }
 
-    /// Lets go of the dispatcher.
+    /// Releases the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
             evd.remove_feed(self.feed, true);
@@ -280,8 +280,7 @@ impl<T: Transport> Requests<T> {
         length(transfer, total, remote, self.max_message, self.max_rdma)
     }
 
-    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells
-    /// whether it is a send.
+    /// Whether the state and the flags admit a request; `send` says whether it is a send.
     fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
         !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
     }
@@ -298,7 +297,7 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// The zone of the segments of a request that can be posted, as far as their memory is not looked at.
+    /// The zone for the segments of a request, if everything but their memory admits it.
     ///
     /// # Errors
     /// The first of: [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],

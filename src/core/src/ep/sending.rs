@@ -1,9 +1,9 @@
 //! The lock on the requests of an endpoint, which is also that on what the transport keeps of its sending direction.
 //!
-//! A transport that looks at many connections in turn does not wait for one in which another thread is in the middle of a
-//! post, which may be a long one. It attempts the lock, and where that fails it leaves its turn to the holder: every
-//! holder, whatever it has locked the requests for, looks behind the lock whether a turn was left, and has the transport
-//! look at the queue pair again.
+//! A transport that polls many connections does not wait for one in which another thread is in the middle of a post, which
+//! may be a long one. It tries the lock, and if that fails it leaves the poll of this connection to the holder: every
+//! holder, whatever it has locked the requests for, checks after unlocking whether a poll was left to it, and then has the
+//! transport poll the queue pair again.
 
 use std::hint::{cold_path, spin_loop};
 use std::ops::{Deref, DerefMut};
@@ -18,13 +18,13 @@ use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{Mark, Transport};
 
-/// How often a thread looks whether the lock has become free before it leaves its turn to the holder.
+/// How often a thread checks whether the lock has become free before it leaves its poll to the holder.
 const SPINS: u32 = 20;
 
 /// The requests of an endpoint, and the lock on them.
 pub(super) struct Sending<T: Transport> {
     requests: Mutex<Requests<T>>,
-    /// A thread that found the lock taken left its turn to the holder.
+    /// A thread that found the lock taken left its poll to the holder.
     again: AtomicBool,
 }
 
@@ -33,12 +33,12 @@ impl<T: Transport> Sending<T> {
         Sending { requests: Mutex::new(requests), again: AtomicBool::new(false) }
     }
 
-    /// Attempts the lock, which was not free a moment ago. If another thread still has it, that gets the turn of this one:
-    /// `None`.
+    /// Tries the lock again, which was not free a moment ago. `None` if another thread still has it: the poll is left to that
+    /// one.
     #[cold]
     #[inline(never)]
     fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
-        // Most posts end sooner than leaving a turn takes.
+        // Most posts end sooner than the fence below.
         for _ in 0..SPINS {
             if !self.requests.is_locked()
                 && let Some(requests) = self.requests.try_lock()
@@ -50,7 +50,7 @@ impl<T: Transport> Sending<T> {
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
-        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no turn is
+        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
         // lost.
         self.requests.try_lock()
     }
@@ -66,7 +66,7 @@ pub(crate) struct Locked<'a, T: Transport> {
 impl<T: Transport> Locked<'_, T> {
     /// Calls `what` while the requests are not locked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // A turn that another thread leaves until then is seen to when this thread has done.
+        // A poll that another thread leaves to this one until then is made when this guard is dropped.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -87,7 +87,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// The duty to see to what other threads left to this one while it held the lock.
+/// The duty to make the polls that other threads left to this one while it held the lock.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -145,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         Locked { requests: self.sending.requests.lock(), turn: Turn(self) }
     }
 
-    /// Has the transport look again at the queue pair for which other threads left their turn to this one.
+    /// Has the transport poll the queue pair again for threads that left that to this one.
     #[cold]
     #[inline(never)]
     fn see_to_others(&self) {
@@ -157,15 +157,15 @@ impl<T: Transport> Endpoint<T> {
             if let Some(qp) = &requests.qp {
                 self.ia.transport.look_again(qp);
             }
-            // Another turn may be left until this thread has freed the lock.
+            // Another poll may be left until this thread has freed the lock.
             drop(requests);
         }
     }
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
-    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`].
+    /// Locks what the transport keeps of the sending direction; `None` once the connection, or the attempt at one, has ended
+    /// for the core. For transports with [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(self.endpoint.sending.requests.lock())

@@ -2,7 +2,7 @@
 //!
 //! The lock on the queue is held for moving one event, or those of one report; endpoints share it only if the program
 //! ties them to one EVD. A word says whether there is an event or a waiter. A dequeue that finds neither polls the
-//! transport once, looks at the word again, and returns without this lock; the transport takes what locks its poll
+//! transport once, reads the word again, and returns without this lock; the transport takes what locks its poll
 //! needs. The end of a transfer that every version knows lies in the queue in plain words and goes into the program's
 //! structure field by field; ends of other transfers are [`Event::Extended`].
 //!
@@ -94,7 +94,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may tell that the completion of a request has found no room.
+        // An asynchronous event may report that the completion of a request has found no room.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -321,7 +321,7 @@ impl<T: Transport> Evd<T> {
         Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
-    /// Looks for completions in the transport.
+    /// Polls the transport for completions.
     #[inline]
     pub(crate) fn poll(&self) {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
@@ -338,7 +338,7 @@ impl<T: Transport> Evd<T> {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Tells of the event that [`Evd::push`] has queued, or reports that it is lost.
+    /// Wakes what the event wakes that [`Evd::push`] has queued, or reports that it is lost.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
@@ -362,8 +362,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
-    /// found none.
+    /// Queues the events that `add` adds as far as there is room, and wakes what they wake. Returns the number of those
+    /// that found none.
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();
@@ -383,7 +383,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Tells whoever is to be told of new events. Called without the lock of the queue.
+    /// Wakes what new events wake. Called without the lock of the queue.
     #[cold]
     fn tell(&self, tell: Tell<T>) {
         match tell {

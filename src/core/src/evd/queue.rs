@@ -1,4 +1,4 @@
-//! The queue of an event dispatcher, and the rules that say who is told of a new event.
+//! The queue of an event dispatcher, and the rules that say which new event wakes which thread.
 
 use std::mem;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub(crate) enum More {
     Charge(Charge),
     /// Another event.
     Event(Event),
-    /// The kind of a transfer that is told of by [`Event::Extended`], what it brought, and the entry of a shared receive queue
-    /// that it keeps occupied.
+    /// The kind of a transfer that has the event [`Event::Extended`], what it brought, and the entry of a shared receive
+    /// queue that it keeps occupied.
     Extended(Extended, u32, #[expect(dead_code)] Option<Charge>),
 }
 
@@ -50,7 +50,7 @@ impl Queued {
         Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }
     }
 
-    /// The end of a transfer that is told of by [`Event::Extended`], with what it brought.
+    /// The end of a transfer that has the event [`Event::Extended`], with what it brought.
     pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<Charge>) -> Self {
         Queued { completion, more: More::Extended(kind, extra, charge) }
     }
@@ -97,11 +97,11 @@ impl Queued {
     }
 }
 
-/// Whom to tell of new events once the lock is free.
+/// What to wake for new events, once the lock is free.
 pub(crate) enum Tell<T: Transport> {
     Nobody,
     Waiter(Arc<Waker>),
-    /// The notification object, which is triggered so many times.
+    /// The notification object, and how often it is triggered.
     Object(Arc<Cno<T>>, usize),
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct Queue<T: Transport> {
     dead: bool,
     pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
-    /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
+    /// Whether there is a waiter or a notification object, which a new event may have to wake.
     pub(crate) watched: bool,
     /// The streams of endpoints that feed the dispatcher, by [`Feed`].
     pub feeds: [usize; 3],
@@ -193,7 +193,7 @@ impl<T: Transport> Queue<T> {
         if self.events.is_empty() || self.dead { Tell::Nobody } else { self.tell(1) }
     }
 
-    /// The waiter or notification object to tell of events that were just queued, of which so many are announced.
+    /// What to wake for events that were just queued, of which `announced` are notification events.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> Tell<T> {
@@ -245,7 +245,7 @@ impl<T: Transport> Queue<T> {
         self.dead
     }
 
-    /// Takes no event any more.
+    /// Takes no more events.
     pub fn die(&mut self) {
         self.dead = true;
         self.events.limit(0);
@@ -284,7 +284,7 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// Events on their way into a queue, under its lock. Whoever is to be told of them is told once the lock is free.
+/// Events on their way into a queue, under its lock. What they wake is woken once the lock is free.
 pub(crate) struct Batch<'a, T: Transport> {
     queue: &'a mut Queue<T>,
     announced: usize,
@@ -305,7 +305,7 @@ impl<'a, T: Transport> Batch<'a, T> {
         }
     }
 
-    /// The number of events that were lost, and whom to tell of the others.
+    /// The number of events that were lost, and what to wake for the others.
     pub(super) fn end(self) -> (usize, Option<Tell<T>>) {
         (self.lost, self.queue.watched.then(|| self.queue.tell(self.announced)))
     }

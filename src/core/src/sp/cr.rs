@@ -73,7 +73,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Withdraws the request because the program could not be told of it.
+    /// Withdraws the request because its event found no room.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);

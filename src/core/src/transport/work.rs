@@ -52,7 +52,7 @@ impl Mark {
     pub const NEVER: Mark = Mark(u64::MAX);
 }
 
-/// What a transport tells of a request that it was handed.
+/// The answer of a transport to a request that it was handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handed {
     /// Its mark.
@@ -62,7 +62,7 @@ pub struct Handed {
 }
 
 impl Handed {
-    /// Told of a request on which a report follows.
+    /// The answer for a request that is reported later.
     pub const fn under_way(mark: Mark) -> Self {
         Handed { mark, done: false }
     }

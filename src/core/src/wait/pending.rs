@@ -40,7 +40,7 @@ pub fn push<W: Any>(wait: W) -> std::result::Result<(), W> {
 
 /// Takes off the last wait of the calling thread, which sleeps and will not be resumed.
 pub fn abandon() {
-    // What the wait holds goes when the list is not borrowed any more.
+    // The wait is dropped when the list is no longer borrowed.
     drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
 }
 

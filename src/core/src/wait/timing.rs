@@ -1,15 +1,15 @@
-//! How long a wait looks for work, and how long it sleeps.
+//! How long a wait polls, and how long it sleeps.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::patience::Patience;
 
-/// The time for which a wait looks for work before it sleeps.
+/// How long a wait polls before it sleeps.
 const LOOK: Duration = Duration::from_micros(30);
-/// The time for which it looks before it offers its processor to others, once.
+/// How long it polls before it offers its processor to others, once.
 const GLANCE: Duration = Duration::from_micros(5);
-/// A processor that comes back only after this time was taken.
+/// If the offer takes this long, another thread has run.
 const TAKEN: Duration = Duration::from_micros(2);
 /// The first sleep of a wait on a word that others may be able to change back, which would keep a wake-up from the thread
 /// that falls asleep at this very moment. Each further sleep of the wait may be twice as long, up to the longest one.
@@ -35,16 +35,16 @@ impl Limit {
     }
 }
 
-/// The time of a wait that has found nothing yet.
+/// The times of a wait that has found nothing yet.
 pub struct Timing {
     pub began: Instant,
     /// When it ends at the latest.
     pub end: Option<Instant>,
-    /// Whether it is to look for work before it sleeps.
+    /// Whether it polls before it sleeps.
     looks: bool,
     /// Whether it has offered its processor to others.
     offered: bool,
-    /// Whether others took it.
+    /// Whether another thread has run on it then.
     taken: bool,
     pub slept: bool,
     /// The longest that it may sleep on a word next.
@@ -62,7 +62,7 @@ impl Timing {
         Timing { began, end, looks: patience.looks(), offered: false, taken: false, slept: false, longest_sleep: FIRST }
     }
 
-    /// True if the wait is to look once more; false if it is to sleep.
+    /// True if the wait polls once more; false if it goes to sleep.
     pub fn goes_on_looking(&mut self, patience: &Patience, now: Instant) -> bool {
         if !self.looks {
             return false;
@@ -88,7 +88,7 @@ impl Timing {
         false
     }
 
-    /// The wait has looked to the end, or has found what it looked for.
+    /// Ends polling, because its time is up or because it has found something.
     pub fn stop(&self, patience: &Patience) {
         if self.looks && !self.taken {
             patience.note_free();
