@@ -47,6 +47,16 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
+    /// Makes room for `capacity` values in all, with which the queue is full.
+    ///
+    /// # Errors
+    /// [`NoMemory`]; the queue is as it was.
+    pub fn reserve(&mut self, capacity: usize) -> Result<(), NoMemory> {
+        self.room(capacity.saturating_sub(self.len()))?;
+        self.limit(capacity);
+        Ok(())
+    }
+
     /// Sets the number of values with which the queue is full, at most the number that there is room for.
     pub fn limit(&mut self, limit: usize) {
         self.limit = limit.min(self.slots.len());
@@ -104,17 +114,14 @@ impl<V> Fifo<V> {
     /// Takes the oldest value without dropping it, if `accept`, which may change it, returns something.
     #[inline(always)]
     pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
-        let result = accept(self.front_mut()?)?;
+        if self.is_empty() {
+            return None;
+        }
+        let at = self.first & self.mask;
+        // SAFETY: as in `get`.
+        let result = accept(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })?;
         self.first = self.first.wrapping_add(1);
         Some(result)
-    }
-
-    /// Takes the oldest value without dropping it, for a caller that has moved out of it what needs a drop.
-    #[inline(always)]
-    pub fn skip(&mut self) {
-        if !self.is_empty() {
-            self.first = self.first.wrapping_add(1);
-        }
     }
 
     /// The oldest value, which can be taken; `None` if there is none.
@@ -126,17 +133,6 @@ impl<V> Fifo<V> {
     /// The number of the oldest value, if there is one, which is how many values were ever taken.
     pub fn taken(&self) -> usize {
         self.first
-    }
-
-    /// The oldest value, to be changed.
-    #[inline(always)]
-    pub fn front_mut(&mut self) -> Option<&mut V> {
-        if self.is_empty() {
-            return None;
-        }
-        let at = self.first & self.mask;
-        // SAFETY: as in `get`.
-        Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
     }
 
     /// The oldest value for which `wanted` is true, to be changed.

@@ -99,7 +99,7 @@ impl<T: Transport> Endpoint<T> {
                 max_rdma,
                 ..
             } = &mut *requests
-            && let Some((id, place)) = flight.next()
+            && let Some((id, place)) = flight.next_place()
         {
             let segment = segments.segment(0);
             // The section begins before the segment is checked, so that the memory stays registered during the copy.

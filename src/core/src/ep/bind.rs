@@ -66,7 +66,7 @@ impl<T: Transport> Endpoint<T> {
             requests.note_window(&self.ia, ep, rmr)?;
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
-        let Some((id, place)) = flight.next() else { return Err(full()) };
+        let Some((id, place)) = flight.next_place() else { return Err(full()) };
         // The region is marked as used before it is taken, so that it is not freed in between. The binding stays locked
         // until it holds what the window shows.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;

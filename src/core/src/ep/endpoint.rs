@@ -219,12 +219,11 @@ impl<T: Transport> Endpoint<T> {
         let limits = self.ia.transport.attributes();
         let attr = &control.attr;
         if self.srq.is_none() {
-            let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
-            receives.posted.room(more)?;
             if T::TAKES_RECEIVES {
+                let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
                 receives.others.room(more.saturating_mul(attr.max_recv_iov.saturating_sub(1)))?;
             }
-            receives.posted.limit(attr.max_recv_dtos);
+            receives.posted.reserve(attr.max_recv_dtos)?;
             receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }

@@ -85,7 +85,7 @@ impl<T: Transport> Endpoint<T> {
             return Ok(());
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
-        let Some((id, place)) = flight.next() else { return Err(full()) };
+        let Some((id, place)) = flight.next_place() else { return Err(full()) };
         let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let request = Request { id, operation, segments: &checked, len, fence, signalled };

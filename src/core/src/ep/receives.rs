@@ -1,7 +1,6 @@
 //! The receives of an endpoint: the state that posting and completing them needs, and the watermarks on them.
 
 use std::collections::VecDeque;
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::diagnostics::COMPLETION;
@@ -249,12 +248,12 @@ impl<T: Transport> Receives<T> {
     /// poster asked for quiet.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
-        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == id) else {
-            cold_path();
+        let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {
             out_of_order(id);
             return None;
         };
-        self.posted.skip();
+        let &Posted { cookie, quiet, .. } = oldest.value();
+        oldest.skip();
         self.given = self.given.saturating_sub(1);
         Some((cookie, quiet))
     }

@@ -66,7 +66,7 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
     /// outstanding until [`EndpointSink::recv_done`]. For transports with
-    /// [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
+    /// [`Transport::TAKES_RECEIVES`].
     pub fn recv_take(&self, taken: &mut Taken) -> bool {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();

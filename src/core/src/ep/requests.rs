@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use host::diagnostics::COMPLETION;
-use host::memory::NoMemory;
 
 use crate::counters::Counters;
 use crate::ep::endpoint::not_ready;
@@ -101,69 +100,38 @@ impl InFlight {
 
 /// The requests in flight of one endpoint. Their marks never fall, so a report on one of them covers all earlier ones. Their
 /// numbers are those that the queue gives its values.
-#[derive(Default)]
-pub(crate) struct Flight {
-    requests: Fifo<InFlight>,
-}
+pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
-    /// Makes room for `capacity` requests.
-    ///
-    /// # Errors
-    /// [`NoMemory`]; there is as much room as before.
-    pub fn reserve(&mut self, capacity: usize) -> std::result::Result<(), NoMemory> {
-        let more = capacity.saturating_sub(self.requests.len());
-        self.requests.room(more)?;
-        self.requests.limit(capacity);
-        Ok(())
-    }
-
     /// The number that the next request will have, and the place for it once the transport has taken it; `None` if there is
     /// no room for it.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
-        self.requests.vacancy().map(|place| (place.number() as u64, place))
-    }
-
-    /// Whether there is no room for another request.
-    #[inline(always)]
-    pub fn is_full(&self) -> bool {
-        self.requests.is_full()
+    pub fn next_place(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
+        self.vacancy().map(|place| (place.number() as u64, place))
     }
 
     /// The oldest request, if that one, and no other one, has a mark of at most `reached`.
     #[inline(always)]
     pub fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
-        if self.requests.get(1).is_some_and(|next| next.mark <= reached) {
+        if self.get(1).is_some_and(|next| next.mark <= reached) {
             return None;
         }
-        self.requests.oldest().filter(|oldest| oldest.value().mark <= reached)
+        self.oldest().filter(|oldest| oldest.value().mark <= reached)
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
-    #[inline(always)]
-    pub fn reaches(&self, reached: Mark) -> bool {
-        self.requests.front().is_some_and(|oldest| oldest.mark <= reached)
+    fn reaches(&self, reached: Mark) -> bool {
+        self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
     /// Takes the oldest request, if its mark is at most `reached`.
-    pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
+    fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
 
     /// Takes the oldest request, if its number is less than `end`.
     fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
-        if self.requests.taken() as u64 >= end { None } else { self.pop() }
-    }
-
-    /// Takes the oldest request.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<InFlight> {
-        self.requests.pop()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        if self.taken() as u64 >= end { None } else { self.pop() }
     }
 }
 

@@ -104,7 +104,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// What the transport keeps of the sending direction ([`Parts::Tx`]), locked.
+/// What the transport keeps of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)), locked.
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {

@@ -136,8 +136,7 @@ pub(crate) struct Queue<T: Transport> {
 impl<T: Transport> Queue<T> {
     pub fn new(qlen: usize) -> Result<Self> {
         let mut events = Fifo::default();
-        events.room(qlen)?;
-        events.limit(qlen);
+        events.reserve(qlen)?;
         Ok(Queue {
             events,
             qlen,
@@ -262,10 +261,11 @@ impl<T: Transport> Queue<T> {
 
     pub fn resize(&mut self, qlen: usize) -> Result<()> {
         self.check_resize(qlen)?;
-        let more = qlen.saturating_sub(self.events.len());
-        self.events.room(more)?;
+        self.events.reserve(qlen)?;
         self.qlen = qlen;
-        self.events.limit(if self.dead { 0 } else { qlen });
+        if self.dead {
+            self.events.limit(0);
+        }
         Ok(())
     }
 

@@ -93,8 +93,9 @@ impl RecvQueue {
     /// Takes the oldest receive if it has exactly one segment; `None` if it has not, or there is none.
     #[inline(always)]
     pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
-        let &Entry { id, count: 1, first } = self.receives.front()? else { return None };
-        self.receives.skip();
+        let oldest = self.receives.oldest()?;
+        let &Entry { id, count: 1, first } = oldest.value() else { return None };
+        oldest.skip();
         Some((id, first))
     }
 
