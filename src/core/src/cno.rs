@@ -163,7 +163,8 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Frees the object even while it is used: waiters return, its descriptor is closed, and the agent is called, both without a dispatcher.
+    /// Frees the object even while it is used: waiters return and the agent is called, both without a dispatcher, and its
+    /// descriptor is closed.
     pub(crate) fn free_anyway(&self) {
         self.users.retire_anyway();
         self.ia.disown(self);

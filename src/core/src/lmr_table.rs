@@ -317,7 +317,7 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
         // SYNC removals: loaded before the row.
@@ -327,18 +327,6 @@ impl LmrTable {
             Some(segment) => Ok(segment),
             None => self.check_otherwise(segment, zone, writes, since),
         }
-    }
-
-    /// Does what [`LmrTable::check`] does, for the only segment of a post that has no other; `None` if the segment is empty or
-    /// refused, or its region is not among the first ones.
-    #[inline(always)]
-    pub fn check_single(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Option<Segment> {
-        if segment.len == 0 {
-            return None;
-        }
-        // SYNC removals: loaded before the row.
-        let since = self.removals.load(Ordering::Acquire);
-        self.near_row(segment.context)?.grants(segment, zone, right.contains(Rights::LOCAL_WRITE), since)
     }
 
     /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number than

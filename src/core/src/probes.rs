@@ -2,8 +2,8 @@
 //!
 //! Each is one `nop`, beside a note in the library that says where the arguments are, which is the form of SystemTap's
 //! `<sys/sdt.h>` (USDT). A tracer puts a breakpoint in its place. So a probe costs that instruction while no tracer
-//! watches, and its arguments are only values that are at hand there; the bytes of a receive on a shared receive queue alone are added up
-//! for it. All probes have the provider `dat`; all arguments are signed numbers of 64 bits. docs/tracing.md describes them for
+//! watches, and its arguments are only values that are at hand there; only the bytes of a receive on a shared receive queue
+//! are added up for it. All probes have the provider `dat`; all arguments are signed numbers of 64 bits. docs/tracing.md describes them for
 //! users, and tests-c/probes/check.sh compares it with the libraries.
 //!
 //! What happens seldom is one place in each library, since a tracer takes a while for each.

@@ -54,7 +54,9 @@ impl<T: Transport> Endpoint<T> {
             && receives.evd.is_some()
             && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
             && let Some(place) = posted.vacancy()
-            && let Some(piece) = self.ia.lmrs.check_single(&segments.segment(0), *zone, Rights::LOCAL_WRITE)
+            && let segment = segments.segment(0)
+            && segment.len > 0
+            && let Ok(piece) = self.ia.lmrs.check(&segment, *zone, Rights::LOCAL_WRITE)
         {
             let id = *next_id;
             let awaited = self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] })?;
@@ -104,7 +106,8 @@ impl<T: Transport> Endpoint<T> {
             let segment = segments.segment(0);
             // The section begins before the segment is checked, so that the memory stays registered during the copy.
             let section = if send && segment.len <= T::AT_ONCE { Section::enter() } else { None };
-            if let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
+            if segment.len > 0
+                && let Ok(segment) = self.ia.lmrs.check(&segment, *zone, right)
                 && let Ok(len) = length(transfer, segment.len, remote.len, *max_message, *max_rdma)
             {
                 let transport = &self.ia.transport;
@@ -145,7 +148,8 @@ impl<T: Transport> Endpoint<T> {
             }
         }
         cold_path();
-        self.post_any(requests, segments, cookie, completion, (transfer, send), |requests, total, _| {
+        // Moved, so that nothing above has to lie in memory for it.
+        self.post_any(requests, segments, cookie, completion, (transfer, send), move |requests, total, _| {
             let len = requests.length(transfer, total, remote.len)?;
             Ok((operation(transfer, remote, completion), Work::Transfer(transfer, len), len))
         })
@@ -173,7 +177,9 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         if segments.is_single()
-            && let Some(piece) = self.ia.lmrs.check_single(&segments.segment(0), self.zone, Rights::LOCAL_WRITE)
+            && let segment = segments.segment(0)
+            && segment.len > 0
+            && let Ok(piece) = self.ia.lmrs.check(&segment, self.zone, Rights::LOCAL_WRITE)
         {
             return self.hand_in(&[piece], cookie);
         }

@@ -274,7 +274,9 @@ fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>
     polling::<F>(|| {
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let out = event.required(2)?;
-        evd.look();
+        if !evd.look() {
+            return Err(Fault::Core(Error::QueueEmpty));
+        }
         let taken = evd.take(
             |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
             |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),

@@ -73,8 +73,8 @@ impl<T: Transport> EndpointSink<T> {
         receives.life == life && receives.take(taken)
     }
 
-    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only completions
-    /// need not call it.
+    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only
+    /// completions need not call it.
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
         let (ep, life) = (&*self.endpoint, self.life);

@@ -298,7 +298,9 @@ impl<T: Transport> Evd<T> {
     /// # Errors
     /// Those of [`Evd::take`].
     pub fn dequeue(&self) -> Result<Event> {
-        self.look();
+        if !self.look() {
+            return Err(Error::QueueEmpty);
+        }
         self.take(|&completion| completion.into(), |event| event)
     }
 

@@ -9,12 +9,11 @@
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
-//!   [`EndpointSink::recv_special`],
-//!   [`EndpointSink::recv_announced`], [`EndpointSink::is_live`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
-//!   but must not take those locks inside [`Transport::post_recv`],
-//!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
-//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held, which is to lock the endpoint's
-//!   requests: until it unlocks them, it calls no other method of this sink, takes none of the locks under which it
+//!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::is_live`],
+//!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions, but must not take those locks
+//!   inside [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held,
+//!   which is to lock the endpoint's requests: until it unlocks them, it calls no other method of this sink, takes none of the locks under which it
 //!   reports, and waits for no thread that has one;
 //! * must hold no lock at all when it calls any other method of a sink.
 //!
@@ -389,8 +388,8 @@ pub trait Transport: Hooks {
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
     /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`],
-    /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls and even if fewer are
-    /// left already. 0 asks for none. The core calls this without holding any lock that a report takes.
+    /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread
+    /// polls and even if fewer are left already. 0 asks for none. The core calls this without holding any lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Makes a queue pair, unconnected, and its sending direction.

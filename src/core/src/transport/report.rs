@@ -72,8 +72,8 @@ pub enum Verdict {
     Break,
 }
 
-/// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). No closure, because the compiler decides where the body of
-/// one goes, and this is to be in line.
+/// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Not a closure, because the
+/// compiler decides where the body of one goes, and this must be in line.
 pub trait Place {
     /// Puts the message into this segment, which is long enough; false if its memory is no longer registered. With `live`
     /// it is, and stays so as long as a [`Section`](crate::Section) that began before the message was delivered.
