@@ -77,8 +77,8 @@ impl RecvQueue {
         let count = recv.segments.len().min(MAX_SEGMENTS);
         let first = recv.segments.first().copied().unwrap_or_default();
         self.receives.add(Entry { id: recv.id, count, first });
-        for &segment in recv.segments.iter().take(count).skip(1) {
-            self.others.add(segment);
+        if count > 1 {
+            recv.segments[1..count].iter().for_each(|&segment| self.others.add(segment));
         }
     }
 
