@@ -5,9 +5,10 @@
 //! request, the transport delivers the message, then reports that the request is done; both completions enter an EVD, from
 //! which the programs take them. Each function compares what makes the case a usual one and hands every other case to the
 //! function that handles all of them. What stands here is compiled into the call of the program or into the poll of the
-//! transport, and tests-c/perf/instructions.sh counts its instructions; nothing else in the core is written twice for speed.
+//! transport, and tests-c/perf/instructions.sh counts its instructions.
 //!
-//! Before it, the slab finds the object behind a handle; [`LmrTable::check`](crate::LmrTable::check) checks segments.
+//! Before it, the slab finds the object behind a handle; [`LmrTable::check`](crate::LmrTable::check) checks segments. Those
+//! two have quick ways of their own; nothing else in the core is written twice for speed.
 
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
