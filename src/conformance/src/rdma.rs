@@ -58,7 +58,10 @@ impl<T: Transport> Target<T> {
         let cheat = match self.local.remote(0, 64) {
             RemoteSegment { key: 0, .. } => {
                 let region = self.local.lmr().region().expect("it is registered");
-                RemoteSegment { key: dat_core::transport::RegionKeys::local_key(&*region), ..self.local.remote(0, 64) }
+                RemoteSegment {
+                    key: dat_core::transport::RegionKeys::local_key(&*region) as u32,
+                    ..self.local.remote(0, 64)
+                }
             }
             named => named,
         };

@@ -63,7 +63,7 @@ impl<T: Transport> Scene<T> {
         let before = self.srq.query().available;
         tx.send(self.memory.at(4096, 32), 500);
         tx.completes(500, Status::Success);
-        until("the message arrives", || self.srq.query().available < before && rx.ep.recv_query().allocated == 0);
+        until("the message arrives", || self.srq.query().available < before && rx.ep.recv_query() == 0);
     }
 
     /// Available and outstanding buffers.

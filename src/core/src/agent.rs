@@ -107,7 +107,7 @@ impl Agents {
             if call.cno != cno {
                 return true;
             }
-            // An agent is told of one trigger only.
+            // An agent is called for one trigger only.
             let keep = agent.is_some() && !any;
             any = true;
             if let Some(agent) = agent {

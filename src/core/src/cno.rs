@@ -4,8 +4,8 @@
 //! agent. It is rung when a trigger is kept and cleared when it is taken, both under the CNO's lock, so it is readable
 //! exactly while there is one. As a trigger replaces an earlier one, the trigger of an EVD that is freed goes to
 //! another EVD of the CNO that holds an event: at the free itself if there is a descriptor, and otherwise, or if it
-//! came after the free, when it is taken. The list of EVDs is locked for that, and EVDs are looked at under it, never
-//! under the lock on the trigger. Once the CNO was freed or its agent replaced, the old agent is not called any more.
+//! came after the free, when it is taken. The list of EVDs is locked for that, and EVDs are examined under it, never
+//! under the lock on the trigger. Once the CNO was freed or its agent replaced, the old agent is no longer called.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};
@@ -33,7 +33,7 @@ pub struct Cno<T: Transport> {
     state: Mutex<CnoState>,
     /// The dispatchers that are tied to it.
     evds: Mutex<Vec<Handle>>,
-    /// Whether the transport was asked to look for events when no thread calls in.
+    /// Whether the transport was asked to poll although no thread calls in.
     watch: Mutex<bool>,
     patience: Patience,
 }
@@ -48,7 +48,7 @@ impl<T: Transport> Drop for Cno<T> {
 struct CnoState {
     /// The dispatcher of a trigger that no waiter has taken.
     triggered: Option<Handle>,
-    /// The waiting threads, each with the dispatcher that it was told of.
+    /// The waiting threads, each with the dispatcher whose trigger has woken it.
     waiters: VecDeque<Waiter>,
     next: u64,
     agent: Option<Agent>,
@@ -163,7 +163,8 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Frees the object even while it is used: waiters return, its descriptor is closed, and the agent is called, both without a dispatcher.
+    /// Frees the object even while it is used: waiters return and the agent is called, both without a dispatcher, and its
+    /// descriptor is closed.
     pub(crate) fn free_anyway(&self) {
         self.users.retire_anyway();
         self.ia.disown(self);
@@ -201,7 +202,7 @@ impl<T: Transport> Cno<T> {
         self.state.lock().bell.as_ref().map(|bell| bell.as_raw_fd())
     }
 
-    /// Replaces the agent. An agent is told of one trigger only; setting it again arms it again.
+    /// Replaces the agent. An agent is called for one trigger only; setting it again arms it again.
     ///
     /// # Errors
     /// [`Refusal::CnoInUse`] if the object has a descriptor.
@@ -212,17 +213,17 @@ impl<T: Transport> Cno<T> {
             if state.bell.is_some() {
                 return Err(Error::InvalidState(Refusal::CnoInUse));
             }
-            // A trigger that the old agent was not told of goes to the new one.
+            // A trigger for which the old agent was not called goes to the new one.
             let passed_on = self.ia.agents().replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
         self.watch(agent.is_some());
-        // The old agent is not called any more once this has returned.
+        // Once this has returned, the old agent is no longer called.
         self.ia.agents().wait_for(cno);
         Ok(())
     }
 
-    /// Tells the transport whether an agent or a descriptor must tell of events although no thread of the program calls in.
+    /// Tells the transport whether it must poll although no thread of the program calls in, for an agent or a descriptor.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -255,9 +256,9 @@ impl<T: Transport> Cno<T> {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// Forgets a dispatcher that is being freed, after [`Cno::detach`]. Whoever sleeps on the descriptor has no use for its
-    /// trigger, which may have replaced that of another dispatcher: it goes to one that holds an event, if any does.
-    /// Whoever waits by a call is told nevertheless, so that the wait ends.
+    /// Forgets a dispatcher that is being freed, after [`Cno::detach`]. A thread that sleeps on the descriptor has
+    /// no use for its trigger, which may have replaced that of another dispatcher: it goes to one that holds an event, if
+    /// any does. A thread that waits in a call gets the trigger nevertheless, so that the wait ends.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -266,7 +267,7 @@ impl<T: Transport> Cno<T> {
             }
             state.take();
         }
-        // An event that is queued later than this looks triggers by itself.
+        // An event that is queued after this check triggers by itself.
         if let Some(other) = self.eventful() {
             self.trigger(other);
         }
@@ -295,7 +296,7 @@ impl<T: Transport> Cno<T> {
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();
-            // Under the lock, so that whoever replaces the agent finds the call.
+            // Under the lock, so that a thread that replaces the agent finds the call.
             if let Some(agent) = state.agent.take() {
                 self.ia.agents().schedule(self.header.handle(), agent, evd);
             }
@@ -338,8 +339,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// The dispatcher that a waiting thread was told of, or in place of one that was freed, another one with an event, if
-    /// any has one.
+    /// The dispatcher whose trigger has woken a thread, or if that was freed, another one with an event, if any has one.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();
@@ -351,7 +351,7 @@ impl<T: Transport> Cno<T> {
         Some(self.named(told).unwrap_or(told))
     }
 
-    /// Removes a waiting thread. A trigger that it was told of and did not take goes to the next one.
+    /// Removes a waiting thread. A trigger that has woken it and that it did not take goes to the next one.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

@@ -69,25 +69,6 @@ pub enum Trigger {
     Ended,
 }
 
-impl Trigger {
-    /// All triggers.
-    pub const ALL: [Trigger; 13] = [
-        Trigger::Connect,
-        Trigger::AcceptExplicit,
-        Trigger::AcceptImplicit,
-        Trigger::Reserve,
-        Trigger::Release,
-        Trigger::RequestArrived,
-        Trigger::RequestAnswered,
-        Trigger::DisconnectAbrupt,
-        Trigger::DisconnectGraceful,
-        Trigger::Reset,
-        Trigger::Free,
-        Trigger::Established,
-        Trigger::Ended,
-    ];
-}
-
 /// The effect of a trigger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {

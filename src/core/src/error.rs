@@ -158,7 +158,7 @@ pub enum Refusal {
     EvdWaiter,
     /// The dispatcher was made unwaitable.
     EvdUnwaitable,
-    /// The threshold is not 1 on a dispatcher that is told of some events only.
+    /// The threshold is not 1 on a dispatcher for which posters choose the notification events.
     EvdConfigNotify,
     /// The threshold is not 1 on a dispatcher configured for solicited events.
     EvdConfigSolicited,

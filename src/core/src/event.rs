@@ -44,7 +44,7 @@ pub enum Transfer {
     Recv,
 }
 
-/// The end of a data transfer: what [`Event::Transfer`] tells.
+/// The end of a data transfer, as in [`Event::Transfer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The endpoint, which may have been freed since.
@@ -59,8 +59,8 @@ pub struct Completion {
     pub transfer: Transfer,
 }
 
-/// The kinds of transfer that not every version of the interface has. They are told of by an event of their own,
-/// [`Event::Extended`], so that the usual ones carry no more than they need.
+/// The kinds of transfer that not every version of the interface has. They have an event of their own, [`Event::Extended`],
+/// so that the usual ones carry no more than they need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extended {
     /// A write that brought the peer a value.
@@ -115,8 +115,8 @@ pub enum AsyncReason {
     SrqLowWatermark,
     /// An endpoint holds more receive buffers than its soft high watermark.
     EpSoftHighWatermark,
-    /// The connection of an endpoint has ended that receives from a shared receive queue: it takes no buffers from there any
-    /// more. Told only where programs want it ([`Habits`](crate::Habits)).
+    /// The connection of an endpoint has ended that receives from a shared receive queue: it takes no more buffers
+    /// from there. Raised only where programs want it ([`Habits`](crate::Habits)).
     EndpointLeftShared,
     /// The adapter cannot go on.
     IaCatastrophic,

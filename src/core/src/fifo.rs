@@ -47,7 +47,17 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Says with how many values the queue is full, which cannot be more than there is room for.
+    /// Makes room for `capacity` values in all, with which the queue is full.
+    ///
+    /// # Errors
+    /// [`NoMemory`]; the queue is as it was.
+    pub fn reserve(&mut self, capacity: usize) -> Result<(), NoMemory> {
+        self.room(capacity.saturating_sub(self.len()))?;
+        self.limit(capacity);
+        Ok(())
+    }
+
+    /// Sets the number of values with which the queue is full, at most the number that there is room for.
     pub fn limit(&mut self, limit: usize) {
         self.limit = limit.min(self.slots.len());
     }
@@ -77,9 +87,16 @@ impl<V> Fifo<V> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Adds a value for which there was no room.
+    /// Adds a value, whatever the limit, and makes room for it if there is none.
+    #[inline(always)]
+    pub fn add(&mut self, value: V) {
+        if let Err(value) = self.push(value) {
+            self.grow(value);
+        }
+    }
+
     #[cold]
-    pub fn grow(&mut self, value: V) {
+    fn grow(&mut self, value: V) {
         if self.room(1).is_err() || self.push(value).is_err() {
             log::error!("there is no memory for what was to be queued");
         }
@@ -90,24 +107,21 @@ impl<V> Fifo<V> {
     pub fn pop(&mut self) -> Option<V> {
         let value: *const V = self.front()?;
         self.first = self.first.wrapping_add(1);
-        // SAFETY: the slot holds a value, which is read once: it does not count any more.
+        // SAFETY: the slot holds a value, which is read once, because it no longer counts as one of the queue.
         Some(unsafe { value.read() })
     }
 
     /// Takes the oldest value without dropping it, if `accept`, which may change it, returns something.
     #[inline(always)]
     pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
-        let result = accept(self.front_mut()?)?;
+        if self.is_empty() {
+            return None;
+        }
+        let at = self.first & self.mask;
+        // SAFETY: as in `get`.
+        let result = accept(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })?;
         self.first = self.first.wrapping_add(1);
         Some(result)
-    }
-
-    /// Takes the oldest value without dropping it, for a caller that has moved out of it what needs a drop.
-    #[inline(always)]
-    pub fn skip(&mut self) {
-        if !self.is_empty() {
-            self.first = self.first.wrapping_add(1);
-        }
     }
 
     /// The oldest value, which can be taken; `None` if there is none.
@@ -116,20 +130,9 @@ impl<V> Fifo<V> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }
     }
 
-    /// The number of the oldest value, if there is one: of all that were ever added, so many were taken.
+    /// The number of the oldest value, if there is one, which is how many values were ever taken.
     pub fn taken(&self) -> usize {
         self.first
-    }
-
-    /// The oldest value, to be changed.
-    #[inline(always)]
-    pub fn front_mut(&mut self) -> Option<&mut V> {
-        if self.is_empty() {
-            return None;
-        }
-        let at = self.first & self.mask;
-        // SAFETY: as in `get`.
-        Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
     }
 
     /// The oldest value for which `wanted` is true, to be changed.

@@ -8,7 +8,7 @@
 //! Modules depend on each other from the top of this list to the bottom; those of one item may use each other.
 //! `tests-c/layers.sh` reads it:
 //!
-//! * `open`: opening and closing adapters; [`wait`]: blocking waits
+//! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the usual path from a post to a dequeue
 //! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `ia`: the
 //!   adapter, as all objects know it; [`transport`]: the contract with what moves the bytes, which reports to objects;
 //!   `lmr_table`: the regions of an adapter by context; `rmr_table`: its remote keys; `agent`: calls of programs' agents; `books`:
@@ -17,7 +17,7 @@
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `patience`, `kept`: the types that all of
 //!   them use
 //!
-//! docs/architecture.md tells how the parts work together.
+//! docs/architecture.md says how the parts work together.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -51,13 +51,14 @@ mod srq;
 pub mod testing;
 pub mod transport;
 pub mod users;
+mod usual;
 pub mod wait;
 mod waker;
 
 pub use addr::Comm;
 pub use agent::Agent;
 pub use cno::Cno;
-pub use ep::{Change, Endpoint, EpAttributes, EpParts, EpStatus};
+pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};
 pub use error::{Error, Result};
 pub use evd::{Evd, EvdStatus};
 pub use event::{CompletionFlags, Event, Feed, Streams};
@@ -74,3 +75,4 @@ pub use slab::{
 };
 pub use sp::{Cr, Csp, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};
+pub use transport::Change;

@@ -81,7 +81,7 @@ pub(crate) struct Registration {
     pub len: u64,
     pub rights: Rights,
     pub zone: u32,
-    pub key: u32,
+    pub key: u64,
 }
 
 /// One row of the table. Each has a cache line of its own.
@@ -89,15 +89,14 @@ pub(crate) struct Registration {
 struct Row {
     /// The whole context, or [`EMPTY`].
     context: AtomicU32,
-    key: AtomicU32,
+    rights: AtomicU32,
+    key: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
-    /// The zone within which the region can be written and read locally, or [`NO_ZONE`]: what a post compares. Also that if
-    /// the numbers of its bytes are not their addresses, so that posts that name others need not add anything.
+    /// The zone of the region, which a post compares; with [`DENIED`] if the region cannot be written, or read, locally, and if
+    /// the numbers of its bytes are not their addresses, so that the usual check has nothing to add.
     writers: AtomicU64,
     readers: AtomicU64,
-    zone: AtomicU32,
-    rights: AtomicU32,
     handle: AtomicUsize,
     origin: AtomicU64,
 }
@@ -112,8 +111,8 @@ const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 /// In an empty row: the context of no region, because its index is that of no row.
 const EMPTY: u32 = u32::MAX;
 
-/// The number of no zone.
-const NO_ZONE: u64 = u64::MAX;
+/// With it, what a row has for its zone is equal to that of no post.
+const DENIED: u64 = 1 << 32;
 
 /// So many contexts rest before one is named again.
 const RESTING: usize = 1024;
@@ -221,7 +220,7 @@ impl LmrTable {
         let context = generation << INDEX_BITS | index;
         let zone_if = |rights| {
             let plain = registration.origin == 0 && registration.rights.intersects(rights);
-            if plain { registration.zone.into() } else { NO_ZONE }
+            u64::from(registration.zone) | if plain { 0 } else { DENIED }
         };
         // SYNC row: a reader that finds one of these fields finds the old context gone when it loads the context again.
         fence(Ordering::Release);
@@ -230,7 +229,6 @@ impl LmrTable {
         row.len.store(registration.len, Ordering::Relaxed);
         row.writers.store(zone_if(WRITABLE), Ordering::Relaxed);
         row.readers.store(zone_if(READABLE), Ordering::Relaxed);
-        row.zone.store(registration.zone, Ordering::Relaxed);
         row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
         row.key.store(registration.key, Ordering::Relaxed);
         row.handle.store(0, Ordering::Relaxed);
@@ -305,7 +303,7 @@ impl LmrTable {
             origin: row.origin.load(Ordering::Relaxed),
             len: row.len.load(Ordering::Relaxed),
             rights: Rights::from_bits_truncate(row.rights.load(Ordering::Relaxed) as u8),
-            zone: row.zone.load(Ordering::Relaxed),
+            zone: row.writers.load(Ordering::Relaxed) as u32,
             key: row.key.load(Ordering::Relaxed),
         };
         let more = more(row);
@@ -319,7 +317,7 @@ impl LmrTable {
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
     /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
     /// outside the region.
-    #[inline]
+    #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
         // SYNC removals: loaded before the row.
@@ -329,18 +327,6 @@ impl LmrTable {
             Some(segment) => Ok(segment),
             None => self.check_otherwise(segment, zone, writes, since),
         }
-    }
-
-    /// Does what [`LmrTable::check`] does, for the only segment of a post that has no other; `None` if the segment is empty or
-    /// refused, or its region is not among the first ones.
-    #[inline(always)]
-    pub fn check_single(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Option<Segment> {
-        if segment.len == 0 {
-            return None;
-        }
-        // SYNC removals: loaded before the row.
-        let since = self.removals.load(Ordering::Acquire);
-        self.near_row(segment.context)?.grants(segment, zone, right.contains(Rights::LOCAL_WRITE), since)
     }
 
     /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number than
@@ -436,13 +422,12 @@ impl Row {
     fn empty() -> Self {
         Row {
             context: AtomicU32::new(EMPTY),
-            key: AtomicU32::new(0),
+            rights: AtomicU32::new(0),
+            key: AtomicU64::new(0),
             addr: AtomicU64::new(0),
             len: AtomicU64::new(0),
-            writers: AtomicU64::new(NO_ZONE),
-            readers: AtomicU64::new(NO_ZONE),
-            zone: AtomicU32::new(0),
-            rights: AtomicU32::new(0),
+            writers: AtomicU64::new(DENIED),
+            readers: AtomicU64::new(DENIED),
             handle: AtomicUsize::new(0),
             origin: AtomicU64::new(0),
         }

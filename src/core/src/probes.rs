@@ -1,9 +1,9 @@
-//! Probes: places in the libraries at which a tracer can look on, such as bpftrace, perf, SystemTap or gdb.
+//! Probes: places in the libraries where a tracer such as bpftrace, perf, SystemTap or gdb can watch.
 //!
 //! Each is one `nop`, beside a note in the library that says where the arguments are, which is the form of SystemTap's
-//! `<sys/sdt.h>` (USDT). A tracer puts a breakpoint in its place. So a probe costs that instruction while nobody looks, and
-//! its arguments are only values that are at hand there; the bytes of a receive on a shared receive queue alone are added up
-//! for it. All probes have the provider `dat`; all arguments are signed numbers of 64 bits. docs/tracing.md describes them for
+//! `<sys/sdt.h>` (USDT). A tracer puts a breakpoint in its place. So a probe costs that instruction while no tracer
+//! watches, and its arguments are only values that are at hand there; only the bytes of a receive on a shared receive queue
+//! are added up for it. All probes have the provider `dat`; all arguments are signed numbers of 64 bits. docs/tracing.md describes them for
 //! users, and tests-c/probes/check.sh compares it with the libraries.
 //!
 //! What happens seldom is one place in each library, since a tracer takes a while for each.
@@ -60,8 +60,8 @@ pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64
     at!(posted, object.0, transfer as isize, cookie, bytes);
 }
 
-/// Does what [`posted`] does, for a receive with these segments on a shared receive queue, where nothing else needs the sum of
-/// their lengths. These are read back from memory, so that none has to be kept in a register while the receive is posted.
+/// As [`posted`], for a receive on a shared receive queue, where nothing else needs the sum of the lengths. They are read
+/// back from memory, so that none has to be kept in a register while the receive is posted.
 #[inline(always)]
 pub(crate) fn recv_posted(object: Handle, cookie: u64, segments: &[Segment]) {
     // SAFETY: a reference is read.

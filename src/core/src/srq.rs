@@ -11,14 +11,13 @@
 //! comes once for each arming. A buffer taken between the books and the device is not lost: a transport that is armed
 //! reports taken buffers if its limit is undercut already.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
-use host::lock::{Mutex, MutexGuard};
+use host::lock::Mutex;
 use host::memory;
 
 use crate::books::{self, Books, Completed};
-use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
+use crate::error::{Arg, Error, Refusal, Result, Role};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
@@ -26,22 +25,22 @@ use crate::mem::Rights;
 use crate::probes::{self, Mark};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
-use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Segment, Transport};
+use crate::transport::{Checked, Poll, RecvId, Transport};
 use crate::users::{Counted, Use, Users};
 
 /// A shared receive queue.
 pub struct Srq<T: Transport> {
     header: Header,
     users: Users,
-    ia: Arc<Ia<T>>,
-    zone: u32,
+    pub(crate) ia: Arc<Ia<T>>,
+    pub(crate) zone: u32,
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
-    queue: T::Srq,
+    pub(crate) queue: T::Srq,
     /// Held during a change of the size or the watermark, including the transport's part, so that there is one change
     /// at a time. Taken before the books, and never for posting or receiving.
     tuning: Mutex<()>,
-    books: Arc<Mutex<Books>>,
+    pub(crate) books: Arc<Mutex<Books>>,
 }
 
 /// The parameters of a queue, as [`Srq::query`] shows them.
@@ -151,25 +150,9 @@ impl<T: Transport> Srq<T> {
         &self.queue
     }
 
-    /// Posts a receive.
-    ///
-    /// # Errors
-    /// [`Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
-    /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
-    #[inline(always)]
-    pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
-        if segments.is_single()
-            && let Some(piece) = self.ia.lmrs.check_single(&segments.segment(0), self.zone, Rights::LOCAL_WRITE)
-        {
-            return self.hand_in(&[piece], cookie);
-        }
-        cold_path();
-        self.post_recv_otherwise(segments, cookie)
-    }
-
-    /// Posts a receive that has not one segment.
+    /// Posts a receive of any number of segments.
     #[inline(never)]
-    fn post_recv_otherwise<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
+    pub(crate) fn post_any_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         segments.check()?;
         if segments.count() > self.max_segments {
             return Err(Error::InvalidParameter(Arg::SegmentCount));
@@ -177,27 +160,6 @@ impl<T: Transport> Srq<T> {
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
         self.hand_in(&checked, cookie)
-    }
-
-    /// Hands a receive whose segments were checked to the transport.
-    #[inline(always)]
-    fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
-        let mut books = self.books.lock();
-        let Some(vacancy) = books.vacancy() else {
-            return Err(refused(books, Error::InsufficientResources(Resource::Memory)));
-        };
-        let awaited = match self.ia.transport.srq_post(&self.queue, &Recv { id: vacancy.id(), segments }) {
-            Ok(awaited) => awaited,
-            Err(error) => return Err(refused(books, error)),
-        };
-        vacancy.fill(cookie);
-        probes::recv_posted(self.header.handle(), cookie, segments);
-        drop(books);
-        if awaited {
-            cold_path();
-            self.ia.transport.kick(Awaited::Srq(&self.queue));
-        }
-        Ok(())
     }
 
     /// The sizes, the watermark and the counters, exact at this moment.
@@ -320,14 +282,6 @@ impl<T: Transport> Srq<T> {
         }
         Some(completed)
     }
-}
-
-/// Frees the books for a post that is refused. Apart from the post, which then need not keep the error for the end.
-#[cold]
-#[inline(never)]
-fn refused(books: MutexGuard<'_, Books>, error: Error) -> Error {
-    drop(books);
-    error
 }
 
 #[cfg(all(test, not(loom)))]

@@ -9,37 +9,36 @@
 //!
 //! # How a wait sleeps
 //! It becomes the waiter and polls for 30 µs, unless polling does not pay (`patience`): after 5 µs it offers its
-//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, looks, and
-//! sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by its waker. Where the thread
-//! sleeps follows from what the transport's `arm` returned:
+//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, checks the
+//! queue, and sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by
+//! its waker. Where the thread sleeps follows from what the transport's `arm` returned:
 //!
 //! | `Armed` | from | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports what comes | shm, where others are to be told as well | the word of its waker, in futex(2) |
+//! | `Reported`: a thread of the provider reports what comes | shm, where other threads must hear of it as well | the word of its waker, in futex(2) |
 //! | `Word`, which others change as well | shm, for a wait that sleeps alone | that word, in futex(2); its waker changes it too |
 //! | `Descriptor` | verbs | the descriptor and a bell of its own, in ppoll(2) |
 //!
 //! A sleep on a word that others change lasts 50 ms at most, the next one of the same wait twice as long, up to an
-//! hour: a process that breaks the rules may restore the old value just when the thread falls asleep. A waiter tells
+//! hour: a process that breaks the rules may restore the old value just when the thread falls asleep. A waiter says to
 //! `arm` whether completions of requests are to end its sleep: if requests of any endpoint complete on its EVD, if
-//! asynchronous events arrive there, of which one tells of a completion without room, and always for a CNO. An endpoint
+//! asynchronous events arrive there, of which one reports a completion without room, and always for a CNO. An endpoint
 //! that gets the EVD for its requests later, or an EVD that is tied to the CNO later, wakes the waiter, which arms
 //! again.
 //!
 //! A wait in a signal handler that interrupted a wait of its thread has a waker of its own and takes nothing from the
 //! outer one.
 
-use std::any::Any;
-use std::cell::RefCell;
+mod pending;
+mod timing;
+
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
-use host::per_thread::PerThread;
 use host::poll;
 
 use crate::cno::Cno;
@@ -52,39 +51,14 @@ use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
 use crate::waker::{Place, Waker};
 
-/// The time for which a wait looks for work before it sleeps.
-const LOOK: Duration = Duration::from_micros(30);
-/// The time for which it looks before it offers its processor to others, once.
-const GLANCE: Duration = Duration::from_micros(5);
-/// A processor that comes back only after this time was taken.
-const TAKEN: Duration = Duration::from_micros(2);
+pub use pending::abandon;
+pub use timing::Limit;
+use timing::Timing;
+
 /// The longest sleep where nothing reports new work.
 const BLIND: Duration = Duration::from_millis(1);
-/// The first sleep of a wait on a word that others may be able to change back, which would keep a wake-up from the thread
-/// that falls asleep at this very moment. Each further sleep of the wait may be twice as long, up to the longest one.
-const FIRST: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_secs(3600);
 /// Descriptors that one sleep can watch: the thread's own and those of completion queues.
 pub const MAX_FDS: usize = 17;
-
-/// Time limit of a wait.
-#[derive(Clone, Copy, Debug)]
-pub enum Limit {
-    /// The wait ends after this time, counted from when it has found that it must wait.
-    Within(Duration),
-    /// The wait has no limit.
-    Never,
-}
-
-impl Limit {
-    /// The limit in `micros` microseconds from now; `None` for no limit.
-    pub fn from_micros(micros: Option<u32>) -> Self {
-        match micros {
-            Some(micros) => Limit::Within(Duration::from_micros(micros.into())),
-            None => Limit::Never,
-        }
-    }
-}
 
 /// What a thread sleeps on; plain data. It stays there until the wait is resumed, or the thread ends.
 #[derive(Clone, Copy)]
@@ -132,128 +106,10 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// The state of the sleeping waits of a thread, each in a box that holds an `Option` of it.
-#[derive(Default)]
-struct Pending {
-    /// There can be more than one, because an agent or a signal handler may wait too.
-    waits: Vec<Box<dyn Any>>,
-    /// The box of the last wait, for the next one.
-    spare: Option<Box<dyn Any>>,
-}
-
-static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
-
-/// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
-fn push_pending<W: Any>(wait: W) -> std::result::Result<(), W> {
-    let mut wait = Some(wait);
-    #[expect(clippy::disallowed_methods, reason = "a thread has one of the reserve for good, or a few")]
-    let kept = PENDING.with(|pending| {
-        let mut pending = pending.borrow_mut();
-        let mut place = pending.spare.take().unwrap_or_else(|| Box::new(None::<W>));
-        match place.downcast_mut::<Option<W>>() {
-            Some(place) => *place = wait.take(),
-            None => place = Box::new(wait.take()),
-        }
-        pending.waits.push(place);
-    });
-    match (kept, wait) {
-        (None, Some(wait)) => Err(wait),
-        _ => Ok(()),
-    }
-}
-
-/// Takes off the last wait of the calling thread, which sleeps and will not be resumed.
-pub fn abandon() {
-    // What the wait holds goes when the list is not borrowed any more.
-    drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
-}
-
-/// The waker for a wait that begins.
-fn waker() -> Option<Arc<Waker>> {
-    let interrupted = PENDING.with(|pending| !pending.borrow().waits.is_empty());
-    if interrupted == Some(true) { Waker::another() } else { Waker::current() }
-}
-
-fn pop_pending<W: Any>() -> Option<W> {
-    let last = PENDING.with(|pending| {
-        let mut pending = pending.borrow_mut();
-        let mut last = pending.waits.pop()?;
-        let wait = last.downcast_mut::<Option<W>>().and_then(Option::take);
-        pending.spare = Some(last);
-        wait
-    });
-    last.flatten()
-}
-
 /// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
 /// cancelled meanwhile.
 fn sleep_briefly() {
     let _ = poll::wait([None], Some(BLIND));
-}
-
-/// The time of a wait that has found nothing yet.
-struct Timing {
-    began: Instant,
-    /// When it ends at the latest.
-    end: Option<Instant>,
-    /// Whether it is to look for work before it sleeps.
-    looks: bool,
-    /// Whether it has offered its processor to others.
-    offered: bool,
-    /// Whether others took it.
-    taken: bool,
-    slept: bool,
-    /// The longest that it may sleep on a word next.
-    longest_sleep: Duration,
-}
-
-impl Timing {
-    fn begin(patience: &Patience, limit: Limit) -> Self {
-        let began = Instant::now();
-        let end = match limit {
-            Limit::Within(time) => began.checked_add(time),
-            Limit::Never => None,
-        };
-        Timing { began, end, looks: patience.looks(), offered: false, taken: false, slept: false, longest_sleep: FIRST }
-    }
-
-    /// True if the wait is to look once more; false if it is to sleep.
-    fn goes_on_looking(&mut self, patience: &Patience, now: Instant) -> bool {
-        if !self.looks {
-            return false;
-        }
-        let looked = now.duration_since(self.began);
-        if looked < GLANCE {
-            return true;
-        }
-        if !self.offered {
-            self.offered = true;
-            thread::yield_now();
-            if now.elapsed() >= TAKEN {
-                self.taken = true;
-                if patience.note_kept() {
-                    return false;
-                }
-            }
-        }
-        if looked < LOOK {
-            return true;
-        }
-        self.stop(patience);
-        false
-    }
-
-    /// The wait has looked to the end, or has found what it looked for.
-    fn stop(&self, patience: &Patience) {
-        if self.looks && !self.taken {
-            patience.note_free();
-        }
-    }
-
-    /// True if the time is up.
-    fn is_over(&self, now: Instant) -> bool {
-        self.end.is_some_and(|end| now >= end)
-    }
 }
 
 /// A dispatcher on whose completion queue a thread hears of new work, until this is dropped.
@@ -283,13 +139,13 @@ impl<T: Transport> Drop for Watch<T> {
 /// Those of one sleep.
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// What the watches of a thread that is about to sleep tell it of.
+/// What a thread that is about to sleep hears of by its watches.
 enum Hears {
     /// All that it waits for.
     All,
     /// Not all; once it has begun new ones, they do.
     Again,
-    /// Not all, and they cannot: it looks now and then.
+    /// Not all, and they cannot, so the thread polls now and then.
     Part,
 }
 
@@ -304,7 +160,7 @@ trait Target: Sized + 'static {
     /// What its last waits were like.
     fn patience(&self) -> &Patience;
 
-    /// Looks for completions that concern it.
+    /// Polls the transport for completions that concern it.
     fn poll(&self);
 
     /// The outcome, if the wait ends now.
@@ -332,7 +188,7 @@ struct Wait<W: Target> {
 }
 
 impl<W: Target> Wait<W> {
-    /// Looks for a while, and goes to sleep behind that.
+    /// Polls for a while, then goes to sleep.
     fn begin(target: W, timing: Timing) -> Step<W::Outcome> {
         let mut now = timing.began;
         let mut wait = Wait { target, watches: ArrayVec::new(), waker: None, timing };
@@ -353,7 +209,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches. A thread that sleeps no more lets go of its place, which may belong to an adapter that is closed next.
+    /// Ends the watches. A thread that is awake leaves its place, which may belong to an adapter that is closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {
@@ -386,10 +242,10 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Looks for the end of the wait; if there is none, sets up a sleep.
+    /// Sets up a sleep, unless the wait ends in the last check before it.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
-            self.waker = waker();
+            self.waker = pending::waker();
         }
         let Some(waker) = self.waker.clone() else { return Step::Done(self.wait_without_waker()) };
         if !self.timing.slept {
@@ -415,7 +271,7 @@ impl<W: Target> Wait<W> {
             }
         };
         self.timing.slept = true;
-        match push_pending(self) {
+        match pending::push(self) {
             Ok(()) => Step::Sleep(sleep),
             Err(mut wait) => {
                 wait.disarm();
@@ -426,11 +282,11 @@ impl<W: Target> Wait<W> {
 
     /// Continues after a sleep; `interrupted` tells whether a signal ended it. `None` if the thread has no such wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
-        let mut wait = pop_pending::<Self>()?;
+        let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
-        // This comes before the watch is handed over, so that nothing is left to wake the thread for.
+        // Polls before the watches end, because what comes in between would wake the thread for nothing.
         wait.target.poll();
         if let Some(outcome) = wait.check() {
             return Some(Step::Done(outcome));
@@ -482,8 +338,7 @@ fn prepare_sleep<'a>(
     if fds.is_empty() {
         let (word, value, shared) = match alarm {
             Some((alarm, value)) => {
-                at_most(timing.longest_sleep);
-                timing.longest_sleep = (timing.longest_sleep * 2).min(LONGEST);
+                at_most(timing.next_sleep());
                 waker.prepare_sleep(Place::Word(alarm.clone()));
                 (alarm.word(), value, true)
             }
@@ -536,11 +391,12 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn check(&mut self) -> Option<EvdOutcome> {
-        let outcome = self.evd.with_wait(|wait| {
-            let ended = wait.check()?;
-            wait.leave();
-            Some(ended)
-        })?;
+        let outcome = {
+            let mut queue = self.evd.queue();
+            let ended = queue.check_wait()?;
+            queue.end_wait();
+            ended
+        };
         self.entered = false;
         Some(match outcome {
             Ok((queued, more)) => EvdOutcome { result: Ok(queued.settle()), more },
@@ -550,7 +406,7 @@ impl<T: Transport> Target for EvdWait<T> {
 
     fn fail(&mut self, error: Error) -> EvdOutcome {
         self.entered = false;
-        EvdOutcome { result: Err(error), more: self.evd.with_wait(|wait| wait.leave()) }
+        EvdOutcome { result: Err(error), more: self.evd.queue().end_wait() }
     }
 
     fn leave(&mut self) {
@@ -560,18 +416,18 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
-        let requests = self.evd.with_wait(|wait| wait.block(waker));
+        let requests = self.evd.queue().block(waker);
         watches.push(Watch::begin(self.evd.clone(), requests));
     }
 
     fn hears(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Hears {
         // An endpoint whose requests complete here may have come before the thread was said to sleep.
-        let all = watches.iter().all(|watch| watch.requests) || !self.evd.with_wait(|wait| wait.block(waker));
+        let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
         if all { Hears::All } else { Hears::Again }
     }
 }
 
-/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_ready`] has just found none.
+/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_completion`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
@@ -579,10 +435,10 @@ impl<T: Transport> Target for EvdWait<T> {
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
 pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit, looked: bool) -> Step<EvdOutcome> {
     // Events that arrived before the call count as queued at its entry.
-    if !looked && evd.with_wait(|wait| wait.is_short_of(threshold)) {
+    if !looked && evd.queue().len() < threshold {
         evd.poll();
     }
-    if let Err(error) = evd.with_wait(|wait| wait.enter(threshold)) {
+    if let Err(error) = evd.queue().begin_wait(threshold) {
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
     let mut target = EvdWait { evd, entered: true };
@@ -605,7 +461,7 @@ struct CnoWait<T: Transport> {
     number: Option<u64>,
 }
 
-/// Looks for completions that the dispatchers tied to a notification object may have.
+/// Polls for completions on the dispatchers that are tied to a notification object.
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
     let slab = cno.ia().slab();
     for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
@@ -641,7 +497,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn fail(&mut self, error: Error) -> Result<Handle> {
-        // That a notification object was not triggered in time is told like that it was not triggered yet.
+        // The code for no trigger in time is that for no trigger yet.
         Err(if error == Error::TimeoutExpired { Error::QueueEmpty } else { error })
     }
 

@@ -32,18 +32,18 @@ impl Word for AtomicU32 {
     }
 }
 
-/// The thread looks at all conditions again before it sleeps.
+/// The thread checks all conditions again before it sleeps.
 const AWAKE: u32 = 0;
 /// The thread sleeps, or is about to.
 const ASLEEP: u32 = 1;
-/// Its sleep is to end.
+/// Its sleep ends.
 const WOKEN: u32 = 2;
 
 /// Whether a thread sleeps.
 struct State<W>(W);
 
 impl<W: Word> State<W> {
-    /// Its sleep is to end; true if whoever calls this has to wake it. The condition was changed before.
+    /// Ends its sleep; true if the caller has to wake it. The condition was changed before.
     fn end_sleep(&self) -> bool {
         // SYNC waker: the condition was changed before. Of this swap and that of the sleeper one is first: the sleeper
         // finds the condition, or this finds that it sleeps.
@@ -113,7 +113,7 @@ impl Waker {
         }
     }
 
-    /// The bell for a sleep in [`Place::Bell`]. `None` if none could be made; the thread must then look again by itself
+    /// The bell for a sleep in [`Place::Bell`]. `None` if none could be made; the thread must then poll by itself
     /// after a while.
     pub fn bell(&self) -> Option<Arc<EventFd>> {
         let mut bell = self.bell.lock();
@@ -135,7 +135,7 @@ impl Waker {
         }
     }
 
-    /// Wakes the thread where it sleeps. If this is late, the thread wakes from a later sleep for once without a reason.
+    /// Wakes the thread where it sleeps. If this comes late, it ends a later sleep of the thread for no reason, once.
     #[cold]
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
@@ -158,14 +158,14 @@ impl Waker {
         self.state.prepare_sleep();
     }
 
-    /// The thread sleeps in no place any more, and lets go of what a transport has named for that.
+    /// The thread has left its place of sleep; drops what a transport has named for that.
     pub fn leave_place(&self) {
         let left = std::mem::replace(&mut *self.place.lock(), Place::Own);
         // The last reference may take long to go, so it goes without the lock.
         drop(left);
     }
 
-    /// The thread is awake and checks all conditions by itself: nobody needs to wake it.
+    /// The thread is awake and checks all conditions by itself, so it need not be woken.
     pub fn set_awake(&self) {
         self.state.set_awake();
     }

@@ -259,12 +259,11 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     // SAFETY: the caller's promise.
     let (nbufs_allocated, bufs_alloc_span) = unsafe { (OutPtr::new(nbufs_allocated), OutPtr::new(bufs_alloc_span)) };
     fast::<F>(|| {
-        let info = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
-        if let Some(out) = nbufs_allocated.optional() {
-            out.write(count(info.allocated));
-        }
-        if let Some(out) = bufs_alloc_span.optional() {
-            out.write(count(info.span));
+        let buffers = count(enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query());
+        for out in [nbufs_allocated, bufs_alloc_span] {
+            if let Some(out) = out.optional() {
+                out.write(buffers);
+            }
         }
         Ok(())
     })

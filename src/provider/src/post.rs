@@ -252,7 +252,7 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, ev
         |evd| event.is_null() || evd.look(),
         |evd| {
             let out = event.required(2)?;
-            let taken = evd.take_with(
+            let taken = evd.take(
                 |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
                 |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),
             );
@@ -269,7 +269,10 @@ fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>
     polling::<F>(|| {
         let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let out = event.required(2)?;
-        let taken = evd.dequeue_with(
+        if !evd.look() {
+            return Err(Fault::Core(Error::QueueEmpty));
+        }
+        let taken = evd.take(
             |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
             |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),
         );

@@ -58,8 +58,8 @@ pub struct Region {
 }
 
 impl RegionKeys for Region {
-    fn local_key(&self) -> u32 {
-        self.key
+    fn local_key(&self) -> u64 {
+        self.key.into()
     }
 
     fn remote_key(&self) -> u32 {

@@ -99,14 +99,14 @@ impl Regions {
 impl Drop for Region {
     fn drop(&mut self) {
         if let Some(device) = &self.listed {
-            device.regions.0.lock().remove(&self.local_key());
+            device.regions.0.lock().remove(&self.shared.mr.lkey());
         }
     }
 }
 
 impl RegionKeys for Region {
-    fn local_key(&self) -> u32 {
-        self.shared.mr.lkey()
+    fn local_key(&self) -> u64 {
+        self.shared.mr.lkey().into()
     }
 
     fn remote_key(&self) -> u32 {

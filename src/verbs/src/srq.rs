@@ -198,10 +198,10 @@ impl SharedQueue {
         }
         let mut found = Checked::new();
         for from in segments.iter().take(MAX_SEGMENTS) {
-            let key = match self.device.regions.key_in(from.key, found_in) {
+            let key = match self.device.regions.key_in(from.key as u32, found_in) {
                 // The region is gone, as the device finds out when a message comes.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
-                found => found?,
+                found => found?.into(),
             };
             found.push(Segment { key, ..*from });
         }

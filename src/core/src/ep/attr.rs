@@ -63,9 +63,9 @@ pub struct EpAttributes {
     pub max_rdma_read_iov: usize,
     /// Segments of an RDMA write; 0 asks for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// Whether a query tells how many counters there are, if it tells where they are.
+    /// Whether a query gives the number of counters, if it gives their address.
     pub counters_number: bool,
-    /// Whether a query tells where the counters are.
+    /// Whether a query gives the address of the counters.
     pub counters_list: bool,
     /// Whether the numbers of receives and requests are defaults, which a device need not have places for.
     pub usual_queues: bool,
@@ -101,7 +101,7 @@ impl EpAttributes {
         }
     }
 
-    /// Checks whether a new endpoint can have these attributes. `recv_evd` and `request_evd` tell
+    /// Checks whether a new endpoint can have these attributes. `recv_evd` and `request_evd` say
     /// whether it gets these dispatchers, `srq` whether it receives from a shared queue.
     ///
     /// # Errors
@@ -163,26 +163,6 @@ impl EpAttributes {
             // A setting with only one possible value is not stored.
             _ => {}
         }
-    }
-
-    /// The largest message.
-    pub fn message_limit(&self, limits: &AdapterAttributes) -> u64 {
-        if self.max_message_size == 0 { limits.max_message } else { self.max_message_size }
-    }
-
-    /// The largest RDMA transfer.
-    pub fn rdma_limit(&self, limits: &AdapterAttributes) -> u64 {
-        if self.max_rdma_size == 0 { limits.max_rdma } else { self.max_rdma_size }
-    }
-
-    /// Segments of an RDMA read.
-    pub fn read_segments(&self, limits: &AdapterAttributes) -> usize {
-        if self.max_rdma_read_iov == 0 { limits.max_segments_read } else { self.max_rdma_read_iov }
-    }
-
-    /// Segments of an RDMA write.
-    pub fn write_segments(&self, limits: &AdapterAttributes) -> usize {
-        if self.max_rdma_write_iov == 0 { limits.max_segments_write } else { self.max_rdma_write_iov }
     }
 
     /// The way in which the receive stream feeds its dispatcher. Receives of a shared queue cannot be

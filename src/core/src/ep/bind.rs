@@ -66,9 +66,9 @@ impl<T: Transport> Endpoint<T> {
             requests.note_window(&self.ia, ep, rmr)?;
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
-        let Some((id, place)) = flight.next() else { return Err(full()) };
-        // The region is marked as used before it is looked at, so that it is not freed in between. The binding stays
-        // locked until it holds what the window shows.
+        let Some((id, place)) = flight.next_place() else { return Err(full()) };
+        // The region is marked as used before it is taken, so that it is not freed in between. The binding stays locked
+        // until it holds what the window shows.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();
@@ -83,7 +83,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport().post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
-        // While it is used, so that whoever frees the region lets go of it last.
+        // Dropped while the region is still marked as used, so that the thread that frees it drops the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);

@@ -126,7 +126,7 @@ impl<T: Transport> Endpoint<T> {
         self.connect(&ConnectRequest { address: &address, qualifier, timeout, private_data })
     }
 
-    /// Accepts a connection request with this endpoint. `trigger` tells whether the request brought
+    /// Accepts a connection request with this endpoint. `trigger` says whether the request brought
     /// the endpoint.
     pub(crate) fn accept(
         self: &Arc<Self>,

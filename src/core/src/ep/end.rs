@@ -53,7 +53,7 @@ impl<T: Transport> Endpoint<T> {
         requests.drain(ep, request);
         self.release_held(&mut receives);
         if let Some(done) = recv {
-            self.finish_recvs(&mut receives, &[done]);
+            self.finish(&mut receives, &done.into());
         }
         let connect: Option<&Arc<Evd<T>>> = control.connect_evd.as_ref().map(|evd| evd.object());
         let with_connect = |evd: Option<&Arc<Evd<T>>>| match (evd, connect) {

@@ -51,12 +51,12 @@ impl<T: Transport> Default for EpParts<'_, T> {
 
 /// An endpoint.
 pub struct Endpoint<T: Transport> {
-    pub(super) header: Header,
-    pub(super) ia: Arc<Ia<T>>,
-    pub(super) srq: Option<Arc<Srq<T>>>,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
+    pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
     pub(super) sending: Sending<T>,
-    pub(super) receives: Mutex<Receives<T>>,
+    pub(crate) receives: Mutex<Receives<T>>,
     kept: Kept,
 }
 
@@ -194,10 +194,10 @@ impl<T: Transport> Endpoint<T> {
             requests.enter(ep.header.handle(), state);
             receives.set_watermarks(control.attr.soft_watermark, control.attr.hard_watermark);
             if let Some(evd) = &requests.evd {
-                evd.add_requests(requests.feed);
+                evd.add_feed(requests.feed, true);
             }
             if let Some(evd) = &receives.evd {
-                evd.add_feed(receives.feed);
+                evd.add_feed(receives.feed, false);
             }
         }
         ia.adopt_shared(ep.clone()).inspect_err(|_| {
@@ -219,12 +219,11 @@ impl<T: Transport> Endpoint<T> {
         let limits = self.ia.transport.attributes();
         let attr = &control.attr;
         if self.srq.is_none() {
-            let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
-            receives.posted.room(more)?;
             if T::TAKES_RECEIVES {
+                let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
                 receives.others.room(more.saturating_mul(attr.max_recv_iov.saturating_sub(1)))?;
             }
-            receives.posted.limit(attr.max_recv_dtos);
+            receives.posted.reserve(attr.max_recv_dtos)?;
             receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }
@@ -235,10 +234,12 @@ impl<T: Transport> Endpoint<T> {
         requests.zone = zone;
         requests.feed = attr.request_feed();
         requests.max_segments = attr.max_request_iov;
-        requests.max_read_segments = attr.read_segments(limits);
-        requests.max_write_segments = attr.write_segments(limits);
-        requests.max_message = attr.message_limit(limits);
-        requests.max_rdma = attr.rdma_limit(limits);
+        let segments = |asked: usize, most| if asked == 0 { most } else { asked };
+        let bytes = |asked: u64, most| if asked == 0 { most } else { asked };
+        requests.max_read_segments = segments(attr.max_rdma_read_iov, limits.max_segments_read);
+        requests.max_write_segments = segments(attr.max_rdma_write_iov, limits.max_segments_write);
+        requests.max_message = bytes(attr.max_message_size, limits.max_message);
+        requests.max_rdma = bytes(attr.max_rdma_size, limits.max_rdma);
         Ok(())
     }
 
@@ -393,12 +394,4 @@ impl<T: Transport> Endpoint<T> {
 /// The refusal of a call that needs a zone or a dispatcher that the endpoint lacks.
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(Refusal::EndpointNotReady)
-}
-
-/// Frees the lock of a post that is refused. Apart from the post, which then need not keep the error for the end.
-#[cold]
-#[inline(never)]
-pub(super) fn refused<L>(locked: L, error: Error) -> Error {
-    drop(locked);
-    error
 }

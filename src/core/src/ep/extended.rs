@@ -1,12 +1,10 @@
 //! Requests and receives that not every version of the interface has: writes that bring a value, atomic operations, sends that
 //! revoke a window of the peer, reads into what a key for peers names. None of them is on the fast path.
 //!
-//! A version without them can tell its programs nothing of such a transfer. So each end of a connection learns whether
-//! the other one takes them, if the transport can say it (`Hooks::takes_extended`), and refuses to post them
-//! otherwise.
+//! A version without them has no event for such a transfer. So each end of a connection learns whether the other one
+//! takes them, if the transport can say it (`Hooks::takes_extended`), and otherwise refuses to post them.
 
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::Ended;
 use crate::ep::requests::{Requests, Work};
 use crate::error::{Access, Arg, Error, Result};
 use crate::event::{CompletionFlags, Extended, Transfer};
@@ -14,21 +12,7 @@ use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::Rmr;
-use crate::transport::{Operation, RecvDone, RemoteSegment, Special, Transport};
-
-/// The change that an atomic operation makes to eight bytes of the peer's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// This is added, modulo 2⁶⁴.
-    Add(u64),
-    /// They are replaced, if they are as expected.
-    Swap {
-        /// The value that is replaced.
-        expected: u64,
-        /// What it is replaced by.
-        new: u64,
-    },
-}
+use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write that takes a receive of the peer behind it, for which it brings `value`. Without segments nothing is
@@ -49,22 +33,11 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        self.post_checked(
-            self.requests(),
-            segments,
-            cookie,
-            completion,
-            (Transfer::Write, true),
-            |requests, total, _| {
-                self.check_peer(requests)?;
-                let len = requests.length(Transfer::Write, total, to.len)?;
-                Ok((
-                    Operation::WriteImmediate { to, value, solicited },
-                    Work::Extended(Extended::WriteImmediate, len),
-                    len,
-                ))
-            },
-        )
+        self.post_any(self.requests(), segments, cookie, completion, (Transfer::Write, true), |requests, total, _| {
+            self.check_peer(requests)?;
+            let len = requests.length(Transfer::Write, total, to.len)?;
+            Ok((Operation::WriteImmediate { to, value, solicited }, Work::Extended(Extended::WriteImmediate, len), len))
+        })
     }
 
     /// Posts an atomic operation on eight bytes of the peer's memory. What they were before goes into the only segment.
@@ -85,14 +58,12 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let RemoteSegment { addr, len, key } = remote;
-        let (operation, kind) = match change {
-            Change::Add(add) => (Operation::FetchAdd { addr, key, add }, Extended::FetchAdd),
-            Change::Swap { expected, new } => {
-                (Operation::CompareSwap { addr, key, expected, new }, Extended::CompareSwap)
-            }
+        let kind = match change {
+            Change::Add(_) => Extended::FetchAdd,
+            Change::Swap { .. } => Extended::CompareSwap,
         };
         let count = segments.count();
-        self.post_checked(
+        self.post_any(
             self.requests(),
             segments,
             cookie,
@@ -110,7 +81,7 @@ impl<T: Transport> Endpoint<T> {
                     [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
                     _ => return Err(Error::LengthError),
                 }
-                Ok((operation, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
+                Ok((Operation::Atomic { addr, key, change }, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
     }
@@ -131,18 +102,11 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        self.post_checked(
-            self.requests(),
-            segments,
-            cookie,
-            completion,
-            (Transfer::Send, true),
-            |requests, total, _| {
-                self.check_peer(requests)?;
-                let len = requests.length(Transfer::Send, total, 0)?;
-                Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
-            },
-        )
+        self.post_any(self.requests(), segments, cookie, completion, (Transfer::Send, true), |requests, total, _| {
+            self.check_peer(requests)?;
+            let len = requests.length(Transfer::Send, total, 0)?;
+            Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
+        })
     }
 
     /// Posts an RDMA read into the memory that a key for peers names, of a local region or of a remote memory region that is
@@ -163,7 +127,7 @@ impl<T: Transport> Endpoint<T> {
         let (most, _) = requests.needs(Transfer::Read);
         requests.zone_for(completion, false, most == 0)?;
         let local = if local.len == 0 { local } else { self.behind_key(&local)? };
-        self.post_checked(requests, &[local], cookie, completion, (Transfer::Read, false), |requests, total, _| {
+        self.post_any(requests, &[local], cookie, completion, (Transfer::Read, false), |requests, total, _| {
             let len = requests.length(Transfer::Read, total, remote.len)?;
             Ok((Operation::Read(remote), Work::Transfer(Transfer::Read, len), len))
         })
@@ -200,20 +164,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(LocalSegment { context: bound.segment.context, addr, len: named.len })
     }
 
-    /// Takes note of a receive that has brought more than its bytes.
-    pub(super) fn special_done(&self, life: u64, done: RecvDone, what: Special) {
-        // The transport has ended the binding. It is gone before a completion tells of that.
-        if let Special::Invalidated(key) = what
-            && let Some(rmr) = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner))
-        {
+    /// Forgets the binding of the remote memory region with this key for peers.
+    pub(super) fn forget_binding(&self, key: u32) {
+        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner));
+        if let Some(rmr) = rmr {
             rmr.forget(|binding| binding.key == key);
-        }
-        let mut receives = self.receives.lock();
-        let ended = Ended { done, special: Some(what) };
-        if receives.life == life && receives.connected {
-            self.finish(&mut receives, ended);
-        } else {
-            self.keep_out_of_time(&mut receives, life, ended);
         }
     }
 }

@@ -1,23 +1,23 @@
 //! Endpoints.
 //!
-//! [`Endpoint`] is spread over files by subject: `endpoint` has what it is made of, `post` and
-//! `recv` post, `extended` posts what only some versions have, `bind` binds remote memory regions,
-//! `connect` and `end` begin and end connections, `modify` changes parameters, `report` takes what the
-//! transport reports, `sending` has the lock on requests.
+//! [`Endpoint`] is spread over files by subject: `endpoint` has what it is made of, `usual` beside this folder posts and
+//! completes in the usual case, `post` and `recv` in any case, `extended` posts what only some versions have, `bind` binds
+//! remote memory regions, `connect` and `end` begin and end connections, `modify` changes parameters, `report` takes what
+//! the transport reports, `sending` has the lock on requests.
 
 mod attr;
 mod bind;
 mod connect;
 mod counted;
 mod end;
-mod endpoint;
+pub(crate) mod endpoint;
 mod extended;
 mod modify;
 mod post;
-mod receives;
+pub(crate) mod receives;
 mod recv;
 mod report;
-mod requests;
+pub(crate) mod requests;
 mod sending;
 pub mod table;
 
@@ -25,8 +25,6 @@ pub use crate::ep_state::{Next, State, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
 pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
-pub use extended::Change;
 pub use modify::{Changes, Value};
-pub use recv::RecvInfo;
 pub use report::EndpointSink;
 pub use sending::TxGuard;

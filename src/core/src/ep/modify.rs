@@ -168,10 +168,10 @@ impl<T: Transport> Endpoint<T> {
         control.comm = draft.comm;
         // Streams are counted anew on the dispatchers that they feed from now on.
         if let Some(evd) = &receives.evd {
-            evd.remove_feed(old_feeds.0);
+            evd.remove_feed(old_feeds.0, false);
         }
         if let Some(evd) = &requests.evd {
-            evd.remove_requests(old_feeds.1);
+            evd.remove_feed(old_feeds.1, true);
         }
         if let Some(evd) = draft.recv_evd {
             receives.evd = evd;
@@ -181,10 +181,10 @@ impl<T: Transport> Endpoint<T> {
         }
         let replaced = draft.connect_evd.and_then(|evd| std::mem::replace(&mut control.connect_evd, evd));
         if let Some(evd) = &receives.evd {
-            evd.add_feed(receives.feed);
+            evd.add_feed(receives.feed, false);
         }
         if let Some(evd) = &requests.evd {
-            evd.add_requests(requests.feed);
+            evd.add_feed(requests.feed, true);
         }
         if let Some(pz) = draft.pz {
             let zone = pz.as_ref().map(|pz| pz.id());

@@ -1,7 +1,6 @@
 //! The receives of an endpoint: the state that posting and completing them needs, and the watermarks on them.
 
 use std::collections::VecDeque;
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::diagnostics::COMPLETION;
@@ -16,14 +15,14 @@ use crate::error::{Arg, Error, Result};
 use crate::evd::{Evd, Queued};
 use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer, notifies};
 use crate::fifo::Fifo;
-use crate::lmr_table::{LmrTable, LocalSegment, SegmentList};
+use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
-use crate::transport::{Delivery, Place, RecvDone, RecvId, Segment, Special, Taken, Transport};
+use crate::transport::{RecvDone, RecvId, Segment, Special, Taken, Transport};
 use crate::users::Use;
 
 /// A receive of the endpoint's own queue.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Posted {
+pub(crate) struct Posted {
     pub id: RecvId,
     pub cookie: u64,
     /// Whether its completion is not announced.
@@ -34,14 +33,14 @@ pub(super) struct Posted {
 }
 
 /// The segments of a receive that waits for the queue pair to be made.
-pub(super) struct Early {
+pub(crate) struct Early {
     pub id: RecvId,
     pub segments: Box<[LocalSegment]>,
 }
 
 /// A receive that has ended.
 #[derive(Clone, Copy)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     pub done: RecvDone,
     /// What its message has brought beside its bytes.
     pub special: Option<Special>,
@@ -75,22 +74,22 @@ impl Ended {
     }
 }
 
-impl From<&RecvDone> for Ended {
+impl From<RecvDone> for Ended {
     #[inline(always)]
-    fn from(&done: &RecvDone) -> Self {
+    fn from(done: RecvDone) -> Self {
         Ended { done, special: None }
     }
 }
 
 /// The watermarks that were passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Passed {
+pub(crate) struct Passed {
     pub soft: bool,
     pub hard: bool,
 }
 
 /// The part of an endpoint that is behind the lock on its receives.
-pub(super) struct Receives<T: Transport> {
+pub(crate) struct Receives<T: Transport> {
     pub life: u64,
     /// Set in state DISCONNECTED: posted receives are flushed at once.
     pub flush: bool,
@@ -151,7 +150,7 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Whether a receive of so many segments with these flags can be posted, as far as its memory is not looked at.
+    /// Whether a receive of this many segments with these flags can be posted, apart from its memory.
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
@@ -189,10 +188,10 @@ impl<T: Transport> Receives<T> {
         self.flush = state == State::Disconnected;
     }
 
-    /// Lets go of the dispatcher.
+    /// Releases the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
-            evd.remove_feed(self.feed);
+            evd.remove_feed(self.feed, false);
         }
     }
 
@@ -212,7 +211,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Counts a message that has filled a receive, or tells of a receive that has failed.
+    /// Counts a message that has filled a receive, or logs a receive that has failed.
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
         match ended.done.status {
@@ -234,87 +233,29 @@ impl<T: Transport> Receives<T> {
 
     /// Keeps the segments of a receive that is posted, all but the first one.
     pub fn keep_others(&mut self, segments: &[Segment]) {
-        for &segment in segments.iter().skip(1) {
-            if let Err(segment) = self.others.push(segment) {
-                self.others.grow(segment);
-            }
-        }
-    }
-
-    /// Puts a message into the oldest receive, and completes it: see [`EndpointSink::deliver`].
-    ///
-    /// [`EndpointSink::deliver`]: crate::transport::EndpointSink::deliver
-    #[inline(always)]
-    pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place, lmrs: &LmrTable) -> Delivery {
-        let (Some(evd), 0) = (&self.evd, self.given) else { return Delivery::Other };
-        let Some(oldest) = self.posted.oldest() else { return Delivery::Other };
-        let &Posted { id, count: 1, first, cookie, quiet } = oldest.value() else { return Delivery::Other };
-        if len > first.len {
-            return Delivery::TooLong(id);
-        }
-        if !place.place(&first, lmrs.is_live(&first)) {
-            return Delivery::NoMemory(id);
-        }
-        oldest.skip();
-        self.received.count(Transfer::Recv, len);
-        let status = Status::Success;
-        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-        evd.push(|| Queued::transfer(completion(), None), || notifies(self.feed, quiet, solicited, status));
-        Delivery::Done
+        segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
     /// Gives the transport the oldest receive that it has not taken yet; false if there is none.
     pub fn take(&mut self, taken: &mut Taken) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         self.given += 1;
-        taken.begin(id);
-        if count > 0 {
-            taken.add(first);
-        }
-        for _ in 1..count {
-            let Some(segment) = self.others.pop() else { break };
-            taken.add(segment);
-        }
+        taken.set(id, count, first, || self.others.pop());
         true
     }
 
     /// Takes the oldest receive of the endpoint's own queue, which the transport has ended. Returns its cookie, and whether its
     /// poster asked for quiet.
     #[inline(always)]
-    fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
-        let Some(&Posted { cookie, quiet, .. }) = self.posted.front().filter(|posted| posted.id == id) else {
-            cold_path();
+    pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
+        let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {
             out_of_order(id);
             return None;
         };
-        self.posted.skip();
+        let &Posted { cookie, quiet, .. } = oldest.value();
+        oldest.skip();
         self.given = self.given.saturating_sub(1);
         Some((cookie, quiet))
-    }
-
-    /// Queues the completion of a receive of the endpoint's own queue that the transport has ended.
-    #[inline(always)]
-    pub fn finish_one(&mut self, ep: Handle, ended: &Ended) {
-        if let Some((cookie, quiet)) = self.take_oldest(ended.done.id) {
-            self.complete(ep, cookie, ended, quiet, None);
-        }
-    }
-
-    /// Does what [`Receives::finish_one`] does, for several receives in order.
-    #[inline(never)]
-    pub fn finish_own(&mut self, ep: Handle, done: &[RecvDone]) {
-        // An endpoint with receives has a dispatcher for them.
-        let Some(evd) = self.evd.take() else { return };
-        evd.push_all(|batch| {
-            for done in done {
-                if let Some((cookie, quiet)) = self.take_oldest(done.id) {
-                    let ended = Ended::from(done);
-                    self.note_end(ep, cookie, &ended);
-                    batch.add(ended.queued(ep, cookie, None), ended.notifies(self.feed, quiet));
-                }
-            }
-        });
-        self.evd = Some(evd);
     }
 
     /// Notes that a buffer taken from the shared queue is complete.

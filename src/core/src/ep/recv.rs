@@ -1,13 +1,12 @@
 //! Posting receives, and completing them.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
 use crate::books::Completed;
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::{Endpoint, refused};
+use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
 use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
@@ -15,67 +14,12 @@ use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
-use crate::transport::{Awaited, Checked, Poll, Recv, RecvDone, RecvId, Segment, Transport};
-
-/// The buffers that an endpoint has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecvInfo {
-    /// Buffers allocated to the endpoint whose completion was not generated.
-    pub allocated: usize,
-    /// Completions that the endpoint would generate if all messages that it is receiving
-    /// were complete.
-    pub span: usize,
-}
+use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a receive, in any state; when disconnected it is flushed at once.
-    ///
-    /// # Errors
-    /// [`Refusal::EndpointHasSrq`], [`Refusal::EndpointNotReady`] without zone or
-    /// dispatcher, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], the errors of
-    /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
-    /// receive queue is full.
-    #[inline(always)]
-    pub fn post_recv<S: SegmentList + ?Sized>(
-        &self,
-        segments: &S,
-        cookie: u64,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        // A receive of one segment with a queue pair and room for it: the queue of an endpoint that shares one has none.
-        let mut receives = self.receives.lock();
-        if segments.is_single()
-            && completion.is_empty()
-            && receives.max_segments >= 1
-            && receives.evd.is_some()
-            && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
-            && let Some(place) = posted.vacancy()
-            && let Some(piece) = self.ia.lmrs.check_single(&segments.segment(0), *zone, Rights::LOCAL_WRITE)
-        {
-            let id = *next_id;
-            let awaited = match self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] }) {
-                Ok(awaited) => awaited,
-                Err(error) => return Err(refused(receives, error)),
-            };
-            *next_id = id + 1;
-            let (count, first) = if T::TAKES_RECEIVES { (1, piece) } else { (0, Segment::default()) };
-            place.fill(Posted { id, cookie, quiet: false, count, first });
-            probes::posted(self.header.handle(), Transfer::Recv, cookie, piece.len);
-            if awaited || receives.watched {
-                cold_path();
-                self.after_recv(receives, awaited);
-                return Ok(());
-            }
-            drop(receives);
-            return Ok(());
-        }
-        cold_path();
-        self.post_recv_otherwise(receives, segments, cookie, completion)
-    }
-
-    /// Posts a receive that [`Endpoint::post_recv`] cannot post in the quickest way.
+    /// Posts a receive of any kind.
     #[inline(never)]
-    fn post_recv_otherwise<S: SegmentList + ?Sized>(
+    pub(crate) fn post_any_recv<S: SegmentList + ?Sized>(
         &self,
         mut receives: MutexGuard<'_, Receives<T>>,
         segments: &S,
@@ -119,11 +63,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// What a receive brings about, once the lock is free: the consequences of watermarks, and the progress of a
-    /// message that waited for it.
+    /// Frees the lock after a post, then acts on watermarks that it has passed and lets a message go on that waited for the
+    /// receive.
     #[cold]
     #[inline(never)]
-    fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
+    pub(crate) fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
         let passed = receives.watermarks_passed();
         let qp = receives.qp.clone().filter(|_| awaited);
         drop(receives);
@@ -143,47 +87,28 @@ impl<T: Transport> Endpoint<T> {
     /// Queues the completions that came before the connection was announced.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
         for ended in std::mem::take(&mut receives.held) {
-            self.finish(receives, ended);
-        }
-    }
-
-    /// Queues the completions of receives that the transport has ended.
-    #[inline(always)]
-    pub(super) fn finish_recvs(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
-        match (done, &self.srq) {
-            ([done], None) => receives.finish_one(self.header.handle(), &done.into()),
-            ([done], Some(srq)) => self.finish_shared(receives, srq, &done.into()),
-            _ => {
-                cold_path();
-                self.finish_several(receives, done);
-            }
-        }
-    }
-
-    /// Does what [`Endpoint::finish_recvs`] does, where it is not one receive.
-    #[inline(never)]
-    fn finish_several(&self, receives: &mut Receives<T>, done: &[RecvDone]) {
-        match &self.srq {
-            Some(srq) => done.iter().for_each(|done| self.finish_shared(receives, srq, &done.into())),
-            None => receives.finish_own(self.header.handle(), done),
+            self.finish(receives, &ended);
         }
     }
 
     /// Queues the completion of a receive, which may have brought more than its bytes.
-    pub(super) fn finish(&self, receives: &mut Receives<T>, ended: Ended) {
-        match &self.srq {
-            None => receives.finish_one(self.header.handle(), &ended),
-            Some(srq) => self.finish_shared(receives, srq, &ended),
-        }
-    }
-
-    /// Queues the completion of a receive of the shared queue. Its event comes after that of a watermark which it brings
-    /// about, and these may have one dispatcher.
     #[inline(always)]
-    fn finish_shared(&self, receives: &mut Receives<T>, srq: &Srq<T>, ended: &Ended) {
-        receives.give_back(ended.done.id);
-        let Some(Completed { cookie, charge }) = srq.complete(ended.done.id) else { return };
-        receives.complete(self.header.handle(), cookie, ended, false, Some(charge));
+    pub(super) fn finish(&self, receives: &mut Receives<T>, ended: &Ended) {
+        let (ep, id) = (self.header.handle(), ended.done.id);
+        match &self.srq {
+            None => {
+                if let Some((cookie, quiet)) = receives.take_oldest(id) {
+                    receives.complete(ep, cookie, ended, quiet, None);
+                }
+            }
+            // Its event comes after that of a watermark which it brings about, and these may have one dispatcher.
+            Some(srq) => {
+                receives.give_back(id);
+                if let Some(Completed { cookie, charge }) = srq.complete(id) {
+                    receives.complete(ep, cookie, ended, false, Some(charge));
+                }
+            }
+        }
     }
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
@@ -203,15 +128,14 @@ impl<T: Transport> Endpoint<T> {
         self.act_on(passed);
     }
 
-    /// The buffers that the endpoint has at this moment.
-    pub fn recv_query(&self) -> RecvInfo {
+    /// The number of buffers that the endpoint has and whose completions were not queued yet. It would queue as many if all
+    /// messages that it is receiving were complete.
+    pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
-        let receives = self.receives.lock();
-        let allocated = receives.buffers();
-        RecvInfo { allocated, span: allocated }
+        self.receives.lock().buffers()
     }
 
-    /// Does what passed watermarks call for; called without a lock.
+    /// Reports passed watermarks, and breaks the connection for the hard one; called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -219,7 +143,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Tells the program, and whoever traces it, of passed watermarks; called without a lock.
+    /// Reports passed watermarks to the program and to tracers; called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {

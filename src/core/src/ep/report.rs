@@ -3,39 +3,30 @@
 //! A receive that completes before its connection is announced, since a device may be ahead of the connection manager,
 //! is held back until the event is queued.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::lock::MutexGuard;
 use host::memory::Room;
 
-use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
-use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
 use crate::slab::Handle;
 use crate::transport::{
-    Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Special, Taken,
-    Transport, Verdict,
+    Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Segment, Special, Taken, Transport, Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
-    /// Takes note of receives that ended before the connection was announced, or after it has ended.
+    /// Handles a receive that ended before the connection was announced, or after its end.
     #[cold]
-    fn finish_out_of_time(&self, receives: &mut Receives<T>, life: u64, done: &[RecvDone]) {
-        done.iter().for_each(|done| self.keep_out_of_time(receives, life, done.into()));
-    }
-
-    /// Does what [`Endpoint::finish_out_of_time`] does, for one receive.
     pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
             if let Some(srq) = &self.srq {
                 self.flush_late(receives, srq, ended.done.id);
             }
         } else if receives.held.room(1).is_err() {
-            self.finish(receives, ended);
+            self.finish(receives, &ended);
         } else {
             // The transport is ahead of the event that announces the connection.
             receives.held.push(ended);
@@ -46,8 +37,8 @@ impl<T: Transport> Endpoint<T> {
 /// The sink of one queue pair. It names one life of an endpoint: reports that arrive after the endpoint was reset are
 /// dropped.
 pub struct EndpointSink<T: Transport> {
-    endpoint: Arc<Endpoint<T>>,
-    life: u64,
+    pub(crate) endpoint: Arc<Endpoint<T>>,
+    pub(crate) life: u64,
 }
 
 impl<T: Transport> Clone for EndpointSink<T> {
@@ -66,19 +57,6 @@ impl<T: Transport> EndpointSink<T> {
         self.endpoint.header.handle()
     }
 
-    /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
-    /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports with [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
-    #[inline(always)]
-    pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
-        let (ep, life) = (&*self.endpoint, self.life);
-        let mut receives = ep.receives.lock();
-        if receives.life != life || !receives.connected {
-            cold_path();
-            return Delivery::Other;
-        }
-        receives.deliver(ep.header.handle(), len, solicited, place, &ep.ia.lmrs)
-    }
-
     /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
     /// stays so as long as a [`Section`](crate::Section) that the caller is in.
     #[inline(always)]
@@ -88,15 +66,15 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
     /// outstanding until [`EndpointSink::recv_done`]. For transports with
-    /// [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
+    /// [`Transport::TAKES_RECEIVES`].
     pub fn recv_take(&self, taken: &mut Taken) -> bool {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         receives.life == life && receives.take(taken)
     }
 
-    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only completions
-    /// need not call it.
+    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only
+    /// completions need not call it.
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
         let (ep, life) = (&*self.endpoint, self.life);
@@ -119,50 +97,30 @@ impl<T: Transport> EndpointSink<T> {
         if passed.hard { Verdict::Break } else { Verdict::Continue }
     }
 
-    /// Reports that the endpoint took a buffer of the shared queue for a message that has arrived as a whole, and that it is complete:
-    /// [`EndpointSink::recv_taken`] and [`EndpointSink::recv_done`] in one. It is not complete if the answer is
-    /// [`Verdict::Break`].
-    #[inline]
-    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
-        let (ep, life) = (&*self.endpoint, self.life);
-        let mut receives = ep.receives.lock();
-        // Without a watermark to pass, nobody need see that the endpoint has the buffer for a moment.
-        if let Some(srq) = &ep.srq
-            && receives.life == life
-            && receives.connected
-            && !receives.watched
-        {
-            if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
-                receives.complete(ep.header.handle(), cookie, &Ended::from(&done), false, Some(charge));
-            }
-            return Verdict::Continue;
-        }
-        cold_path();
-        self.arrived_otherwise(receives, done)
-    }
-
     /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
-        self.recvs_done(&[done]);
+        self.recv_ended(done.into());
     }
 
-    /// Reports that receives are complete, in this order.
-    #[inline]
-    pub fn recvs_done(&self, done: &[RecvDone]) {
+    #[inline(always)]
+    fn recv_ended(&self, ended: Ended) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         if receives.life == life && receives.connected {
-            ep.finish_recvs(&mut receives, done);
+            ep.finish(&mut receives, &ended);
         } else {
-            cold_path();
-            ep.finish_out_of_time(&mut receives, life, done);
+            ep.keep_out_of_time(&mut receives, life, ended);
         }
     }
 
-    /// Reports that a receive is complete, in order with [`EndpointSink::recvs_done`], which brought more than its bytes.
+    /// Reports that a receive is complete, in order with [`EndpointSink::recv_done`], which brought more than its bytes.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
-        self.endpoint.special_done(self.life, done, what);
+        // The transport has ended the binding. It is gone before a completion says so.
+        if let Special::Invalidated(key) = what {
+            self.endpoint.forget_binding(key);
+        }
+        self.recv_ended(Ended { done, special: Some(what) });
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`crate::transport::QpInit::solicited`]).
@@ -172,7 +130,7 @@ impl<T: Transport> EndpointSink<T> {
         if receives.life != life {
             return;
         }
-        // Completions that wait for the connection are told later, and so is this.
+        // Completions that wait for the event of the connection are queued later, and so is the announcement.
         if let Some(held) = receives.held.last_mut() {
             held.done.solicited = true;
         } else if let Some(evd) = &receives.evd {
@@ -186,21 +144,6 @@ impl<T: Transport> EndpointSink<T> {
     #[must_use]
     pub fn requests_done(&self, reached: Mark) -> bool {
         self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
-    }
-
-    /// Locks what the transport keeps of the sending direction; `None` once the core has taken note of the end of the
-    /// connection, or of the attempt at one. For transports with [`Transport::KEEPS_TX`](crate::transport::Transport::KEEPS_TX).
-    #[inline(always)]
-    pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
-        self.endpoint.lock_tx_of(self.life)
-    }
-
-    /// Does what [`EndpointSink::lock_tx`] does, but does not wait for another thread that has it locked, or has locked
-    /// the requests of the endpoint for a call of the program. Then the answer is `None`, and after that thread has done
-    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called.
-    #[inline(always)]
-    pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
-        self.endpoint.try_lock_tx_of(self.life)
     }
 
     /// Continues the end of the connection, which waited for the last request.
@@ -217,7 +160,7 @@ impl<T: Transport> EndpointSink<T> {
     }
 
     /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
-    /// outstanding is flushed. The transport has let go of all buffers.
+    /// outstanding is flushed. The transport has released all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut control = ep.control.lock();
@@ -234,7 +177,7 @@ impl<T: Transport> EndpointSink<T> {
     }
 
     /// Reports a change of the connection, or of the attempt at one. Except for [`ConnectionReport::Established`], the
-    /// transport has let go of all buffers.
+    /// transport has released all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
         let passed = {
@@ -270,15 +213,15 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Does what [`EndpointSink::recv_arrived`] does, in two steps.
     #[cold]
-    fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
+    pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
         if receives.life != self.life {
-            self.endpoint.finish_out_of_time(&mut receives, self.life, &[done]);
+            self.endpoint.keep_out_of_time(&mut receives, self.life, done.into());
             return Verdict::Continue;
         }
         drop(receives);
         let verdict = self.recv_taken(done.id);
         if verdict == Verdict::Continue {
-            self.recvs_done(&[done]);
+            self.recv_done(done);
         }
         verdict
     }

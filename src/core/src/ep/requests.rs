@@ -5,11 +5,9 @@
 //! unsignalled ones need no report, and it needs no list of requests that end in their order. The completions of one
 //! report enter their EVD under one lock.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 
 use host::diagnostics::COMPLETION;
-use host::memory::NoMemory;
 
 use crate::counters::Counters;
 use crate::ep::endpoint::not_ready;
@@ -26,10 +24,10 @@ use crate::users::Use;
 
 /// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    /// A data transfer of so many bytes.
+pub(crate) enum Work {
+    /// A data transfer, and its bytes.
     Transfer(Transfer, u64),
-    /// One of those that not every version of the interface has.
+    /// A transfer that not every version of the interface has, and its bytes.
     Extended(Extended, u64),
     /// The bind or unbind of this remote memory region.
     Bind(Handle),
@@ -63,7 +61,7 @@ const _: () = assert!(size_of::<Work>() == 16);
 
 /// A request in flight.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct InFlight {
+pub(crate) struct InFlight {
     /// The mark that the transport gave it.
     pub mark: Mark,
     pub cookie: u64,
@@ -72,20 +70,6 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
-    /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
-    #[inline(always)]
-    pub fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        // By reference, so that they are read under the lock of the queue, straight into their place.
-        let Work::Transfer(transfer, len) = &self.work else { return false };
-        if self.asks_for_nothing(Status::Success) {
-            return false;
-        }
-        let status = Status::Success;
-        let completion = || Completion { ep, cookie: self.cookie, len: *len, status, transfer: *transfer };
-        evd.push(|| Queued::transfer(completion(), None), || self.notifies(status));
-        true
-    }
-
     /// Adds the completion, unless the request succeeded and asked for no event then.
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         if self.asks_for_nothing(status) {
@@ -103,88 +87,57 @@ impl InFlight {
     }
 
     #[inline(always)]
-    fn asks_for_nothing(&self, status: Status) -> bool {
+    pub fn asks_for_nothing(&self, status: Status) -> bool {
         self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
     }
 
     /// Of a request, the poster alone decides.
     #[inline(always)]
-    fn notifies(&self, status: Status) -> bool {
+    pub fn notifies(&self, status: Status) -> bool {
         notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
 
-/// The requests in flight of one endpoint, with their marks, which never fall: a report on one of them tells about all
-/// earlier ones. Their numbers are those that the queue gives its values.
-#[derive(Default)]
-pub(super) struct Flight {
-    requests: Fifo<InFlight>,
-}
+/// The requests in flight of one endpoint. Their marks never fall, so a report on one of them covers all earlier ones. Their
+/// numbers are those that the queue gives its values.
+pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
-    /// Makes room for `capacity` requests.
-    ///
-    /// # Errors
-    /// [`NoMemory`]; there is as much room as before.
-    pub fn reserve(&mut self, capacity: usize) -> std::result::Result<(), NoMemory> {
-        let more = capacity.saturating_sub(self.requests.len());
-        self.requests.room(more)?;
-        self.requests.limit(capacity);
-        Ok(())
-    }
-
     /// The number that the next request will have, and the place for it once the transport has taken it; `None` if there is
     /// no room for it.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
-        self.requests.vacancy().map(|place| (place.number() as u64, place))
-    }
-
-    /// Whether there is no room for another request.
-    #[inline(always)]
-    pub fn is_full(&self) -> bool {
-        self.requests.is_full()
+    pub fn next_place(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
+        self.vacancy().map(|place| (place.number() as u64, place))
     }
 
     /// The oldest request, if that one, and no other one, has a mark of at most `reached`.
     #[inline(always)]
-    fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
-        if self.requests.get(1).is_some_and(|next| next.mark <= reached) {
+    pub fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
+        if self.get(1).is_some_and(|next| next.mark <= reached) {
             return None;
         }
-        self.requests.oldest().filter(|oldest| oldest.value().mark <= reached)
+        self.oldest().filter(|oldest| oldest.value().mark <= reached)
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
-    #[inline(always)]
-    pub fn reaches(&self, reached: Mark) -> bool {
-        self.requests.front().is_some_and(|oldest| oldest.mark <= reached)
+    fn reaches(&self, reached: Mark) -> bool {
+        self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
     /// Takes the oldest request, if its mark is at most `reached`.
-    pub fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
+    fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
 
     /// Takes the oldest request, if its number is less than `end`.
     fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
-        if self.requests.taken() as u64 >= end { None } else { self.pop() }
-    }
-
-    /// Takes the oldest request.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<InFlight> {
-        self.requests.pop()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        if self.taken() as u64 >= end { None } else { self.pop() }
     }
 }
 
 /// The handling of requests that are posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Gate {
+pub(crate) enum Gate {
     /// Requests go to the transport.
     Open,
     /// Requests are accepted and flushed at once.
@@ -203,7 +156,7 @@ fn request_gate(state: State) -> Gate {
 }
 
 /// The part of an endpoint that is behind the lock on its requests.
-pub(super) struct Requests<T: Transport> {
+pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
     pub state: State,
@@ -221,7 +174,7 @@ pub(super) struct Requests<T: Transport> {
     pub max_rdma: u64,
     /// The state is DISCONNECT_PENDING: the connection ends with the last request.
     pub draining: bool,
-    /// The remote memory regions that were bound for this connection alone; some may not be any more.
+    /// The remote memory regions that were bound for this connection alone; some may have been unbound since.
     pub windows: Vec<Handle>,
     /// What was posted, and how the earlier connections flowed.
     pub counters: Counters,
@@ -250,7 +203,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Takes note of the state of the endpoint `ep`, which is NULL as long as it has no handle.
+    /// Follows the endpoint `ep` into a state; the handle is NULL as long as it has none.
     pub fn enter(&mut self, ep: Handle, state: State) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
@@ -261,10 +214,10 @@ impl<T: Transport> Requests<T> {
         self.draining = state == State::DisconnectPending;
     }
 
-    /// Lets go of the dispatcher.
+    /// Releases the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
-            evd.remove_requests(self.feed);
+            evd.remove_feed(self.feed, true);
         }
     }
 
@@ -295,8 +248,7 @@ impl<T: Transport> Requests<T> {
         length(transfer, total, remote, self.max_message, self.max_rdma)
     }
 
-    /// Whether a request with these flags can be posted, as far as its segments are not looked at; `send` tells
-    /// whether it is a send.
+    /// Whether the state and the flags admit a request; `send` says whether it is a send.
     fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
         !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
     }
@@ -313,7 +265,7 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// The zone of the segments of a request that can be posted, as far as their memory is not looked at.
+    /// The zone for the segments of a request, if everything but their memory admits it.
     ///
     /// # Errors
     /// The first of: [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
@@ -356,31 +308,6 @@ impl<T: Transport> Requests<T> {
 
     /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
     /// and they were the last ones.
-    #[inline(always)]
-    pub fn complete_through(&mut self, ep: Handle, reached: Mark) -> bool {
-        if let Some(evd) = &self.evd
-            && let Some(oldest) = self.flight.only_through(reached)
-            && oldest.value().succeed(evd, ep)
-        {
-            oldest.skip();
-            if self.draining {
-                cold_path();
-                return self.flight.is_empty();
-            }
-            return false;
-        }
-        cold_path();
-        self.complete_several(ep, reached)
-    }
-
-    /// Queues the completions of a request that was done when it was posted, and of those before it, which end a connection no
-    /// more than a post does.
-    #[inline(always)]
-    pub fn complete_posted(&mut self, ep: Handle, reached: Mark) {
-        let _ = self.complete_through(ep, reached);
-    }
-
-    /// Does what [`Requests::complete_through`] does, where it is not one request.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: Mark) -> bool {
         let flight = &mut self.flight;
@@ -428,7 +355,7 @@ impl<T: Transport> Requests<T> {
 /// # Errors
 /// [`Error::LengthError`].
 #[inline(always)]
-pub(super) fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
+pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
     let (fits, len) = match transfer {
         Transfer::Write => (total <= remote && total <= max_rdma, total),
         Transfer::Read => (total >= remote && remote <= max_rdma, remote),

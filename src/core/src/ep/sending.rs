@@ -1,9 +1,9 @@
 //! The lock on the requests of an endpoint, which is also that on what the transport keeps of its sending direction.
 //!
-//! A transport that looks at many connections in turn does not wait for one in which another thread is in the middle of a
-//! post, which may be a long one. It attempts the lock, and where that fails it leaves its turn to the holder: every
-//! holder, whatever it has locked the requests for, looks behind the lock whether a turn was left, and has the transport
-//! look at the queue pair again.
+//! A transport that polls many connections does not wait for one in which another thread is in the middle of a post, which
+//! may be a long one. It tries the lock, and if that fails it leaves the poll of this connection to the holder: every
+//! holder, whatever it has locked the requests for, checks after unlocking whether a poll was left to it, and then has the
+//! transport poll the queue pair again.
 
 use std::hint::{cold_path, spin_loop};
 use std::ops::{Deref, DerefMut};
@@ -13,17 +13,18 @@ use host::asymmetric;
 use host::lock::{Mutex, MutexGuard};
 
 use crate::ep::endpoint::Endpoint;
+use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{Mark, Transport};
 
-/// How often a thread looks whether the lock has become free before it leaves its turn to the holder.
+/// How often a thread checks whether the lock has become free before it leaves its poll to the holder.
 const SPINS: u32 = 20;
 
 /// The requests of an endpoint, and the lock on them.
 pub(super) struct Sending<T: Transport> {
     requests: Mutex<Requests<T>>,
-    /// A thread that found the lock taken left its turn to the holder.
+    /// A thread that found the lock taken left its poll to the holder.
     again: AtomicBool,
 }
 
@@ -32,12 +33,12 @@ impl<T: Transport> Sending<T> {
         Sending { requests: Mutex::new(requests), again: AtomicBool::new(false) }
     }
 
-    /// Attempts the lock, which was not free a moment ago. If another thread still has it, that gets the turn of this one:
-    /// `None`.
+    /// Tries the lock again, which was not free a moment ago. `None` if another thread still has it: the poll is left to that
+    /// one.
     #[cold]
     #[inline(never)]
     fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
-        // Most posts end sooner than leaving a turn takes.
+        // Most posts end sooner than the fence below.
         for _ in 0..SPINS {
             if !self.requests.is_locked()
                 && let Some(requests) = self.requests.try_lock()
@@ -49,14 +50,14 @@ impl<T: Transport> Sending<T> {
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
-        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no turn is
+        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
         // lost.
         self.requests.try_lock()
     }
 }
 
 /// The locked requests of an endpoint.
-pub(super) struct Locked<'a, T: Transport> {
+pub(crate) struct Locked<'a, T: Transport> {
     requests: MutexGuard<'a, Requests<T>>,
     /// Dropped behind the guard.
     turn: Turn<'a, T>,
@@ -65,7 +66,7 @@ pub(super) struct Locked<'a, T: Transport> {
 impl<T: Transport> Locked<'_, T> {
     /// Calls `what` while the requests are not locked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // A turn that another thread leaves until then is seen to when this thread has done.
+        // A poll that another thread leaves to this one until then is made when this guard is dropped.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -86,7 +87,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// The duty to see to what other threads left to this one while it held the lock.
+/// The duty to make the polls that other threads left to this one while it held the lock.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -103,7 +104,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// What the transport keeps of the sending direction ([`Parts::Tx`]), locked.
+/// What the transport keeps of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)), locked.
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -124,14 +125,6 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 
 impl<T: Transport> TxGuard<'_, T> {
     /// Reports what [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done) does.
-    #[inline(never)]
-    #[must_use]
-    pub fn requests_done(&mut self, reached: Mark) -> bool {
-        let ep = self.ep();
-        self.0.complete_several(ep, reached)
-    }
-
-    /// Does what [`TxGuard::requests_done`] does, but in line, and quickest for one request.
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: Mark) -> bool {
@@ -148,42 +141,11 @@ impl<T: Transport> TxGuard<'_, T> {
 impl<T: Transport> Endpoint<T> {
     /// Locks the requests.
     #[inline(always)]
-    pub(super) fn requests(&self) -> Locked<'_, T> {
-        self.locked(self.sending.requests.lock())
+    pub(crate) fn requests(&self) -> Locked<'_, T> {
+        Locked { requests: self.sending.requests.lock(), turn: Turn(self) }
     }
 
-    #[inline(always)]
-    fn locked<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Locked<'a, T> {
-        Locked { requests, turn: Turn(self) }
-    }
-
-    /// Locks the requests for the transport; `None` if this life is over.
-    #[inline(always)]
-    pub(super) fn lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        self.tx_of(self.sending.requests.lock(), life)
-    }
-
-    /// Does what [`Endpoint::lock_tx_of`] does, but leaves its turn to a thread that has the requests locked.
-    #[inline(always)]
-    pub(super) fn try_lock_tx_of(&self, life: u64) -> Option<TxGuard<'_, T>> {
-        match self.sending.requests.try_lock() {
-            Some(requests) => self.tx_of(requests, life),
-            None => self.tx_of(self.sending.now_or_later()?, life),
-        }
-    }
-
-    /// What the transport keeps, if it belongs to this life.
-    #[inline(always)]
-    fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>, life: u64) -> Option<TxGuard<'a, T>> {
-        if requests.life != life {
-            cold_path();
-            drop(self.locked(requests));
-            return None;
-        }
-        Some(TxGuard(self.locked(requests)))
-    }
-
-    /// Has the transport look again at the queue pair for which other threads left their turn to this one.
+    /// Has the transport poll the queue pair again for threads that left that to this one.
     #[cold]
     #[inline(never)]
     fn see_to_others(&self) {
@@ -195,8 +157,36 @@ impl<T: Transport> Endpoint<T> {
             if let Some(qp) = &requests.qp {
                 self.ia.transport.look_again(qp);
             }
-            // Another turn may be left until this thread has freed the lock.
+            // Another poll may be left until this thread has freed the lock.
             drop(requests);
         }
+    }
+}
+
+impl<T: Transport> EndpointSink<T> {
+    /// Locks what the transport keeps of the sending direction; `None` once the connection, or the attempt at one, has ended
+    /// for the core. For transports with [`Transport::KEEPS_TX`].
+    #[inline(always)]
+    pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
+        self.tx_of(self.endpoint.sending.requests.lock())
+    }
+
+    /// As [`EndpointSink::lock_tx`], but does not wait for another thread that has the requests of the endpoint locked, in a
+    /// report or in a call of the program. The answer is `None` then, and
+    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called when that thread is done.
+    #[inline(always)]
+    pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
+        let sending = &self.endpoint.sending;
+        self.tx_of(match sending.requests.try_lock() {
+            Some(requests) => requests,
+            None => sending.now_or_later()?,
+        })
+    }
+
+    /// What the transport keeps, if it belongs to the life of this sink.
+    #[inline(always)]
+    fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
+        let locked = Locked { requests, turn: Turn(&self.endpoint) };
+        (locked.life == self.life).then(|| TxGuard(locked))
     }
 }

@@ -107,7 +107,7 @@ pub enum Setting {
     Qos(Qos),
     /// Completion flags.
     Flags(CompletionFlags),
-    /// Whether the counters are told, or how many they are; there are no other named attributes.
+    /// Whether a query gives the counters, or their number; there are no other named attributes.
     Counters(bool),
 }
 

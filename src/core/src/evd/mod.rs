@@ -2,7 +2,7 @@
 //!
 //! The lock on the queue is held for moving one event, or those of one report; endpoints share it only if the program
 //! ties them to one EVD. A word says whether there is an event or a waiter. A dequeue that finds neither polls the
-//! transport once, looks at the word again, and returns without this lock; the transport takes what locks its poll
+//! transport once, reads the word again, and returns without this lock; the transport takes what locks its poll
 //! needs. The end of a transfer that every version knows lies in the queue in plain words and goes into the program's
 //! structure field by field; ends of other transfers are [`Event::Extended`].
 //!
@@ -12,19 +12,18 @@
 
 mod queue;
 
-use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::lock::{Mutex, MutexGuard};
 
-pub(crate) use queue::{Batch, Queued, WaitState};
-use queue::{Queue, Tell};
+use queue::Tell;
+pub(crate) use queue::{Batch, More, Queue, Queued};
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Completion, Event, Feed, Streams};
+use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::ia::Ia;
 use crate::patience::Patience;
 use crate::slab::{Header, Kind, Object};
@@ -51,9 +50,9 @@ pub struct Evd<T: Transport> {
     ia: Arc<Ia<T>>,
     streams: Streams,
     cq: Option<T::Cq>,
-    queue: Mutex<Queue<T>>,
+    pub(crate) queue: Mutex<Queue<T>>,
     /// Whether the queue holds an event or a thread waits: if not, a dequeue need not lock it. Changed under its lock.
-    busy: AtomicBool,
+    pub(crate) busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
     patience: Patience,
@@ -95,7 +94,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may tell that the completion of a request has found no room.
+        // An asynchronous event may report that the completion of a request has found no room.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -298,80 +297,22 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Takes the oldest event, whether announced or not.
+    /// Looks for an event and takes the oldest one.
     ///
     /// # Errors
-    /// [`Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
+    /// Those of [`Evd::take`].
     pub fn dequeue(&self) -> Result<Event> {
-        self.dequeue_with(|&completion| completion.into(), |event| event)
-    }
-
-    /// Does what [`Evd::dequeue`] does, and hands the event over as it lies in the queue: the end of a transfer to
-    /// `transfer`, which is called under the lock of the queue, and any event to `other`.
-    ///
-    /// # Errors
-    /// Those of [`Evd::dequeue`].
-    pub fn dequeue_with<R>(
-        &self,
-        transfer: impl FnOnce(&Completion) -> R,
-        other: impl FnOnce(Event) -> R,
-    ) -> Result<R> {
-        if self.look() { self.take_with(transfer, other) } else { Err(Error::QueueEmpty) }
-    }
-
-    /// Does what [`Evd::dequeue_with`] does behind [`Evd::look`].
-    ///
-    /// # Errors
-    /// Those of [`Evd::dequeue`].
-    #[inline(always)]
-    pub fn take_with<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
-        let mut queue = self.queue.lock();
-        if let Some(result) = queue.take_completion(transfer) {
-            // Nobody waits, as was found.
-            if queue.is_empty() {
-                self.busy.store(false, Ordering::Release);
-            }
-            drop(queue);
-            return Ok(result);
+        if !self.look() {
+            return Err(Error::QueueEmpty);
         }
-        cold_path();
-        drop(queue);
-        self.take_other().map(other)
+        self.take(|&completion| completion.into(), |event| event)
     }
 
     #[cold]
     #[inline(never)]
-    fn take_other(&self) -> Result<Event> {
+    pub(crate) fn take_any(&self) -> Result<Event> {
         let queued = self.queue().take()?;
         Ok(queued.settle())
-    }
-
-    /// Takes the end of a transfer and shows it to `transfer`, if it is the oldest event and a wait for one event would end
-    /// with it at once, and tells how many events remain. For whatever else, a wait begins. To be called behind
-    /// [`Evd::look`].
-    #[inline(always)]
-    pub fn take_ready(&self, transfer: impl FnOnce(&Completion)) -> Option<usize> {
-        let mut queue = self.queue.lock();
-        if !queue.is_ready() {
-            return None;
-        }
-        queue.take_completion(transfer)?;
-        let more = queue.len();
-        // Nobody waits, as was found.
-        if more == 0 {
-            self.busy.store(false, Ordering::Release);
-        }
-        Some(more)
-    }
-
-    /// Whether the queue holds an event or a thread waits, after a look for completions in the transport if that was not so.
-    /// If not, a dequeue would find nothing.
-    #[inline(always)]
-    pub fn look(&self) -> bool {
-        self.is_busy() || {
-            self.poll();
-            self.is_busy()
-        }
     }
 
     /// Whether the queue holds an event or a thread waits.
@@ -382,11 +323,11 @@ impl<T: Transport> Evd<T> {
 
     /// Locks the queue.
     #[inline]
-    fn queue(&self) -> Locked<'_, T> {
+    pub(crate) fn queue(&self) -> Locked<'_, T> {
         Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
-    /// Looks for completions in the transport.
+    /// Polls the transport for completions.
     #[inline]
     pub(crate) fn poll(&self) {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
@@ -403,26 +344,10 @@ impl<T: Transport> Evd<T> {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Queues an event; `notifies` makes it a notification event. If there is no room the event is lost, and the loss is
-    /// reported as an asynchronous event. Both are asked under the lock of the queue, so that the event goes straight to its
-    /// place.
-    #[inline(always)]
-    pub(crate) fn push(&self, queued: impl FnOnce() -> Queued, notifies: impl FnOnce() -> bool) {
-        let mut queue = self.queue.lock();
-        let kept = queue.add(queued);
-        self.busy.store(true, Ordering::Release);
-        if kept && !queue.is_watched() {
-            drop(queue);
-            return;
-        }
-        cold_path();
-        self.end_push(queue, kept, notifies());
-    }
-
-    /// Tells of the event that [`Evd::push`] has queued, or reports that it is lost.
+    /// Wakes what the event wakes that [`Evd::push`] has queued, or reports that it is lost.
     #[cold]
     #[inline(never)]
-    fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
+    pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
         if kept {
             let tell = queue.tell(usize::from(notifies));
             drop(queue);
@@ -443,8 +368,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds as far as there is room, and tells of them. Returns the number of those that
-    /// found none.
+    /// Queues the events that `add` adds as far as there is room, and wakes what they wake. Returns the number of those
+    /// that found none.
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();
@@ -464,7 +389,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Tells whoever is to be told of new events. Called without the lock of the queue.
+    /// Wakes what new events wake. Called without the lock of the queue.
     #[cold]
     fn tell(&self, tell: Tell<T>) {
         match tell {
@@ -474,44 +399,30 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this dispatcher.
-    pub(crate) fn add_feed(&self, feed: Feed) {
-        *self.queue().feed_count(feed) += 1;
-    }
-
-    /// Undoes [`Evd::add_feed`].
-    pub(crate) fn remove_feed(&self, feed: Feed) {
-        *self.queue().feed_count(feed) -= 1;
-    }
-
-    /// As [`Evd::add_feed`], for the completions of an endpoint's requests. A waiter that sleeps wakes, because it has to
-    /// hear of them from now on.
-    pub(crate) fn add_requests(&self, feed: Feed) {
+    /// Counts a stream of an endpoint that feeds this dispatcher; `requests` says that it is that of its requests. A waiter that
+    /// sleeps then wakes, because it has to hear of their completions from now on.
+    pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
-            *queue.feed_count(feed) += 1;
-            queue.requests += 1;
-            queue.waker()
+            queue.feeds[feed as usize] += 1;
+            queue.requests += usize::from(requests);
+            queue.waker().filter(|_| requests)
         };
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
-    /// Undoes [`Evd::add_requests`].
-    pub(crate) fn remove_requests(&self, feed: Feed) {
+    /// Undoes [`Evd::add_feed`].
+    pub(crate) fn remove_feed(&self, feed: Feed, requests: bool) {
         let mut queue = self.queue();
-        *queue.feed_count(feed) -= 1;
-        queue.requests -= 1;
-    }
-
-    pub(crate) fn with_wait<R>(&self, f: impl FnOnce(&mut WaitState<'_, T>) -> R) -> R {
-        f(&mut WaitState { queue: &mut self.queue() })
+        queue.feeds[feed as usize] -= 1;
+        queue.requests -= usize::from(requests);
     }
 }
 
 /// The locked queue of a dispatcher.
-struct Locked<'a, T: Transport> {
+pub(crate) struct Locked<'a, T: Transport> {
     queue: MutexGuard<'a, Queue<T>>,
     busy: &'a AtomicBool,
 }

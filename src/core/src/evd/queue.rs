@@ -1,4 +1,4 @@
-//! The queue of an event dispatcher, and the rules that say who is told of a new event.
+//! The queue of an event dispatcher, and the rules that say which new event wakes which thread.
 
 use std::mem;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use crate::waker::Waker;
 /// because an [`Event`] as a whole would be copied on its way.
 pub(crate) struct Queued {
     /// Meaningless if there is another event.
-    completion: Completion,
-    more: More,
+    pub(crate) completion: Completion,
+    pub(crate) more: More,
 }
 
 /// What belongs to the end of a transfer, or is queued in its place. One byte of its own says which.
 #[repr(u8)]
-enum More {
+pub(crate) enum More {
     Nothing,
     /// The entry of a shared receive queue that it keeps occupied.
     #[expect(dead_code)] // its drop counts
     Charge(Charge),
     /// Another event.
     Event(Event),
-    /// The kind of a transfer that is told of by [`Event::Extended`], what it brought, and the entry of a shared receive queue
-    /// that it keeps occupied.
+    /// The kind of a transfer that has the event [`Event::Extended`], what it brought, and the entry of a shared receive
+    /// queue that it keeps occupied.
     Extended(Extended, u32, #[expect(dead_code)] Option<Charge>),
 }
 
@@ -50,7 +50,7 @@ impl Queued {
         Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }
     }
 
-    /// The end of a transfer that is told of by [`Event::Extended`], with what it brought.
+    /// The end of a transfer that has the event [`Event::Extended`], with what it brought.
     pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<Charge>) -> Self {
         Queued { completion, more: More::Extended(kind, extra, charge) }
     }
@@ -62,7 +62,7 @@ impl Queued {
 
     /// Shows it to a tracer, if it is the end of a request or a receive, and puts it into its place.
     #[inline(never)]
-    fn show_and_put(self, place: Vacancy<'_, Queued>) {
+    pub(crate) fn show_and_put(self, place: Vacancy<'_, Queued>) {
         match self.more {
             More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
             More::Event(_) => {}
@@ -86,7 +86,7 @@ impl Queued {
     /// Settles the books when the program takes the end of a transfer, which is left in its place; false if this is another
     /// event.
     #[inline(always)]
-    fn release(&mut self) -> bool {
+    pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {
             if !matches!(self.more, More::Charge(_)) {
                 return false;
@@ -97,11 +97,11 @@ impl Queued {
     }
 }
 
-/// Whom to tell of new events once the lock is free.
+/// What to wake for new events, once the lock is free.
 pub(crate) enum Tell<T: Transport> {
     Nobody,
     Waiter(Arc<Waker>),
-    /// The notification object, which is triggered so many times.
+    /// The notification object, and how often it is triggered.
     Object(Arc<Cno<T>>, usize),
 }
 
@@ -115,16 +115,17 @@ pub(crate) struct Wait {
 }
 
 pub(crate) struct Queue<T: Transport> {
-    events: Fifo<Queued>,
+    pub(crate) events: Fifo<Queued>,
     pub qlen: usize,
     pub enabled: bool,
     pub waitable: bool,
     dead: bool,
-    wait: Option<Wait>,
+    pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
-    /// Whether there is somebody who may have to be told of a new event: a waiter or a notification object.
-    watched: bool,
-    feeds: [usize; 3],
+    /// Whether there is a waiter or a notification object, which a new event may have to wake.
+    pub(crate) watched: bool,
+    /// The streams of endpoints that feed the dispatcher, by [`Feed`].
+    pub feeds: [usize; 3],
     /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
     pub requests: usize,
     /// The private data of the last event taken that had some. The program was given their address, and the endpoint may
@@ -135,8 +136,7 @@ pub(crate) struct Queue<T: Transport> {
 impl<T: Transport> Queue<T> {
     pub fn new(qlen: usize) -> Result<Self> {
         let mut events = Fifo::default();
-        events.room(qlen)?;
-        events.limit(qlen);
+        events.reserve(qlen)?;
         Ok(Queue {
             events,
             qlen,
@@ -158,12 +158,6 @@ impl<T: Transport> Queue<T> {
         self.events.len()
     }
 
-    /// Whether there is no event.
-    #[inline(always)]
-    pub fn is_empty(&self) -> bool {
-        self.events.is_empty()
-    }
-
     /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
     pub fn is_busy(&self) -> bool {
@@ -174,12 +168,6 @@ impl<T: Transport> Queue<T> {
     #[inline(always)]
     pub fn has_waiter(&self) -> bool {
         self.wait.is_some()
-    }
-
-    /// Whether [`Queue::tell`] is to be asked about new events.
-    #[inline(always)]
-    pub fn is_watched(&self) -> bool {
-        self.watched
     }
 
     fn set_wait(&mut self, wait: Option<Wait>) {
@@ -204,7 +192,7 @@ impl<T: Transport> Queue<T> {
         if self.events.is_empty() || self.dead { Tell::Nobody } else { self.tell(1) }
     }
 
-    /// The waiter or notification object to tell of events that were just queued, of which so many are announced.
+    /// What to wake for events that were just queued, of which `announced` are notification events.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> Tell<T> {
@@ -238,38 +226,6 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// Takes the oldest event for a dequeue and shows it to `transfer`, if it is the end of a transfer; `None` if it is
-    /// another one, there is none, or a thread waits. Its buffer no longer counts then.
-    #[inline(always)]
-    pub fn take_completion<R>(&mut self, transfer: impl FnOnce(&Completion) -> R) -> Option<R> {
-        if self.wait.is_some() {
-            return None;
-        }
-        // Nothing is left in it that needs a drop.
-        self.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))
-    }
-
-    /// Adds an event; false if there is no room.
-    #[inline(always)]
-    pub fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
-        let Some(place) = self.events.vacancy() else { return false };
-        let Queued { completion, more } = queued();
-        match more {
-            More::Nothing | More::Charge(_) => {
-                place.fill(Queued { completion, more });
-                probes::completed(&completion);
-            }
-            more => Queued { completion, more }.show_and_put(place),
-        }
-        true
-    }
-
-    /// Whether a wait for one event that begins now ends at once.
-    #[inline]
-    pub fn is_ready(&self) -> bool {
-        self.waitable && !self.dead
-    }
-
     /// Takes all events, and the private data of those taken before; they are gone with what this returns.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
         (mem::take(&mut self.events), self.shown.take())
@@ -288,7 +244,7 @@ impl<T: Transport> Queue<T> {
         self.dead
     }
 
-    /// Takes no event any more.
+    /// Takes no more events.
     pub fn die(&mut self) {
         self.dead = true;
         self.events.limit(0);
@@ -305,19 +261,16 @@ impl<T: Transport> Queue<T> {
 
     pub fn resize(&mut self, qlen: usize) -> Result<()> {
         self.check_resize(qlen)?;
-        let more = qlen.saturating_sub(self.events.len());
-        self.events.room(more)?;
+        self.events.reserve(qlen)?;
         self.qlen = qlen;
-        self.events.limit(if self.dead { 0 } else { qlen });
+        if self.dead {
+            self.events.limit(0);
+        }
         Ok(())
     }
 
     pub fn waker(&self) -> Option<Arc<Waker>> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
-    }
-
-    pub fn feed_count(&mut self, feed: Feed) -> &mut usize {
-        &mut self.feeds[feed as usize]
     }
 
     /// The configuration that the streams agree on, or the one that restricts most.
@@ -331,7 +284,7 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// Events on their way into a queue, under its lock. Whoever is to be told of them is told once the lock is free.
+/// Events on their way into a queue, under its lock. What they wake is woken once the lock is free.
 pub(crate) struct Batch<'a, T: Transport> {
     queue: &'a mut Queue<T>,
     announced: usize,
@@ -352,76 +305,67 @@ impl<'a, T: Transport> Batch<'a, T> {
         }
     }
 
-    /// The number of events that were lost, and whom to tell of the others.
+    /// The number of events that were lost, and what to wake for the others.
     pub(super) fn end(self) -> (usize, Option<Tell<T>>) {
         (self.lost, self.queue.watched.then(|| self.queue.tell(self.announced)))
     }
 }
 
-/// A waiting thread's view of the queue, under its lock.
-pub(crate) struct WaitState<'a, T: Transport> {
-    pub queue: &'a mut Queue<T>,
-}
-
-impl<T: Transport> WaitState<'_, T> {
+/// What a waiting thread does with the queue, under its lock.
+impl<T: Transport> Queue<T> {
     /// Makes the calling thread the waiter.
-    pub fn enter(&mut self, threshold: usize) -> Result<()> {
-        if self.queue.wait.is_some() {
+    pub fn begin_wait(&mut self, threshold: usize) -> Result<()> {
+        if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        if !self.queue.waitable {
+        if !self.waitable {
             return Err(Error::InvalidState(Refusal::EvdUnwaitable));
         }
-        if threshold == 0 || threshold > self.queue.qlen {
+        if threshold == 0 || threshold > self.qlen {
             return Err(Error::InvalidParameter(Arg::Threshold));
         }
         if threshold != 1 {
-            match self.queue.feed() {
+            match self.feed() {
                 Some(Feed::Unsignalled) => return Err(Error::InvalidState(Refusal::EvdConfigNotify)),
                 Some(Feed::Solicited) => return Err(Error::InvalidState(Refusal::EvdConfigSolicited)),
                 Some(Feed::Threshold) | None => {}
             }
         }
         // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
-        let announced = self.queue.events.len() >= threshold;
-        self.queue.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
+        let announced = self.events.len() >= threshold;
+        self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         Ok(())
     }
 
-    /// Whether fewer events are queued than a wait for `threshold` needs.
-    pub fn is_short_of(&self, threshold: usize) -> bool {
-        self.queue.events.len() < threshold
-    }
-
     /// The result of the wait if it ends now; `None` if it goes on.
-    pub fn check(&mut self) -> Option<Result<(Queued, usize)>> {
-        if self.queue.dead {
+    pub fn check_wait(&mut self) -> Option<Result<(Queued, usize)>> {
+        if self.dead {
             return Some(Err(Error::Aborted));
         }
-        let wait = self.queue.wait.as_ref()?;
+        let wait = self.wait.as_ref()?;
         if wait.refused {
             return Some(Err(Error::InvalidState(Refusal::EvdUnwaitable)));
         }
-        if wait.announced && self.queue.events.len() >= wait.threshold {
-            let queued = self.queue.pop()?;
-            return Some(Ok((queued, self.queue.events.len())));
+        if wait.announced && self.events.len() >= wait.threshold {
+            let queued = self.pop()?;
+            return Some(Ok((queued, self.events.len())));
         }
         None
     }
 
     /// Notes that the thread is going to sleep. Returns whether the completions of any endpoint's requests arrive here.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
-        if let Some(wait) = &mut self.queue.wait
+        if let Some(wait) = &mut self.wait
             && wait.waker.is_none()
         {
             wait.waker = Some(waker.clone());
         }
-        self.queue.requests > 0
+        self.requests > 0
     }
 
     /// Ends the wait. Returns the number of events queued then.
-    pub fn leave(&mut self) -> usize {
-        self.queue.set_wait(None);
-        self.queue.events.len()
+    pub fn end_wait(&mut self) -> usize {
+        self.set_wait(None);
+        self.events.len()
     }
 }

@@ -8,9 +8,13 @@ use host::memory;
 
 use crate::addr::Address;
 use crate::ep::{Endpoint, Next, State, Trigger};
-use crate::error::{Error, Result, Role};
+use crate::error::{Arg, Error, Result, Role};
 use crate::ia::Ia;
 use crate::slab::{Header, Kind, Object};
+use crate::sp::csp::Csp;
+use crate::sp::point::ServicePoint;
+use crate::sp::psp::Psp;
+use crate::sp::rsp::Rsp;
 use crate::transport::{ConnectionRequestInfo, Rejection, Transport};
 
 /// A connection request.
@@ -62,14 +66,14 @@ impl<T: Transport> Cr<T> {
         let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
         match adopted {
             Some(cr) => Ok(cr),
-            None => match cr.incoming.lock().take() {
-                Some(incoming) => Err(incoming),
-                None => unreachable_incoming(),
-            },
+            None => {
+                let Some(incoming) = cr.incoming.lock().take() else { unreachable!("it was put there above") };
+                Err(incoming)
+            }
         }
     }
 
-    /// Withdraws the request because the program could not be told of it.
+    /// Withdraws the request because its event found no room.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -95,11 +99,6 @@ impl<T: Transport> Cr<T> {
     /// The bytes that the peer sent along; valid as long as the request.
     pub fn private_data(&self) -> &[AtomicU8] {
         &self.private_data
-    }
-
-    /// Whether it came to a common service point.
-    pub(super) fn is_common(&self) -> bool {
-        self.common
     }
 
     /// The endpoint that came with the request.
@@ -151,8 +150,31 @@ impl<T: Transport> Cr<T> {
         }
     }
 
+    /// Passes the request to the service point on `qualifier`, where it arrives as a new one. If no service point
+    /// listens there, the request is refused.
+    ///
+    /// # Errors
+    /// [`crate::error::Role::Cr`] if it was answered already, [`Arg::Qualifier`] for
+    /// qualifier 0, [`Error::ModelNotSupported`] for a request that came to a common service point.
+    pub fn handoff(&self, qualifier: u64) -> Result<()> {
+        if qualifier == 0 {
+            return Err(Error::InvalidParameter(Arg::Qualifier));
+        }
+        if self.common {
+            return Err(Error::ModelNotSupported);
+        }
+        let incoming = self.take()?;
+        let refused = match point_on(&self.ia, qualifier) {
+            Some(point) => point.request(incoming, self.info(qualifier)).err(),
+            None => Some(incoming),
+        };
+        if let Some(incoming) = refused {
+            self.ia.transport.reject(incoming, Rejection::Provider, &[]);
+        }
+        Ok(())
+    }
     /// The description of the request for a service point that listens on `qualifier`.
-    pub(super) fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
+    fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
         ConnectionRequestInfo {
             qualifier,
             remote_address: self.remote.clone(),
@@ -162,7 +184,7 @@ impl<T: Transport> Cr<T> {
     }
 
     /// Takes the request for an answer other than acceptance, and gives back the endpoint that it brought.
-    pub(super) fn take(&self) -> Result<T::Incoming> {
+    fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
         // A tentative endpoint is freed; a reserved one belongs to the program again.
@@ -176,16 +198,18 @@ impl<T: Transport> Cr<T> {
     }
 }
 
-/// Never reached: the same thread put the request into the value a moment ago.
-#[cold]
-fn unreachable_incoming<I>() -> I {
-    unreachable!("a connection request vanished before it had a handle")
-}
-
 /// Gives back the endpoint of a request that came to nothing.
 pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     let Some(ep) = ep else { return };
     if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {
         ep.free_anyway();
     }
+}
+
+/// The service point that listens on `qualifier`.
+fn point_on<T: Transport>(ia: &Ia<T>, qualifier: u64) -> Option<Arc<ServicePoint<T>>> {
+    let listens = |point: &Arc<ServicePoint<T>>| point.listens_on(qualifier).then(|| point.clone());
+    ia.find(|psp: &Psp<T>| listens(psp.point()))
+        .or_else(|| ia.find(|rsp: &Rsp<T>| listens(rsp.point())))
+        .or_else(|| ia.find(|csp: &Csp<T>| listens(csp.point())))
 }

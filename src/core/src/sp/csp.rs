@@ -50,13 +50,8 @@ impl<T: Transport> Csp<T> {
         let wanted = (address.port() > 0).then(|| address.port().into());
         let host = address.with_port(0);
         let csp = ia.adopt(Csp { header: Header::default(), point, comm, host, address: OnceLock::new() })?;
-        match csp.listen(wanted) {
-            Ok(()) => Ok(csp),
-            Err(error) => {
-                csp.free();
-                Err(error)
-            }
-        }
+        csp.listen(wanted).inspect_err(|_| csp.free())?;
+        Ok(csp)
     }
 
     fn listen(&self, wanted: Option<u64>) -> Result<()> {

@@ -2,7 +2,6 @@
 
 mod cr;
 mod csp;
-mod handoff;
 mod point;
 mod psp;
 mod rsp;

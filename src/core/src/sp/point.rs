@@ -88,7 +88,7 @@ impl<T: Transport> ServicePoint<T> {
         drop(listener);
     }
 
-    /// Stops taking requests for good.
+    /// Stops taking requests; it cannot be opened again.
     pub(super) fn shut(&self) {
         self.state.lock().shut = true;
         self.close();
@@ -190,7 +190,7 @@ impl<T: Transport> ListenerSink<T> {
     /// Reports that a request arrived.
     ///
     /// # Errors
-    /// Returns the request if nobody can take it.
+    /// Returns the request if it cannot be taken.
     pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         self.point.request(incoming, info)
     }

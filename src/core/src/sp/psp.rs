@@ -50,13 +50,8 @@ impl<T: Transport> Psp<T> {
             return Err(Error::InvalidParameter(Arg::Qualifier));
         }
         let psp = ia.adopt(Psp { header: Header::default(), point, mode })?;
-        match psp.point.open(psp.header.handle(), qualifier) {
-            Ok(()) => Ok(psp),
-            Err(error) => {
-                psp.free();
-                Err(error)
-            }
-        }
+        psp.point.open(psp.header.handle(), qualifier).inspect_err(|_| psp.free())?;
+        Ok(psp)
     }
 
     /// Stops listening. Requests announced before stay valid.

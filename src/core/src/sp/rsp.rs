@@ -38,25 +38,16 @@ impl<T: Transport> Rsp<T> {
             return Err(Error::InvalidParameter(Arg::Qualifier));
         }
         ep.shift(Trigger::Reserve)?;
-        let made = ia.adopt(Rsp { header: Header::default(), point, ep: ep.clone() });
-        let opened = made.and_then(|rsp| match rsp.point.open(rsp.header.handle(), Some(qualifier)) {
-            Ok(()) => Ok(rsp),
-            Err(error) => {
-                ia.disown(&*rsp);
-                rsp.point.shut();
-                Err(error)
-            }
-        });
-        opened.inspect_err(|_| {
-            let _ = ep.shift(Trigger::Release);
-        })
+        let rsp = ia.adopt(Rsp { header: Header::default(), point, ep: ep.clone() }).inspect_err(|_| release(ep))?;
+        rsp.point.open(rsp.header.handle(), Some(qualifier)).inspect_err(|_| rsp.free())?;
+        Ok(rsp)
     }
 
     /// Stops listening. An endpoint that waited for the request is unconnected again.
     pub fn free(&self) {
         self.point.ia().disown(self);
         self.point.shut();
-        let _ = self.ep.shift(Trigger::Release);
+        release(&self.ep);
     }
 
     /// The part that it has in common with a public one.
@@ -68,4 +59,8 @@ impl<T: Transport> Rsp<T> {
     pub fn ep(&self) -> &Arc<Endpoint<T>> {
         &self.ep
     }
+}
+
+fn release<T: Transport>(ep: &Endpoint<T>) {
+    let _ = ep.shift(Trigger::Release);
 }

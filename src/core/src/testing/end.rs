@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::{next, patience};
 use crate::addr::Address;
-use crate::ep::{Change, ConnectRequest, Endpoint, State};
+use crate::ep::{ConnectRequest, Endpoint, State};
 use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
 use crate::lmr_table::LocalSegment;
 use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
+use crate::transport::Change;
 use crate::transport::{RemoteSegment, Transport};
 
 /// An endpoint and the dispatchers of its streams.

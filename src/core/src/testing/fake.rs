@@ -88,8 +88,8 @@ impl ZoneId for Zone {
 pub struct Region(u32);
 
 impl RegionKeys for Region {
-    fn local_key(&self) -> u32 {
-        self.0
+    fn local_key(&self) -> u64 {
+        self.0.into()
     }
 
     fn remote_key(&self) -> u32 {

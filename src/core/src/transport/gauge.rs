@@ -34,7 +34,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Takes note of whether something waits now.
+    /// Sets whether something waits now.
     #[inline]
     pub fn set(&self, ep: Handle, stall: Stall, waits: bool) {
         if self.waits.load(Ordering::Relaxed) != waits {

@@ -9,13 +9,12 @@
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
-//!   [`EndpointSink::recv_special`],
-//!   [`EndpointSink::recv_announced`], [`EndpointSink::is_live`], [`EndpointSink::requests_done`]) with the locks held under which it finds completions,
-//!   but must not take those locks inside [`Transport::post_recv`],
-//!   [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
-//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held, which is to lock the endpoint's
-//!   requests: until it lets go of it, it calls no other method of this sink, and takes none of the locks under which it
-//!   reports, or waits for a thread that has one;
+//!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::is_live`],
+//!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions, but must not take those locks
+//!   inside [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held,
+//!   which is to lock the endpoint's requests: until it unlocks them, it calls no other method of this sink, takes none of the locks under which it
+//!   reports, and waits for no thread that has one;
 //! * must hold no lock at all when it calls any other method of a sink.
 //!
 //! # Promises that no signature shows
@@ -23,9 +22,9 @@
 //!   buffer of the peer. A message for which there is no receive waits without end, and its
 //!   connection stands.
 //! * The last bytes of a transfer become visible last, because programs poll them.
-//! * A queue pair ends once. Its end is told by exactly one of [`EndpointSink::failed`], an
+//! * A queue pair ends once. Its end is reported by exactly one of [`EndpointSink::failed`], an
 //!   [`EndpointSink::connection`] other than established, and [`Closing::Done`]; by then the transport
-//!   has let go of all its buffers, and reports nothing more of it.
+//!   has released all its buffers, and reports nothing more of it.
 //! * Receives of a queue pair complete in the order in which they were posted.
 //! * `None` for a completion queue in [`Transport::poll`], [`Transport::arm`] and [`Transport::disarm`] means
 //!   all of the adapter's.
@@ -61,8 +60,8 @@ pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Place, RecvDone, Special, Verdict};
 pub use work::{
-    BindTarget, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment, Request,
-    RequestId, Segment, ShortSend,
+    BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
+    Request, RequestId, Segment, ShortSend,
 };
 
 use crate::addr::Address;
@@ -84,12 +83,12 @@ pub struct QpInit<'a, T: Transport> {
     pub recv_cq: Option<&'a T::Cq>,
     /// The shared receive queue that it takes buffers from.
     pub srq: Option<&'a T::Srq>,
-    /// Whether waiters are told only of receives that the sender announces. A transport that cannot recognise these
+    /// Whether only receives that the sender announces end waits. A transport that cannot recognise these
     /// receives reports all of them as not announced, and calls [`EndpointSink::recv_announced`] when one was
     /// announced.
     pub solicited: bool,
     /// Whether the program takes extended operations of its peer: writes that bring a value, atomic operations, sends that
-    /// revoke a window. The peer's [`Hooks::takes_extended`] tells it.
+    /// revoke a window. The peer's [`Hooks::takes_extended`] returns it.
     pub extended: bool,
     /// Queue sizes.
     pub sizes: QpSizes,
@@ -113,7 +112,7 @@ pub struct Connect<'a> {
 pub enum Rejection {
     /// The program rejected it.
     Consumer,
-    /// Nobody could take it: there was no service point, or no room in the queue.
+    /// It could not be taken: there was no service point, or no room in the queue.
     Provider,
 }
 
@@ -122,17 +121,17 @@ pub enum Rejection {
 pub enum Scope {
     /// All of its zone.
     Zone,
-    /// That of the queue pair with which it was bound. It shows nothing any more once that has ended, without a call of the core,
-    /// and can be bound again then. Only with [`AdapterAttributes::endpoint_windows`].
+    /// That of the queue pair with which it was bound. Once that has ended it shows nothing, without a call of the core, and
+    /// can be bound again. Only with [`AdapterAttributes::endpoint_windows`].
     Endpoint,
 }
 
 /// The progress that [`Transport::disconnect`] made before it returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
-    /// The transport has let go of all buffers and reports nothing more.
+    /// The transport has released all buffers and reports nothing more.
     Done,
-    /// The transport reports [`ConnectionReport::Disconnected`] when it has let go of them.
+    /// The transport reports [`ConnectionReport::Disconnected`] when it has released them.
     Later,
     /// As [`Closing::Later`]; and the peer may write the program's memory until then, so that a call of the program
     /// calls [`Hooks::await_end`] before it returns.
@@ -153,26 +152,26 @@ pub trait Alarm: Send + Sync {
     /// The word, in memory that stays where it is as long as the alarm lives.
     fn word(&self) -> &AtomicU32;
 
-    /// Changes the word and wakes whoever sleeps on it. Never blocks.
+    /// Changes the word and wakes the threads that sleep on it. Never blocks.
     fn ring(&self);
 }
 
 /// The way in which a thread that sleeps hears of new work: see [`Transport::arm`].
 pub enum Armed {
-    /// Another thread looks for it and reports it.
+    /// Another thread polls for it and reports it.
     Reported,
     /// The descriptor becomes readable.
     Descriptor(RawFd),
-    /// The word is changed and whoever sleeps on it is woken. It had this value before the transport looked for work, and
-    /// has another one if there is some.
+    /// The word is changed and the threads that sleep on it are woken. It had this value before the transport polled, and
+    /// has another one if there is work.
     ///
-    /// Others than the one with the work may be able to change the word back. So a sleep on it must not last for
-    /// ever: what it misses is found when the transport is armed again.
+    /// Other processes may be able to change the word back. So a sleep on it must have a limit: what it misses is found
+    /// when the transport is armed again.
     Word(Arc<dyn Alarm>, u32),
 }
 
 impl Armed {
-    /// True if the transport has looked for work since it was armed, and found none.
+    /// True if the transport has polled since it was armed, and found nothing.
     pub fn has_looked(&self) -> bool {
         match self {
             Armed::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
@@ -183,8 +182,8 @@ impl Armed {
 
 /// Keys of a registered region.
 pub trait RegionKeys {
-    /// Names the region in local segments.
-    fn local_key(&self) -> u32;
+    /// Names the region in local segments; as wide as a transport may need.
+    fn local_key(&self) -> u64;
     /// Names the region to peers; 0 if no remote right was granted.
     fn remote_key(&self) -> u32;
 }
@@ -239,21 +238,21 @@ pub enum Awaited<'a, T: Parts> {
 pub enum Shown<'a, T: Parts> {
     /// What this window showed before the call of [`Transport::post_bind`] that has just been made.
     Before(&'a T::Window),
-    /// What this window shows, which is dropped next, though another thread may still have it. It shows nothing any more.
+    /// What this window shows, which is dropped next, though another thread may still have it. It shows nothing by now.
     Window(&'a T::Window),
-    /// This region, which is dropped next and to which no window is bound any more.
+    /// This region, which is dropped next and to which no window is bound by now.
     Region(&'a T::Region),
 }
 
-/// What not every transport needs to do: each method does nothing by default, or answers for one that has nothing to tell.
+/// What not every transport needs to do: each method does nothing by default, or answers for a transport without it.
 pub trait Hooks: Parts {
     /// Ends what the adapter does for itself, because the program closes it: on return it has left no trace outside of
     /// the process. Called once, after all that was made from it is destroyed. The value may live on for a moment, in
     /// calls of other threads.
     fn close(&self) {}
 
-    /// With `on`, an agent of the program must be told of events although no thread of the program calls in; without
-    /// `on`, that need has ended. The calls come in pairs.
+    /// With `on`, the transport must report events although no thread of the program calls in, because an agent or a
+    /// descriptor waits for them; without `on`, that need has ended. The calls come in pairs.
     fn watch(&self, _on: bool) {}
 
     /// Called without any lock after a post that said so: lets messages continue that waited for a buffer.
@@ -278,7 +277,7 @@ pub trait Hooks: Parts {
     fn drain(&self, _qp: &Arc<Self::Qp>) {}
 
     /// Called with the requests of the endpoint locked, after [`EndpointSink::try_lock_tx`] has failed at the lock: has
-    /// whoever polls look at `qp` again. Takes no lock.
+    /// `qp` polled again. Takes no lock.
     fn look_again(&self, _qp: &Self::Qp) {}
 
     /// Checks whether the transport can connect to the address of a host.
@@ -290,7 +289,7 @@ pub trait Hooks: Parts {
     }
 
     /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the endpoint
-    /// locked, before one is posted. A transport that cannot tell says yes.
+    /// locked, before one is posted. A transport that cannot know says yes.
     fn takes_extended(&self, _qp: &Self::Qp) -> bool {
         true
     }
@@ -302,10 +301,10 @@ pub trait Hooks: Parts {
     }
 
     /// Called after a [`Closing::Later`] or [`Closing::Exposed`], without a lock: returns when the transport has
-    /// let go of all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
+    /// released all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}
 
-    /// Called in the child of a fork, before anything else happens there: lets go of what must not be shared with the
+    /// Called in the child of a fork, before anything else happens there: releases what must not be shared with the
     /// parent. Takes no lock that another thread of the parent may have held.
     fn after_fork_in_child() {}
 }
@@ -321,12 +320,12 @@ pub trait Transport: Hooks {
     const AT_ONCE: u64 = 0;
 
     /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
-    /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] only tells it then that
+    /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] then only says that
     /// there is one more.
     const TAKES_RECEIVES: bool = false;
 
-    /// Whether the transport locks [`Parts::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, nobody leaves a turn to
-    /// whoever has it locked.
+    /// Whether the transport locks [`Parts::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, no thread leaves a poll
+    /// to the one that has it locked.
     const KEEPS_TX: bool = false;
 
     /// Whether a thread that has armed one completion queue hears of new work in all of them, so that it arms no other one.
@@ -367,8 +366,8 @@ pub trait Transport: Hooks {
     /// Makes a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
-    /// Looks for completions, without a system call, and reports them to their sinks: those of `cq`, or of all
-    /// completion queues. `how` says what to do while another thread does the same.
+    /// Polls for completions and reports them to their sinks: those of `cq`, or of all completion queues. `how` says what to
+    /// do while another thread does the same. Without such a thread, a poll that finds nothing makes no system call.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
     /// Prepares for sleep: from now on new work ends the sleep in the way that is returned. The caller polls once more
@@ -389,8 +388,8 @@ pub trait Transport: Hooks {
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
     /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`],
-    /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls and even if fewer are
-    /// left already. 0 asks for none. The core calls this without holding any lock that a report takes.
+    /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread
+    /// polls and even if fewer are left already. 0 asks for none. The core calls this without holding any lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Makes a queue pair, unconnected, and its sending direction.
@@ -398,12 +397,12 @@ pub trait Transport: Hooks {
 
     /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
     /// [`Hooks::kick`] is to be called. With [`Transport::TAKES_RECEIVES`], the receive can be taken once the core
-    /// has let go of its lock.
+    /// has freed its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
     /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
-    /// request. Requests complete in order: [`EndpointSink::requests_done`] tells of all whose mark was reached, unless the
-    /// answer says that this one is done. One of which that is found out right after the call is reported in either way.
+    /// request. Requests complete in order: [`EndpointSink::requests_done`] reports all whose mark was reached, unless the
+    /// answer says that this one is done. One that is found to be done right after the call may be reported in either way.
     fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
 
     /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. Returns the new
@@ -418,7 +417,7 @@ pub trait Transport: Hooks {
         signalled: bool,
     ) -> Result<(u32, Mark)>;
 
-    /// Looks for completions of the requests of `qp` alone; called when its queue is full.
+    /// Polls for completions of the requests of `qp` alone; called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
     /// Listens on `qualifier`, or on one that the transport chooses; requests go to `sink`.
@@ -442,7 +441,7 @@ pub trait Transport: Hooks {
     /// Port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
-    /// Ends a connection or an attempt at once. With `broken` the peer is told that it failed. After [`Closing::Done`]
-    /// no sink of `qp` is called any more.
+    /// Ends a connection or an attempt at once. With `broken` the peer learns that it failed. After [`Closing::Done`]
+    /// no sink of `qp` is called.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
 }

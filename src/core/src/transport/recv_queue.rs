@@ -21,19 +21,15 @@ impl Taken {
         &self.segments
     }
 
-    /// Starts over as the receive `id`, without segments.
-    #[inline]
-    pub(crate) fn begin(&mut self, id: RecvId) {
+    /// Makes it the receive `id` of `count` segments: `first`, and those that `next` returns.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
         self.id = id;
-        self.capacity = 0;
         self.segments.clear();
-    }
-
-    #[inline]
-    pub(crate) fn add(&mut self, segment: Segment) {
-        self.capacity += segment.len;
-        // There is room, because no receive is pushed with more segments.
-        let _ = self.segments.try_push(segment);
+        let others = std::iter::from_fn(next);
+        // There is room, because no receive has more segments.
+        self.segments.extend(std::iter::once(first).chain(others).take(count.min(MAX_SEGMENTS)));
+        self.capacity = self.segments.iter().map(|segment| segment.len).sum();
     }
 }
 
@@ -80,20 +76,9 @@ impl RecvQueue {
     pub fn push(&mut self, recv: &Recv<'_>) {
         let count = recv.segments.len().min(MAX_SEGMENTS);
         let first = recv.segments.first().copied().unwrap_or_default();
-        if let Err(entry) = self.receives.push(Entry { id: recv.id, count, first }) {
-            self.receives.grow(entry);
-        }
+        self.receives.add(Entry { id: recv.id, count, first });
         if count > 1 {
-            self.push_others(&recv.segments[1..count]);
-        }
-    }
-
-    #[inline(never)]
-    fn push_others(&mut self, segments: &[Segment]) {
-        for &segment in segments {
-            if let Err(segment) = self.others.push(segment) {
-                self.others.grow(segment);
-            }
+            recv.segments[1..count].iter().for_each(|&segment| self.others.add(segment));
         }
     }
 
@@ -101,22 +86,16 @@ impl RecvQueue {
     #[inline]
     pub fn pop(&mut self, taken: &mut Taken) -> bool {
         let Some(Entry { id, count, first }) = self.receives.pop() else { return false };
-        taken.begin(id);
-        if count > 0 {
-            taken.add(first);
-        }
-        for _ in 1..count {
-            let Some(segment) = self.others.pop() else { break };
-            taken.add(segment);
-        }
+        taken.set(id, count, first, || self.others.pop());
         true
     }
 
     /// Takes the oldest receive if it has exactly one segment; `None` if it has not, or there is none.
     #[inline(always)]
     pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
-        let &Entry { id, count: 1, first } = self.receives.front()? else { return None };
-        self.receives.skip();
+        let oldest = self.receives.oldest()?;
+        let &Entry { id, count: 1, first } = oldest.value() else { return None };
+        oldest.skip();
         Some((id, first))
     }
 
@@ -129,12 +108,8 @@ impl RecvQueue {
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
         let Some(&Entry { id, count, first }) = self.receives.front() else { return Ok(false) };
-        let mut shown = Taken::default();
-        shown.begin(id);
-        if count > 0 {
-            shown.add(first);
-        }
-        (1..count).filter_map(|nth| self.others.get(nth - 1)).for_each(|&segment| shown.add(segment));
+        let (mut shown, mut nth) = (Taken::default(), 0..);
+        shown.set(id, count, first, || self.others.get(nth.next()?).copied());
         accept(&shown)?;
         Ok(self.pop(&mut shown))
     }

@@ -24,7 +24,7 @@ pub enum Special {
     /// the receive; the buffer of the receive is as it was.
     Immediate(u32),
     /// It has revoked the window of this key ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)), which shows nothing
-    /// any more and can be bound again. Its region may be deregistered from now on.
+    /// from now on and can be bound again. Its region may be deregistered.
     Invalidated(u32),
 }
 
@@ -72,10 +72,10 @@ pub enum Verdict {
     Break,
 }
 
-/// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). No closure, because the compiler decides where the body of
-/// one goes, and this is to be in line.
+/// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Not a closure, because the
+/// compiler decides where the body of one goes, and this must be in line.
 pub trait Place {
-    /// Puts the message into this segment, which is long enough; false if its memory is not registered any more. With `live`
+    /// Puts the message into this segment, which is long enough; false if its memory is no longer registered. With `live`
     /// it is, and stays so as long as a [`Section`](crate::Section) that began before the message was delivered.
     fn place(self, segment: &Segment, live: bool) -> bool;
 }
@@ -91,6 +91,6 @@ pub enum Delivery {
     Other,
     /// The oldest receive, which is this one, is shorter than the message.
     TooLong(RecvId),
-    /// The memory of the oldest receive, which is this one, is not registered any more.
+    /// The memory of the oldest receive, which is this one, is no longer registered.
     NoMemory(RecvId),
 }

@@ -16,7 +16,7 @@ pub struct Segment {
     /// Bytes.
     pub len: u64,
     /// The local key of the region ([`super::RegionKeys::local_key`]).
-    pub key: u32,
+    pub key: u64,
     /// The number of regions that the adapter had deregistered when this one was found: while it is the same, none of those
     /// found is gone.
     pub since: u64,
@@ -52,7 +52,7 @@ impl Mark {
     pub const NEVER: Mark = Mark(u64::MAX);
 }
 
-/// What a transport tells of a request that it was handed.
+/// The answer of a transport to a request that it was handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handed {
     /// Its mark.
@@ -62,7 +62,7 @@ pub struct Handed {
 }
 
 impl Handed {
-    /// Told of a request on which a report follows.
+    /// The answer for a request that is reported later.
     pub const fn under_way(mark: Mark) -> Self {
         Handed { mark, done: false }
     }
@@ -110,32 +110,32 @@ pub enum Operation {
         /// Whether the receive is to be announced to a solicited waiter.
         solicited: bool,
     },
-    /// Add to eight bytes of the peer's memory, which are aligned and get [`Rights::REMOTE_ATOMIC`] checked; what they were
-    /// before goes into the only local segment, of eight bytes. Counts as a read. Only with
+    /// Change eight bytes of the peer's memory, which are aligned and for which the peer checks [`Rights::REMOTE_ATOMIC`];
+    /// their old value goes into the only local segment, of eight bytes. Counts as a read. Only with
     /// [`AdapterAttributes::atomics`](super::AdapterAttributes::atomics).
-    FetchAdd {
+    Atomic {
         /// First byte, as an address of the peer.
         addr: u64,
         /// The remote key of its region or window.
         key: u32,
-        /// What is added, modulo 2⁶⁴.
-        add: u64,
+        /// The change.
+        change: Change,
     },
-    /// Exchange eight bytes of the peer's memory if they are as expected; otherwise as [`Operation::FetchAdd`].
-    CompareSwap {
-        /// First byte, as an address of the peer.
-        addr: u64,
-        /// The remote key of its region or window.
-        key: u32,
+}
+
+/// The change that an atomic operation makes to eight bytes of the peer's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// This is added, modulo 2⁶⁴.
+    Add(u64),
+    /// They are replaced, if they are as expected.
+    Swap {
         /// The value that is replaced.
         expected: u64,
         /// What it is replaced by.
         new: u64,
     },
 }
-
-// Transports keep operations in queues, and posts hand them over by reference: the rare ones cost the others nothing.
-const _: () = assert!(size_of::<Operation>() == 32);
 
 /// A request to post.
 #[derive(Clone, Copy, Debug)]

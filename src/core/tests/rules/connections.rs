@@ -69,7 +69,7 @@ fn an_attempt_that_the_transport_refuses_leaves_the_endpoint_unconnected() {
     // The queue pair itself: the receive stays.
     fake(&adapter).refuse_after(0, error);
     assert_eq!(ask(&end), Err(error));
-    assert_eq!((end.state(), end.ep.recv_query().allocated), (State::Unconnected, 1));
+    assert_eq!((end.state(), end.ep.recv_query()), (State::Unconnected, 1));
     // Behind the queue pair and the receive: the receive went with the queue pair.
     fake(&adapter).refuse_after(2, error);
     fake(&adapter).calls();

@@ -377,7 +377,7 @@ impl Conn {
     #[inline(never)]
     fn advance_tx(self: &Arc<Self>, mut tx: TxGuard<'_, Shm>, end: &End, credit: Option<u64>) {
         let report = tx.progress(end, credit);
-        let drained = report.done.is_some_and(|last| tx.requests_done(last));
+        let drained = report.done.is_some_and(|last| tx.request_done(last));
         drop(tx);
         if drained {
             self.sink.drained();
@@ -407,7 +407,7 @@ impl Conn {
         let mut drained = false;
         if let Some(mut tx) = self.sink.lock_tx() {
             let done = tx.close(self.end());
-            drained = first && report && done.is_some_and(|last| tx.requests_done(last));
+            drained = first && report && done.is_some_and(|last| tx.request_done(last));
         }
         if let Some(Tie { end, id, link }) = self.tie.get() {
             link.detach(*id, end.side);

@@ -67,7 +67,7 @@ type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
 /// Pins the regions of all segments in `pins`, which is empty; false if one of them is gone.
 #[inline]
 fn pin_all<'a>(regions: &'a RegionTable, segments: &[Segment], pins: &mut List<Pin<'a>>) -> bool {
-    segments.iter().all(|segment| regions.pin(segment.key).is_some_and(|pin| pins.try_push(pin).is_ok()))
+    segments.iter().all(|segment| regions.pin(segment.key as u32).is_some_and(|pin| pins.try_push(pin).is_ok()))
 }
 
 /// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
@@ -165,7 +165,7 @@ fn pieces<'a, 'p>(
 /// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
 #[inline(always)]
 pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
-    let Some(pin) = regions.pin(segment.key) else { return false };
+    let Some(pin) = regions.pin(segment.key as u32) else { return false };
     let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
     copy_tail_last(to, bytes);
     true
@@ -181,7 +181,7 @@ pub fn gather(
     mut sink: impl FnMut(Source<'_>),
 ) -> bool {
     if let [segment] = segments {
-        let Some(pin) = regions.pin(segment.key) else { return false };
+        let Some(pin) = regions.pin(segment.key as u32) else { return false };
         if offset <= segment.len {
             sink(source(&pin, segment, offset, len));
         }
@@ -200,7 +200,7 @@ pub fn gather(
 #[inline]
 pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
     if let [segment] = segments {
-        let Some(pin) = regions.pin(segment.key) else { return false };
+        let Some(pin) = regions.pin(segment.key as u32) else { return false };
         if offset <= segment.len {
             store(target(&pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
         }
@@ -324,9 +324,9 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     let mut skip = offset;
     for segment in segments {
         if skip < segment.len {
-            let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key))??;
+            let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key as u32))??;
             let addr = pin.number_of(segment.addr + skip);
-            return Some((RemoteSegment { addr, len, key: segment.key }, pin.zone()?));
+            return Some((RemoteSegment { addr, len, key: segment.key as u32 }, pin.zone()?));
         }
         skip -= segment.len;
     }
@@ -424,7 +424,7 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
-    let Some(own) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+    let Some(own) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
@@ -470,7 +470,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
     let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
     if let [segment] = segments {
-        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let Some(pin) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
         let from = source(&pin, segment, slice.offset, slice.len);
         let (head, last) = from.split(from.len().saturating_sub(tail));
         let mut word = LastWord::default();
@@ -520,7 +520,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);
     let from = |addr: u64| [(addr.wrapping_add(slice.offset), slice.len)];
     if let [segment] = segments {
-        let Some(pin) = end.regions().pin(segment.key) else { return Outcome::Failed(Status::LocalProtection) };
+        let Some(pin) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
         let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
         let last = to.addr().wrapping_add(to.len() as u64);
         let tail = if slice.last { tail_len(last, to.len()) } else { 0 };

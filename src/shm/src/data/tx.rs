@@ -514,7 +514,7 @@ impl Tx {
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
             let reads = self.reading.len();
             let waits = match request.operation {
-                Operation::Read(_) | Operation::FetchAdd { .. } | Operation::CompareSwap { .. } => {
+                Operation::Read(_) | Operation::Atomic { .. } => {
                     reads >= self.reads_out || (request.fence && reads > 0)
                 }
                 _ => request.fence && reads > 0,

@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Segment};
+use dat_core::transport::{Change, MAX_SEGMENTS, Operation, RemoteSegment, Segment};
 use host::cancel::uncancelled;
 use host::memory;
 use rdma_sys::*;
@@ -53,7 +53,7 @@ type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
 /// A segment in the form of the device.
 #[inline(always)]
 fn element(segment: &Segment) -> ibv_sge {
-    ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key }
+    ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key as u32 }
 }
 
 /// Segments in the form of the device.
@@ -183,13 +183,13 @@ impl RawQp {
                 wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
                 flags |= inline | solicited(yes);
             }
-            Operation::FetchAdd { addr, key, add } => {
-                wr.opcode = ibv_wr_opcode::IBV_WR_ATOMIC_FETCH_AND_ADD;
-                wr.wr.atomic = atomic_t { remote_addr: addr, compare_add: add, swap: 0, rkey: key };
-            }
-            Operation::CompareSwap { addr, key, expected, new } => {
-                wr.opcode = ibv_wr_opcode::IBV_WR_ATOMIC_CMP_AND_SWP;
-                wr.wr.atomic = atomic_t { remote_addr: addr, compare_add: expected, swap: new, rkey: key };
+            Operation::Atomic { addr, key, change } => {
+                let (opcode, compare_add, swap) = match change {
+                    Change::Add(add) => (ibv_wr_opcode::IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0),
+                    Change::Swap { expected, new } => (ibv_wr_opcode::IBV_WR_ATOMIC_CMP_AND_SWP, expected, new),
+                };
+                wr.opcode = opcode;
+                wr.wr.atomic = atomic_t { remote_addr: addr, compare_add, swap, rkey: key };
             }
         }
         wr.send_flags = flags;

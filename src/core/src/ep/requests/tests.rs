@@ -7,11 +7,11 @@ fn request(cookie: u64) -> InFlight {
 #[test]
 fn a_report_completes_all_earlier_requests_once() {
     let mut flight = Flight::default();
-    let next = |flight: &mut Flight| flight.next().map(|(id, _)| id);
+    let next = |flight: &mut Flight| flight.next_place().map(|(id, _)| id);
     assert_eq!(next(&mut flight), None);
     flight.reserve(3).expect("memory");
     for cookie in 0..3 {
-        let (id, place) = flight.next().expect("room");
+        let (id, place) = flight.next_place().expect("room");
         assert_eq!(id, cookie);
         place.fill(request(cookie));
     }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::addr::Address;
+use crate::transport::Fabric;
 
 #[test]
 fn every_field_has_one_row() {
@@ -13,7 +15,7 @@ const CREATE: Purpose = Purpose::Create { recv_evd: true, request_evd: true };
 const WITHOUT: Purpose = Purpose::Create { recv_evd: false, request_evd: false };
 
 fn admits(field: Field, setting: Setting, purpose: Purpose, srq: bool) -> bool {
-    field.rule().check.admits(setting, &Against { limits: &AdapterAttributes::small(), srq, purpose })
+    field.rule().check.admits(setting, &Against { limits: &small(), srq, purpose })
 }
 
 #[test]
@@ -85,4 +87,49 @@ fn classes_admit_the_states_of_the_specification() {
     assert_eq!(text(Class::BeforeConnection), "AAASASSSS");
     assert_eq!(text(Class::Unconnected), "ASSSSSSSS");
     assert_eq!(text(Class::Never), "SSSSSSSSS");
+}
+
+/// Small limits, with a different value for each of an endpoint's counts.
+fn small() -> AdapterAttributes {
+    AdapterAttributes {
+        vendor: String::new(),
+        provider: String::new(),
+        hardware_version: (0, 0),
+        firmware_version: (0, 0),
+        address: Address::loopback(),
+        max_eps: 8,
+        max_dto_per_ep: 10,
+        max_rdma_read_per_ep_in: 1,
+        max_rdma_read_per_ep_out: 2,
+        max_rdma_read_in: 8,
+        max_rdma_read_out: 16,
+        max_evds: 8,
+        max_evd_qlen: 64,
+        max_segments: 5,
+        max_segments_read: 3,
+        max_segments_write: 4,
+        max_lmrs: 8,
+        max_lmr_block: 4096,
+        max_lmr_address: u64::MAX,
+        max_pzs: 8,
+        max_message: 1000,
+        max_rdma: 2000,
+        max_rmrs: 8,
+        max_rmr_address: u64::MAX,
+        max_srqs: 8,
+        max_eps_per_srq: 8,
+        max_recvs_per_srq: 64,
+        max_private_data: 100,
+        max_reject_data: 50,
+        optimal_alignment: 64,
+        srq: true,
+        srq_low_watermark: true,
+        rmr: true,
+        zero_based: false,
+        immediate: false,
+        atomics: false,
+        invalidate: false,
+        endpoint_windows: false,
+        fabric: Fabric::memory(String::new()),
+    }
 }

@@ -1,7 +1,6 @@
 //! Carrying requests out: what goes into the ring, what is copied straight to or from the peer's memory, and what has to wait.
 
 use arrayvec::ArrayVec;
-use dat_core::Change;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
 
 use super::{Done, For, Launch, Reading, Tx};
@@ -51,10 +50,7 @@ impl Tx {
             Operation::WriteImmediate { to, value, solicited } => {
                 self.write_immediate(end, &RemoteSegment { len, ..to }, (value, solicited), request, budget)
             }
-            Operation::FetchAdd { addr, key, add } => self.atomic(end, addr, key, Change::Add(add), request),
-            Operation::CompareSwap { addr, key, expected, new } => {
-                self.atomic(end, addr, key, Change::Swap { expected, new }, request)
-            }
+            Operation::Atomic { addr, key, change } => self.atomic(end, addr, key, change, request),
         }
     }
 
