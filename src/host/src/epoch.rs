@@ -7,7 +7,7 @@
 //! has been in another one since. So of a thread that enters and then looks, and one that marks and then waits, one sees
 //! the other.
 //!
-//! There are two kinds of sections, because a thread may wait for one kind in the midst of the other: see [`Kept`]. What
+//! There are two kinds of sections, because a thread may wait for one kind in the midst of the other: [`Objects`] and [`Memory`]. What
 //! takes long is not done in a section: it counts a reference inside, and goes on without.
 //!
 //! # Who waits for whom
@@ -37,16 +37,30 @@ mod model;
 mod tests;
 
 /// What a section keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
-    /// Objects behind handles, for a whole fast call. Such a call takes locks, and may wait for [`Kept::Memory`]: when the
-    /// message of a peer revokes a window, for instance. So who waits for these sections holds no lock that a fast call
-    /// takes.
-    Objects,
-    /// Registered memory, for a copy of no more than a record, and what else is done with so few instructions. In such a
-    /// section a thread takes the locks of an endpoint's receives, of a shared receive queue, of an EVD and of all that
-    /// an event wakes, so who waits for these sections holds none of them. It waits for no section.
-    Memory,
+pub trait Kept {
+    /// The place of its count in a record.
+    #[doc(hidden)]
+    const COUNT: usize;
+}
+
+/// Objects behind handles, for a whole fast call. Such a call takes locks, and may wait for sections for [`Memory`]: when the
+/// message of a peer revokes a window, for instance. So a thread that waits for these sections holds no lock that a fast call
+/// takes.
+#[derive(Debug)]
+pub enum Objects {}
+
+/// Registered memory, for a copy of no more than a record, and what else is done with so few instructions. In such a section a
+/// thread takes the locks of an endpoint's receives, of a shared receive queue, of an EVD and of all that an event wakes, so a
+/// thread that waits for these sections holds none of them. In such a section it waits for no other one.
+#[derive(Debug)]
+pub enum Memory {}
+
+impl Kept for Objects {
+    const COUNT: usize = 0;
+}
+
+impl Kept for Memory {
+    const COUNT: usize = 1;
 }
 
 /// An atomic word; a model of the memory has its own.
@@ -138,7 +152,7 @@ impl<W: Word> Count<W> {
 /// The counts of one thread, on cache lines of their own.
 #[repr(C, align(128))]
 struct Record {
-    /// By [`Kept`].
+    /// By [`Kept::COUNT`].
     counts: [Count<AtomicU64>; 2],
     /// The record that was made before this one.
     next: Option<&'static Record>,
@@ -169,8 +183,8 @@ impl Record {
         self.taken.store(false, Ordering::Release);
     }
 
-    fn count(&self, kept: Kept) -> &Count<AtomicU64> {
-        &self.counts[kept as usize]
+    fn count<K: Kept>(&self) -> &Count<AtomicU64> {
+        &self.counts[K::COUNT]
     }
 }
 
@@ -227,18 +241,18 @@ fn others() -> impl Iterator<Item = &'static Record> {
 /// A section of the calling thread, for as long as this lives. A thread can be in several at once.
 #[derive(Debug)]
 #[must_use]
-pub struct Section {
+pub struct Section<K: Kept> {
     count: &'static Count<AtomicU64>,
     /// It stays with its thread.
-    thread: PhantomData<*mut ()>,
+    kept: PhantomData<*mut K>,
 }
 
-impl Section {
+impl<K: Kept> Section<K> {
     /// Enters a section. `None` if the calling thread has no record and gets none.
     #[inline(always)]
-    pub fn enter(kept: Kept) -> Option<Self> {
-        let Some(record) = own() else { return Section::first(kept) };
-        let section = Section { count: record.count(kept), thread: PhantomData };
+    pub fn enter() -> Option<Self> {
+        let Some(record) = own() else { return Section::first() };
+        let section = Section { count: record.count::<K>(), kept: PhantomData };
         let count = section.count.count.load(Ordering::Relaxed);
         if count & 1 != 0 {
             return section.again(record);
@@ -250,9 +264,9 @@ impl Section {
     /// Enters the first section of a thread.
     #[cold]
     #[inline(never)]
-    fn first(kept: Kept) -> Option<Self> {
+    fn first() -> Option<Self> {
         register()?;
-        Section::enter(kept)
+        Section::enter()
     }
 
     /// Enters a section in another one.
@@ -268,7 +282,7 @@ impl Section {
     }
 }
 
-impl Drop for Section {
+impl<K: Kept> Drop for Section<K> {
     #[inline(always)]
     fn drop(&mut self) {
         self.count.leave();
@@ -277,7 +291,7 @@ impl Drop for Section {
 
 /// Calls `f`, which only looks and counts a reference, in a section for objects. That needs no record.
 pub fn briefly<R>(f: impl FnOnce() -> R) -> R {
-    let Some(section) = Section::enter(Kept::Objects) else { return with_spare(f) };
+    let Some(section) = Section::<Objects>::enter() else { return with_spare(f) };
     let result = f();
     drop(section);
     result
@@ -293,7 +307,7 @@ fn with_spare<R>(f: impl FnOnce() -> R) -> R {
             None => pause.pass(),
         }
     };
-    let count = record.count(Kept::Objects);
+    let count = record.count::<Objects>();
     count.enter(count.count.load(Ordering::Relaxed));
     // Where the kernel has no membarrier.
     asymmetric::light();
@@ -303,16 +317,16 @@ fn with_spare<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether the calling thread is in a section.
-pub fn is_inside(kept: Kept) -> bool {
-    own().is_some_and(|record| !ptr::eq(record, &NONE) && record.count(kept).section().is_some())
+pub fn is_inside<K: Kept>() -> bool {
+    own().is_some_and(|record| !ptr::eq(record, &NONE) && record.count::<K>().section().is_some())
 }
 
-/// Waits until all sections are over that other threads are in. What was done in them is visible then. [`Kept`] says which
-/// locks the caller may hold.
-pub fn wait(kept: Kept) {
+/// Waits until all sections are over that other threads are in. What was done in them is visible then. [`Objects`] and
+/// [`Memory`] say which locks the caller may hold.
+pub fn wait<K: Kept>() {
     asymmetric::heavy();
     for record in others() {
-        let count = record.count(kept);
+        let count = record.count::<K>();
         let Some(section) = count.section() else { continue };
         let mut pause = Pause::new();
         while !count.has_left(section) {

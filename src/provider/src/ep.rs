@@ -17,7 +17,7 @@ use dat_udat::{
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
-use crate::handle::{enter, find, find_or_null, handle_of, same_ia};
+use crate::handle::{find, find_or_null, handle_of, same_ia};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Face, Fault, Version, count};
 
@@ -243,7 +243,7 @@ pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
     // SAFETY: the caller's promise.
     let request_idle = unsafe { OutPtr::new(request_idle) };
     fast::<F>(|| {
-        let (state, recv, request) = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
+        let (state, recv, request) = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
         if let Some(out) = ep_state.optional() {
             out.write(c_ep_state(state));
         }
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     // SAFETY: the caller's promise.
     let bufs_alloc_span = unsafe { OutPtr::new(bufs_alloc_span) };
     fast::<F>(|| {
-        let info = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
+        let info = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query();
         if let Some(out) = nbufs_allocated.optional() {
             out.write(count(info.allocated));
         }

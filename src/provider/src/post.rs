@@ -15,7 +15,7 @@ use dat_udat::{
 
 use crate::call::{fast, polling, quickly};
 use crate::evd::Event;
-use crate::handle::enter;
+use crate::handle::find;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Face, Fault, Positions, Version};
 
@@ -132,7 +132,7 @@ macro_rules! slot {
                 $handle: $handle_type $(, $argument: $argument_type)*
             ) -> DAT_RETURN {
                 fast::<F>(move || {
-                    let held = enter::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    let held = find::<F, $type<F::Transport>>($handle, Role::$role)?;
                     // SAFETY: the arguments are passed on as they came.
                     unsafe { body::<F>(&held $(, $argument)*) }
                 })
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, ev
 #[inline(never)]
 fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     polling::<F>(|| {
-        let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let out = event.required(2)?;
         let taken = evd.dequeue_with(
             |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),

@@ -6,6 +6,8 @@
 use std::hint::cold_path;
 use std::sync::Arc;
 
+use host::epoch::Section;
+
 use crate::ep::endpoint::{Endpoint, refused};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
 use crate::ep::sending::Locked;
@@ -13,7 +15,6 @@ use crate::error::{Error, Resource, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::probes;
-use crate::slab::Section;
 use crate::transport::{
     Checked, Handed, Mark, Operation, RemoteSegment, Request, RequestId, Segment, ShortSend, Transport,
 };
@@ -102,25 +103,25 @@ impl<T: Transport> Endpoint<T> {
             if send && segment.len <= T::AT_ONCE {
                 // The section begins before the segment is checked.
                 if let Some(section) = Section::enter()
-                    && let Some(segment) = self.ia.lmrs.check_single(&segment, *zone, right)
+                    && let Some(segment) = self.ia.lmrs.check_in(&section, &segment, *zone, right)
                     && segment.len <= *max_message
                     && let Some(mark) = self.ia.transport.post_at_once(
                         qp,
                         tx,
                         ShortSend {
                             segment,
-                            live: section.keeps(),
                             solicited: completion.contains(CompletionFlags::SOLICITED_WAIT),
                             fence: completion.contains(CompletionFlags::BARRIER_FENCE),
                             signalled: !completion.contains(CompletionFlags::SUPPRESS),
                         },
                     )
                 {
+                    let len = segment.len;
                     drop(section);
-                    let work = Work::Transfer(Transfer::Send, segment.len);
+                    let work = Work::Transfer(Transfer::Send, len);
                     place.fill(InFlight { mark, cookie, flags: completion, work });
-                    requests.counters.tallies.count(Transfer::Send, segment.len);
-                    probes::posted(self.header.handle(), Transfer::Send, cookie, segment.len);
+                    requests.counters.tallies.count(Transfer::Send, len);
+                    probes::posted(self.header.handle(), Transfer::Send, cookie, len);
                     drop(requests);
                     return Ok(());
                 }

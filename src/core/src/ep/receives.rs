@@ -245,14 +245,23 @@ impl<T: Transport> Receives<T> {
     ///
     /// [`EndpointSink::deliver`]: crate::transport::EndpointSink::deliver
     #[inline(always)]
-    pub fn deliver(&mut self, ep: Handle, len: u64, solicited: bool, place: impl Place, lmrs: &LmrTable) -> Delivery {
+    pub fn deliver<'s>(
+        &mut self,
+        ep: Handle,
+        len: u64,
+        solicited: bool,
+        place: impl Place<'s>,
+        lmrs: &LmrTable,
+    ) -> Delivery {
         let (Some(evd), 0) = (&self.evd, self.given) else { return Delivery::Other };
         let Some(oldest) = self.posted.oldest() else { return Delivery::Other };
         let &Posted { id, count: 1, first, cookie, quiet } = oldest.value() else { return Delivery::Other };
         if len > first.len {
             return Delivery::TooLong(id);
         }
-        if !place.place(&first, lmrs.is_live(&first)) {
+        // SAFETY: the segments of a receive were checked when it was posted.
+        let checked = place.section().and_then(|section| unsafe { lmrs.recheck(&first, section) });
+        if !place.place(&first, checked) {
             return Delivery::NoMemory(id);
         }
         oldest.skip();

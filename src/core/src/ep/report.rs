@@ -6,6 +6,7 @@
 use std::hint::cold_path;
 use std::sync::Arc;
 
+use host::epoch::{Memory, Section};
 use host::lock::MutexGuard;
 use host::memory::Room;
 
@@ -15,6 +16,7 @@ use crate::ep::receives::{Ended, Receives};
 use crate::ep::sending::TxGuard;
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
+use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
 use crate::transport::{
     Closing, ConnectionReport, Delivery, FailedRequest, Mark, Place, RecvDone, RecvId, Segment, Special, Taken,
@@ -69,7 +71,7 @@ impl<T: Transport> EndpointSink<T> {
     /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
     /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports with [`Transport::TAKES_RECEIVES`](crate::transport::Transport::TAKES_RECEIVES).
     #[inline(always)]
-    pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
+    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Place<'s>) -> Delivery {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         if receives.life != life || !receives.connected {
@@ -79,11 +81,18 @@ impl<T: Transport> EndpointSink<T> {
         receives.deliver(ep.header.handle(), len, solicited, place, &ep.ia.lmrs)
     }
 
-    /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
-    /// stays so as long as a [`Section`](crate::Section) that the caller is in.
+    /// The segment, if its memory is registered still, as far as can be said at once.
+    ///
+    /// # Safety
+    /// It is a segment of a receive that the core has posted on the adapter of the endpoint.
     #[inline(always)]
-    pub fn is_live(&self, segment: &Segment) -> bool {
-        self.endpoint.ia.lmrs.is_live(segment)
+    pub unsafe fn recheck<'a>(
+        &self,
+        segment: &'a Segment,
+        section: &'a Section<Memory>,
+    ) -> Option<&'a CheckedSegment<'a>> {
+        // SAFETY: the core has checked it, as promised.
+        unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
     }
 
     /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays

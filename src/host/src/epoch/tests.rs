@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::*;
 
 fn record() -> usize {
-    let _ = Section::enter(Kept::Memory);
+    drop(Section::<Memory>::enter());
     ptr::from_ref(own().expect("a record")).addr()
 }
 
@@ -30,7 +30,7 @@ fn wait_for_another() {
     let (entered, is_entered) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let section = Section::enter(Kept::Objects).expect("a record");
+            let section = Section::<Objects>::enter().expect("a record");
             entered.send(()).expect("it is awaited");
             while !gone.load(Ordering::Relaxed) {
                 std::thread::yield_now();
@@ -42,7 +42,7 @@ fn wait_for_another() {
         });
         is_entered.recv().expect("it is entered");
         gone.store(true, Ordering::Relaxed);
-        wait(Kept::Objects);
+        wait::<Objects>();
         assert!(left.load(Ordering::Relaxed), "the section was over");
     });
 }
@@ -52,25 +52,25 @@ fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
     if !asymmetric::available() {
         return;
     }
-    let own = [Kept::Objects, Kept::Objects, Kept::Memory].map(|kept| Section::enter(kept).expect("a record"));
-    assert!(is_inside(Kept::Objects) && is_inside(Kept::Memory));
+    let [first, second] = [(); 2].map(|()| Section::<Objects>::enter().expect("a record"));
+    let memory = Section::<Memory>::enter().expect("a record");
+    assert!(is_inside::<Objects>() && is_inside::<Memory>());
     // A thread does not wait for itself, and waits for sections of the kind alone.
-    wait(Kept::Objects);
-    std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside(Kept::Memory))).join().expect("no panic"));
-    let [first, second, memory] = own;
+    wait::<Objects>();
+    std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
     drop(first);
-    assert!(is_inside(Kept::Objects), "in the second one");
+    assert!(is_inside::<Objects>(), "in the second one");
     drop(second);
-    assert!(!is_inside(Kept::Objects));
+    assert!(!is_inside::<Objects>());
     drop(memory);
     wait_for_another();
 }
 
 #[test]
 fn a_thread_that_ends_in_a_section_holds_nobody_up() {
-    let end = || std::mem::forget(Section::enter(Kept::Objects));
+    let end = || std::mem::forget(Section::<Objects>::enter());
     std::thread::spawn(end).join().expect("no panic");
-    wait(Kept::Objects);
+    wait::<Objects>();
 }
 
 /// Has a thread call `f` that gets no record.
@@ -85,10 +85,10 @@ fn without_record(f: fn()) {
 #[test]
 fn a_thread_without_a_record_takes_a_spare_one() {
     without_record(|| {
-        assert!(Section::enter(Kept::Objects).is_none() && !is_inside(Kept::Objects));
+        assert!(Section::<Objects>::enter().is_none() && !is_inside::<Objects>());
         let taken = || SPARE.iter().any(|record| record.taken.load(Ordering::Relaxed));
         assert!(briefly(taken));
-        wait(Kept::Objects);
+        wait::<Objects>();
     });
 }
 
@@ -102,7 +102,7 @@ fn more_threads_than_there_are_spare_records_wait_for_one() {
                     (0..100).for_each(|_| briefly(std::thread::yield_now));
                 });
             }
-            (0..100).for_each(|_| wait(Kept::Objects));
+            (0..100).for_each(|_| wait::<Objects>());
         });
     });
 }
