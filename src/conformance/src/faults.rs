@@ -157,7 +157,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     let request = ConnectRequest { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
     active.connect(&request)?;
     let Event::ConnectionRequest { cr, .. } = next(&arrivals)? else { panic!("no connection request") };
-    let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?.share();
+    let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?;
     cr.accept(Some(&passive), b"welcome")?;
     for _ in 0..2 {
         match next(&connections)? {

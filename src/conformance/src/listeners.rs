@@ -70,7 +70,7 @@ pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
         }
         let Event::ConnectionRequest { point, qualifier, cr, .. } = next(&scene.requests) else { panic!("no request") };
         assert_eq!((point, qualifier), to);
-        let cr = scene.adapter.ia.slab().get::<Cr<T>>(cr).unwrap().share();
+        let cr = scene.adapter.ia.slab().get::<Cr<T>>(cr).unwrap();
         assert_eq!(cr.remote_address().ip(), scene.address.ip());
         cr.accept(Some(&b.ep), b"").unwrap();
         a.is_told(ConnectionEvent::Established);

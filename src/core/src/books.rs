@@ -13,13 +13,11 @@ use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use host::asymmetric;
+use host::epoch::{self, Memory, Section};
 use host::lock::Mutex;
 use host::memory::Room;
-use host::pause::Pause;
 
 use crate::error::Result;
-use crate::slab::{Note, is_noted};
 use crate::transport::RecvId;
 
 /// The number of no buffer.
@@ -216,14 +214,9 @@ pub(crate) fn end(books: &Arc<Mutex<Books>>) {
             mem::forget(books.clone());
         }
     }
-    // SYNC charge: a charge that was counted before the end may still be leaving the lock; it has a note, which it
-    // removes with Release, so it has left when nobody notes the books. One that takes the lock later finds the end and
-    // has a reference.
-    asymmetric::heavy();
-    let mut pause = Pause::new();
-    while is_noted(Arc::as_ptr(books).addr()) {
-        pause.pass();
-    }
+    // A charge that was counted before the end may still be leaving the lock. One that takes the lock later finds the end
+    // and has a reference.
+    epoch::wait::<Memory>();
 }
 
 /// One buffer of a shared receive queue that is complete, and whose event the program has not taken.
@@ -246,10 +239,10 @@ impl Charge {
         books.ended
     }
 
-    /// Does what dropping it does, for a thread that has no place for a note.
+    /// Does what dropping it does, for a thread that cannot enter a section.
     #[cold]
     #[inline(never)]
-    fn settle_unnoted(&self) {
+    fn settle_counted(&self) {
         let address = self.0.as_ptr();
         // SAFETY: the address is that of an Arc's value, which lives as long as it counts this charge.
         unsafe { Arc::increment_strong_count(address) };
@@ -263,19 +256,17 @@ impl Charge {
 impl Drop for Charge {
     #[inline(never)]
     fn drop(&mut self) {
-        let address = self.0.as_ptr();
-        let Some(note) = Note::new(address.addr()) else {
+        let Some(section) = Section::<Memory>::enter() else {
             cold_path();
-            return self.settle_unnoted();
+            return self.settle_counted();
         };
-        // SYNC charge: the note was made before the count changes, and stays until the lock is left.
-        // SAFETY: the books live as long as they count this charge; until the lock is left, the note keeps them.
+        // SAFETY: the books live as long as they count this charge, and then until the section ends.
         let ended = unsafe { self.settle() };
-        drop(note);
+        drop(section);
         if ended {
             cold_path();
             // SAFETY: the charge has this reference, because the books have ended.
-            unsafe { Arc::decrement_strong_count(address) };
+            unsafe { Arc::decrement_strong_count(self.0.as_ptr()) };
         }
     }
 }

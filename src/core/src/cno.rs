@@ -156,8 +156,7 @@ impl<T: Transport> Cno<T> {
         drop(bell);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
         // Calls of the agent are known by the handle, also below.
-        let _kept = self.ia.keep_handle(self);
-        self.ia.disown(self);
+        let _dying = self.ia.disown(self);
         self.ia.agents().replace(self.header.handle(), None);
         self.ia.agents().wait_for(self.header.handle());
         Ok(())

@@ -6,7 +6,6 @@
 //! an adapter: the core knows what is told, and not for which version. An adapter has the only count of objects of each
 //! kind, and refuses one more than its attributes say.
 
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -21,7 +20,7 @@ use crate::event::{AsyncReason, Event};
 use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
-use crate::slab::{Handle, Header, Held, Kind, List, Object, Slab};
+use crate::slab::{Dying, Handle, Header, Kind, List, Object, Slab};
 use crate::transport::Transport;
 
 /// The destination of the asynchronous events of an adapter.
@@ -146,7 +145,7 @@ impl<T: Transport> Ia<T> {
                 })
             };
             if let Some(object) = next.and_then(|next| self.slab.get::<O>(next)) {
-                f(&object.share());
+                f(&object);
             }
         }
     }
@@ -195,18 +194,13 @@ impl<T: Transport> Ia<T> {
         Ok(object)
     }
 
-    /// Keeps the handle of an object from naming another one, for as long as what this returns lives; `None` if it was freed.
-    pub(crate) fn keep_handle<O: Object>(&self, object: &O) -> Option<Held<'_, O>> {
-        self.slab.get::<O>(object.header().handle()).filter(|held| ptr::eq(&**held, object))
-    }
-
-    /// Makes the handle of an object dead; true for exactly one caller. The handle may name another object when this returns,
-    /// unless it is kept.
-    pub(crate) fn disown<O: Object>(&self, object: &O) -> bool {
-        let handle = object.header().handle();
-        let Some(_kept) = self.keep_handle(object) else { return false };
-        self.slab.take_out(&mut self.children.lock().live[O::KIND as usize], handle);
-        self.slab.remove::<O>(handle)
+    /// Makes the handle of an object dead, and takes the object out of the list; that is so for exactly one caller. The
+    /// handle names no other object as long as what this returns lives, which is dropped without a lock.
+    pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<Dying<'_, T>> {
+        let mut children = self.children.lock();
+        let dying = self.slab.remove(object)?;
+        self.slab.take_out(&mut children.live[O::KIND as usize], object.header().handle());
+        Some(dying)
     }
 
     /// The number of live objects of a kind.

@@ -65,14 +65,12 @@ pub use event::{CompletionFlags, Event, Feed, Streams};
 pub use ia::{Habits, Ia};
 pub use kept::Kept;
 pub use lmr::{Lmr, Memory};
-pub use lmr_table::{LmrTable, LocalSegment, SegmentList};
+pub use lmr_table::{CheckedSegment, LmrTable, LocalSegment, SegmentList};
 pub use mem::{Base, Rights};
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{
-    Cells, Handle, Header, Held, Kind, Live, Note, Object, Place, Section, Slab, Window, await_sections, is_noted,
-};
+pub use slab::{Cells, Dying, Handle, Header, Held, Kind, Object, Place, Slab, Window};
 pub use sp::{Cr, Csp, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};
 pub use transport::Change;

@@ -5,14 +5,17 @@
 //! its row names no zone, so the usual check has nothing to add.
 //!
 //! A receive keeps with its segment how many regions were deregistered when it was checked. If the number is the same
-//! when the message comes, all regions that were found then are still there ([`LmrTable::is_live`]); otherwise the
+//! when the message comes, all regions that were found then are still there ([`LmrTable::recheck`]); otherwise the
 //! region is pinned and checked again.
 
 use std::collections::VecDeque;
 use std::hint::assert_unchecked;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::{array, ptr};
 
+use host::epoch::{Memory, Section};
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 
@@ -69,6 +72,23 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     #[inline]
     fn check(&self) -> Result<()> {
         Ok(())
+    }
+}
+
+/// A segment whose memory stays registered as long as the section `'s`. Only the table of regions makes one.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct CheckedSegment<'s> {
+    segment: Segment,
+    section: PhantomData<&'s Section<Memory>>,
+}
+
+impl Deref for CheckedSegment<'_> {
+    type Target = Segment;
+
+    #[inline(always)]
+    fn deref(&self) -> &Segment {
+        &self.segment
     }
 }
 
@@ -278,13 +298,15 @@ impl LmrTable {
         }
     }
 
-    /// Whether the memory of a checked segment is registered still, as far as can be said at once. In a [`Section`] that
-    /// then stays so until its end.
+    /// The segment, if its memory is registered still, as far as can be said at once.
     ///
-    /// [`Section`]: crate::Section
+    /// # Safety
+    /// [`LmrTable::check`] of this table has given the segment, or one that has all its bytes.
     #[inline(always)]
-    pub fn is_live(&self, segment: &Segment) -> bool {
-        self.removals.load(Ordering::Acquire) == segment.since
+    pub unsafe fn recheck<'a>(&self, segment: &'a Segment, _: &'a Section<Memory>) -> Option<&'a CheckedSegment<'a>> {
+        // SAFETY: nothing but a segment is in it.
+        let checked = unsafe { &*ptr::from_ref(segment).cast() };
+        (self.removals.load(Ordering::Acquire) == segment.since).then_some(checked)
     }
 
     fn find(&self, context: u32) -> Option<Registration> {
@@ -327,6 +349,20 @@ impl LmrTable {
             Some(segment) => Ok(segment),
             None => self.check_otherwise(segment, zone, writes, since),
         }
+    }
+
+    /// Does what [`LmrTable::check`] does; returns also the segment as one that stays registered, if the caller is in a
+    /// section.
+    #[inline(always)]
+    pub fn check_in<'s>(
+        &self,
+        section: Option<&'s Section<Memory>>,
+        segment: &LocalSegment,
+        zone: u32,
+        right: Rights,
+    ) -> Result<(Segment, Option<CheckedSegment<'s>>)> {
+        let segment = self.check(segment, zone, right)?;
+        Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
     /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number than

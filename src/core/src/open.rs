@@ -124,7 +124,7 @@ impl<T: Transport> Ia<T> {
         self.each::<Cno<T>>(|cno| cno.free_anyway());
         drop(outlet);
         self.agents().stop();
-        self.slab().remove::<Ia<T>>(self.header().handle());
+        self.slab().remove(self);
         self.transport.close();
         Ok(())
     }

@@ -1,46 +1,34 @@
 //! Handles: cells of memory that stay where they are for the life of the process.
 //!
 //! A handle is the address of a cell. The first word of a cell belongs to the face, which may keep a table of functions
-//! there. The second word holds the state: whether the cell is alive, the kind of the object behind it, and how often the
-//! cell was used. A check therefore never reads memory that could have been given back, whatever address a program
-//! passes. `slab/entry.rs` says how calls enter the object behind a cell, and `slab/records.rs` where each thread notes
-//! which objects it is inside of.
+//! there. The second word says whether the cell is alive, and the kind of the object behind it. A check therefore never
+//! reads memory that could have been given back, whatever address a program passes.
 //!
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
 //! stale handle is refused for a long time.
 //!
+//! A fast call stays in a section of [`host::epoch`] while it works on an object ([`Held`]), and all others count a
+//! reference. A free makes the cell dead, and what it gets then ([`Dying`]) waits for the fast calls under way and drops the
+//! reference of the cell.
+//!
 //! Fast calls look in a [`Window`] first: the first cells of the slab in which the library first looked up a handle,
-//! which are those of a program with up to a thousand objects. A fast call on such a cell, by a thread whose first slot
-//! is free, has a function with the usual case alone (`quickly` in the face); everything else goes through another one,
-//! which does the same with any cell. A free waits for nobody. The freed cell may become another object's at any
-//! moment, so the object is read before the cell becomes vacant, and a free that goes on to use its handle keeps it
-//! meanwhile (`Ia::keep_handle`).
+//! which are those of a program with up to a thousand objects. A fast call on such a cell has a function with the usual
+//! case alone (`quickly` in the face); everything else goes through another one, which does the same with any cell.
 
-mod entry;
-#[cfg(all(test, loom))]
-mod model;
-mod records;
-mod section;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::hint::cold_path;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-use host::asymmetric;
-use host::cancel::uncancelled;
+use host::epoch::{self, Objects, Section};
 use host::lock::Mutex;
 use host::memory::{self, Room};
-
-use entry::State;
-use records::Slot;
-pub use records::{Live, Note, Section, await_sections, is_noted};
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -138,15 +126,14 @@ const CHUNKS: usize = 16;
 #[repr(C, align(64))]
 struct Cell {
     face: AtomicUsize,
-    state: State<AtomicU64>,
+    /// The number of the kind of the object behind it; 0 if it is dead.
+    kind: AtomicUsize,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
     /// The neighbours in the list that the handle is in, and whether it is in one. See [`List`].
     next: AtomicUsize,
     previous: AtomicUsize,
     listed: AtomicBool,
-    /// Held by those who look whether a call is still inside after the cell has died.
-    settling: &'static Mutex<()>,
 }
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
@@ -242,16 +229,16 @@ impl Window {
     }
 
     /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread
-    /// cannot enter it in the quickest way.
+    /// cannot enter a section.
     #[inline(always)]
-    pub fn enter<O: Object>(&self, handle: Handle) -> Option<Held<'static, O>> {
+    pub fn enter<O: Object>(&self, handle: Handle) -> Option<Held<O>> {
         if !self.has(handle) {
             return None;
         }
-        let slot = records::first_slot()?;
+        let section = Section::enter()?;
         // SAFETY: as found, this is a cell.
-        let cell = unsafe { Cell::at(handle.0) };
-        Place { cell, slab: PhantomData }.enter_by(Some(slot))
+        let object = unsafe { Cell::at(handle.0) }.object()?;
+        Some(Held { object, _section: section })
     }
 
     /// The kind of the live object behind `handle`, if it is among the cells.
@@ -261,8 +248,7 @@ impl Window {
             return None;
         }
         // SAFETY: as found, this is a cell.
-        let cell = unsafe { Cell::at(handle.0) };
-        Place { cell, slab: PhantomData }.kind()
+        Place(unsafe { Cell::at(handle.0) }).kind()
     }
 }
 
@@ -274,6 +260,9 @@ impl Default for Window {
 
 struct Free {
     cells: VecDeque<usize>,
+    /// The first of the dead cells whose objects were not dropped yet, because they were freed by threads that were inside
+    /// of an object themselves. Each names the next one.
+    left: usize,
     used: usize,
     chunks: usize,
 }
@@ -306,7 +295,7 @@ impl<D> Slab<D> {
                 first: AtomicPtr::new(ptr::null_mut()),
                 size: AtomicUsize::new(0),
             }),
-            free: Mutex::new(Free { cells: VecDeque::new(), used: 0, chunks: 0 }),
+            free: Mutex::new(Free { cells: VecDeque::new(), left: 0, used: 0, chunks: 0 }),
             domain: PhantomData,
         }
     }
@@ -318,19 +307,20 @@ impl<D> Slab<D> {
         object.header().handle.store(address, Ordering::Relaxed);
         cell.object.store(Arc::into_raw(object).cast_mut().cast(), Ordering::Relaxed);
         cell.release.store(release::<O> as Release as *mut (), Ordering::Relaxed);
-        cell.state.bear(O::KIND);
+        // SYNC born: the object is in place before the cell is alive.
+        cell.kind.store(O::KIND as usize, Ordering::Release);
         Some(Handle(address))
     }
 
-    /// Enters the object behind `handle` if it is alive and of type `O`.
-    pub fn get<O: Object>(&self, handle: Handle) -> Option<Held<'_, O>> {
-        self.place(handle)?.enter()
+    /// The object behind `handle` if it is alive and of type `O`.
+    pub fn get<O: Object>(&self, handle: Handle) -> Option<Arc<O>> {
+        self.place(handle)?.get()
     }
 
     /// The place that `handle` names, if there is one in this slab.
     #[inline]
-    pub fn place(&self, handle: Handle) -> Option<Place<'_>> {
-        Some(Place { cell: self.cell(handle.0)?, slab: PhantomData })
+    pub fn place(&self, handle: Handle) -> Option<Place> {
+        self.cell(handle.0).map(Place)
     }
 
     /// The first cells of this slab, once there are some: those of a program with up to a thousand objects.
@@ -341,25 +331,25 @@ impl<D> Slab<D> {
         (size > 0).then(|| Cells { first: first.load(Ordering::Relaxed).addr(), size })
     }
 
-    /// Makes `handle` dead if it is alive and of type `O`; true for exactly one caller. The object is dropped when the
-    /// last call inside it has left. This call does not wait for that.
-    pub fn remove<O: Object>(&self, handle: Handle) -> bool {
-        let Some(cell) = self.cell(handle.0) else { return false };
-        if !cell.state.kill(O::KIND) {
-            return false;
-        }
-        // SYNC dead: the cell is dead already; the slots are looked through behind this.
-        asymmetric::heavy();
-        // Nobody gets the cell before its pins are gone.
-        self.free.lock().cells.push_back(handle.0);
-        let nobody = {
-            let _settling = cell.settling.lock();
-            cell.state.settle(records::inside(cell.address()))
-        };
-        if nobody {
-            cell.unpin();
-        }
-        true
+    /// Makes the handle of an object dead, if it is alive; that is so for exactly one caller.
+    pub fn remove<O: Object>(&self, object: &O) -> Option<Dying<'_, D>> {
+        let cell = self.cell(object.header().handle().0)?;
+        // While the cell is alive and has the object, it gets no other one in a section.
+        let killed = epoch::briefly(|| {
+            cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
+                && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        });
+        killed.then(|| Dying { slab: self, cell })
+    }
+
+    /// Drops the object behind a dead cell that no fast call is inside of, and lets the cell be used again.
+    fn bury(&self, cell: &'static Cell) {
+        let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
+        self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
+        // SAFETY: insert stored it.
+        let release = unsafe { std::mem::transmute::<*mut (), Release>(release) };
+        // SAFETY: insert stored both, and this is the one caller who drops the reference.
+        unsafe { release(object) };
     }
 
     /// Adds a handle, which is in no list, at the end of `list`.
@@ -405,12 +395,12 @@ impl<D> Slab<D> {
     /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
     /// what it shares with its parent.
     pub fn abandon(&self) {
-        records::abandon();
+        epoch::in_child();
         for chunk in &self.chunks {
             for index in 0..chunk.len() {
                 // SAFETY: index is below the chunk's length and chunks are never freed.
                 let cell = unsafe { &*chunk.first.load(Ordering::Relaxed).add(index) };
-                cell.state.abandon();
+                cell.kind.store(0, Ordering::Relaxed);
             }
         }
     }
@@ -422,34 +412,19 @@ impl<D> Slab<D> {
 
     fn take_cell(&self) -> Option<usize> {
         let mut free = self.free.lock();
-        if free.cells.len() > QUARANTINE
-            && let Some(address) = self.rested(&mut free)
-        {
-            return Some(address);
+        if free.cells.len() > QUARANTINE {
+            return free.cells.pop_front();
         }
         let last = free.chunks.checked_sub(1);
         let full = last.is_none_or(|i| free.used == self.chunks[i].len());
         if full && self.grow(&mut free).is_none() {
             // Rather a cell that has not rested for long than none.
-            return self.rested(&mut free);
+            return free.cells.pop_front();
         }
         let chunk = &self.chunks[free.chunks - 1];
         let address = chunk.first.load(Ordering::Relaxed) as usize + free.used * size_of::<Cell>();
         free.used += 1;
         Some(address)
-    }
-
-    /// The cell that was freed first, of those that no call is inside of.
-    fn rested(&self, free: &mut Free) -> Option<usize> {
-        for _ in 0..free.cells.len() {
-            let address = free.cells.pop_front()?;
-            if self.cell(address)?.state.is_vacant() {
-                return Some(address);
-            }
-            // A call is still inside the dead object.
-            free.cells.push_back(address);
-        }
-        None
     }
 
     /// Makes another chunk of cells, and room in the list of free cells, so that a free never needs memory.
@@ -459,18 +434,15 @@ impl<D> Slab<D> {
         let total = FIRST_CHUNK * ((2 << free.chunks) - 1);
         let more = total - free.cells.len();
         free.cells.room(more).ok()?;
-        let settling = memory::boxed(Mutex::default()).ok()?;
         let mut cells = memory::vec(len).ok()?;
-        let settling: &'static Mutex<()> = Box::leak(settling);
         cells.extend((0..len).map(|_| Cell {
             face: AtomicUsize::new(self.face),
-            state: State::new(AtomicU64::new(0)),
+            kind: AtomicUsize::new(0),
             object: AtomicPtr::new(ptr::null_mut()),
             release: AtomicPtr::new(ptr::null_mut()),
             next: AtomicUsize::new(0),
             previous: AtomicUsize::new(0),
             listed: AtomicBool::new(false),
-            settling,
         }));
         let first = Vec::leak(cells).as_mut_ptr();
         // For those that find a cell by its address alone.
@@ -495,134 +467,81 @@ impl Cell {
         unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
     }
 
-    fn address(&'static self) -> u64 {
-        ptr::from_ref(self).addr() as u64
-    }
-
-    /// Takes off a pin. Whoever takes the last one off a dead cell drops the object.
-    fn unpin(&self) {
-        let last = self.state.unpin(|| (self.object.load(Ordering::Relaxed), self.release.load(Ordering::Relaxed)));
-        if let Some((object, release)) = last {
-            // SAFETY: insert stored both for the object that was behind the cell, and this is the one caller who may
-            // drop it.
-            unsafe { bury(object, release) };
-        }
+    /// The object behind it, if it is alive and of type `O`. It stays there until the section ends in which the caller is.
+    #[inline(always)]
+    fn object<O: Object>(&self) -> Option<*const O> {
+        // SYNC born
+        (self.kind.load(Ordering::Acquire) == O::KIND as usize)
+            .then(|| self.object.load(Ordering::Relaxed).cast_const().cast())
     }
 }
 
-/// Drops the reference that a cell held. The cell itself may have another object by now.
-///
-/// # Safety
-/// `release` is a [`Release`] for `object`, and the caller owns that reference.
-#[cold]
-unsafe fn bury(object: *mut (), release: *mut ()) {
-    // SAFETY: it is one, as promised.
-    let release = unsafe { std::mem::transmute::<*mut (), Release>(release) };
-    // The last call to leave may be one that does not forbid cancellation.
-    // SAFETY: the caller's promise.
-    uncancelled(|| unsafe { release(object) });
+/// A cell that is dead, and whose object is still there. It gets no other object as long as this lives. When this is dropped,
+/// without a lock that a fast call takes, the object is dropped as well, as soon as no fast call is inside.
+pub struct Dying<'a, D> {
+    slab: &'a Slab<D>,
+    cell: &'static Cell,
+}
+
+impl<D> Drop for Dying<'_, D> {
+    fn drop(&mut self) {
+        let inside = epoch::is_inside::<Objects>();
+        let mut free = self.slab.free.lock();
+        self.cell.next.store(free.left, Ordering::Relaxed);
+        if inside {
+            // A thread does not wait for itself. The next free drops the object.
+            free.left = ptr::from_ref(self.cell).addr();
+            return;
+        }
+        free.left = 0;
+        drop(free);
+        epoch::wait::<Objects>();
+        let next = |cell: &&'static Cell| self.slab.cell(cell.next.load(Ordering::Relaxed));
+        let mut dead = Some(self.cell);
+        while let Some(cell) = dead {
+            // Before the cell is used again.
+            dead = next(&cell);
+            self.slab.bury(cell);
+        }
+    }
 }
 
 /// The place that a handle names, where there may be a live object.
-pub struct Place<'a> {
-    cell: &'static Cell,
-    slab: PhantomData<&'a ()>,
-}
+pub struct Place(&'static Cell);
 
-impl<'a> Place<'a> {
-    /// Enters the object if it is alive and of type `O`.
+impl Place {
+    /// The object if it is alive and of type `O`.
     #[inline]
-    pub fn enter<O: Object>(self) -> Option<Held<'a, O>> {
-        self.enter_by(records::slot())
-    }
-
-    #[inline(always)]
-    fn enter_by<O: Object>(self, slot: Option<&'static Slot>) -> Option<Held<'a, O>> {
-        let cell = self.cell;
-        let entered = match slot {
-            Some(slot) => cell.state.enter_by(slot, cell.address(), O::KIND),
-            None => cell.state.enter(O::KIND),
-        };
-        if !entered {
-            cold_path();
-            Entry::end(cell, slot);
-            return None;
-        }
-        Some(Held { object: cell.object.load(Ordering::Relaxed).cast(), _entry: Entry { cell, slot }, slab: self.slab })
+    pub fn get<O: Object>(self) -> Option<Arc<O>> {
+        epoch::briefly(|| {
+            let object = self.0.object::<O>()?;
+            // SAFETY: the cell owns a reference made by Arc::into_raw, and keeps it as long as the section.
+            unsafe { Arc::increment_strong_count(object) };
+            // SAFETY: this takes over the reference counted in the line above.
+            Some(unsafe { Arc::from_raw(object) })
+        })
     }
 
     /// The kind of the object, if it is alive.
     #[inline]
     pub fn kind(&self) -> Option<Kind> {
-        let kind = self.cell.state.kind()?;
+        let kind = self.0.kind.load(Ordering::Acquire);
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 }
 
-/// The stay of a thread in a cell.
-struct Entry {
-    cell: &'static Cell,
-    /// The slot by which the thread has entered; `None` for a pin.
-    slot: Option<&'static Slot>,
-}
-
-impl Entry {
-    /// Leaves a cell that was freed meanwhile, that had no such object, or that the thread has entered by a pin.
-    #[cold]
-    #[inline(never)]
-    fn end(cell: &'static Cell, slot: Option<&'static Slot>) {
-        let has_pin = slot.is_none_or(|slot| {
-            cell.state.leave_by(slot) && cell.state.has_object() && {
-                let _settling = cell.settling.lock();
-                cell.state.is_last(|| records::inside(cell.address()))
-            }
-        });
-        if has_pin {
-            cell.unpin();
-        }
-    }
-}
-
-impl Drop for Entry {
-    #[inline(always)]
-    fn drop(&mut self) {
-        let Some(slot) = self.slot else {
-            cold_path();
-            return Entry::end(self.cell, None);
-        };
-        // SAFETY: the slot has the address of the cell that was entered. So the call need not keep it.
-        let cell = unsafe { Cell::at(slot.address() as usize) };
-        if cell.state.leave_by(slot) {
-            cold_path();
-            Entry::end(cell, Some(slot));
-        }
-    }
-}
-
-/// A call inside an object: keeps the object in place even if its handle is freed meanwhile. The thread that entered the
-/// object leaves it.
-pub struct Held<'a, O: Object> {
+/// A fast call inside an object, which stays in place even if its handle is freed meanwhile.
+pub struct Held<O: Object> {
     object: *const O,
-    _entry: Entry,
-    slab: PhantomData<&'a ()>,
+    _section: Section<Objects>,
 }
 
-impl<O: Object> Held<'_, O> {
-    /// A reference of the caller's own to the object.
-    pub fn share(&self) -> Arc<O> {
-        // SAFETY: the cell owns a reference made by Arc::into_raw, and the entry keeps it.
-        unsafe { Arc::increment_strong_count(self.object) };
-        // SAFETY: this takes over the reference counted in the line above.
-        unsafe { Arc::from_raw(self.object) }
-    }
-}
-
-impl<O: Object> Deref for Held<'_, O> {
+impl<O: Object> Deref for Held<O> {
     type Target = O;
 
     #[inline]
     fn deref(&self) -> &O {
-        // SAFETY: the entry keeps the cell's reference to the object.
+        // SAFETY: the section keeps the cell's reference to the object.
         unsafe { &*self.object }
     }
 }

@@ -13,6 +13,8 @@
 use std::hint::cold_path;
 use std::sync::atomic::Ordering;
 
+use host::epoch::Section;
+
 use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
@@ -23,7 +25,7 @@ use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifie
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
-use crate::slab::{Handle, Object, Section};
+use crate::slab::{Handle, Object};
 use crate::srq::Srq;
 use crate::transport::{
     Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Place, Recv, RecvDone, RemoteSegment, Request, Segment,
@@ -108,17 +110,17 @@ impl<T: Transport> Endpoint<T> {
             // The section begins before the segment is checked, so that the memory stays registered during the copy.
             let section = if send && segment.len <= T::AT_ONCE { Section::enter() } else { None };
             if segment.len > 0
-                && let Ok(segment) = self.ia.lmrs.check(&segment, *zone, right)
+                && let Ok((segment, checked)) = self.ia.lmrs.check_in(section.as_ref(), &segment, *zone, right)
                 && let Ok(len) = length(transfer, segment.len, remote.len, *max_message, *max_rdma)
             {
                 let transport = &self.ia.transport;
                 let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
                 let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-                let at_once = section.as_ref().and_then(|section| {
+                let at_once = checked.and_then(|segment| {
                     let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-                    let live = section.keeps();
-                    transport.post_at_once(qp, tx, ShortSend { segment, live, solicited, fence, signalled })
+                    transport.post_at_once(qp, tx, ShortSend { segment, solicited, fence, signalled })
                 });
+                drop(section);
                 let handed = match at_once {
                     Some(mark) => Handed::under_way(mark),
                     None => {
@@ -127,7 +129,6 @@ impl<T: Transport> Endpoint<T> {
                         transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
                     }
                 };
-                drop(section);
                 let ep = self.header.handle();
                 let work = Work::Transfer(transfer, len);
                 let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
@@ -212,7 +213,7 @@ impl<T: Transport> EndpointSink<T> {
     /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports
     /// with [`Transport::TAKES_RECEIVES`].
     #[inline(always)]
-    pub fn deliver(&self, len: u64, solicited: bool, place: impl Place) -> Delivery {
+    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Place<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
         let mut receives = receives.lock();
         let Receives { life, connected: true, evd: Some(evd), posted, given: 0, received, feed, .. } = &mut *receives
@@ -227,7 +228,9 @@ impl<T: Transport> EndpointSink<T> {
         if len > first.len {
             return Delivery::TooLong(id);
         }
-        if !place.place(&first, ia.lmrs.is_live(&first)) {
+        // SAFETY: the segments of a receive were checked when it was posted.
+        let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&first, section) });
+        if !place.place(&first, checked) {
             return Delivery::NoMemory(id);
         }
         oldest.skip();

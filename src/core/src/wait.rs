@@ -512,7 +512,7 @@ impl<T: Transport> Target for CnoWait<T> {
         let slab = self.cno.ia().slab();
         let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
         let all = self.cno.evds();
-        let evds = all.iter().filter_map(|&evd| Some(slab.get::<Evd<T>>(evd)?.share()));
+        let evds = all.iter().filter_map(|&evd| slab.get::<Evd<T>>(evd));
         watches.extend(evds.take(count).map(|evd| Watch::begin(evd, true)));
     }
 

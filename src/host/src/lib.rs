@@ -25,6 +25,7 @@
 //! | [`symbol`] | names that the dynamic loader finds |
 //! | [`own_library`] | the library that the code is part of: its path, and keeping it loaded |
 //! | [`asymmetric`] | a fence that is free for one side |
+//! | [`epoch`] | what a thread uses stays until it has finished, without a locked instruction |
 //! | [`lock`] | locks that need no memory |
 //! | [`pause`] | waiting for another thread where there is no word to sleep on |
 //! | [`memory`] | the allocator with its reserve; memory that may be refused |
@@ -40,6 +41,7 @@ pub mod cstr;
 pub mod descriptor;
 pub mod diagnostics;
 pub mod environment;
+pub mod epoch;
 pub mod event_fd;
 pub mod fork;
 pub mod futex;

@@ -5,7 +5,7 @@
 //!
 //! Some looks come at once, some offer the processor, and from then on each is a sleep of up to a millisecond. These
 //! wait so: an attempt at a gate that another attempt has, rounds of progress, slots of the table of transfers,
-//! transfers of peers, sections, notes of the books of a queue that ends, and the reserve of memory. All other looks
+//! transfers of peers, sections, spare records of sections, and the reserve of memory. All other looks
 //! have a bound that depends on no other thread.
 
 #![forbid(unsafe_code)]

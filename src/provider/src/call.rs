@@ -4,9 +4,9 @@
 //! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
 //! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
 //!
-//! Fast calls, and short queries of a transport that reaches no cancellation point (`Transport::CANCELLATION_POINTS`),
-//! leave the state of the thread alone, which would cost two calls of libc. What may run in one of them after all and
-//! is a cancellation point forbids it itself ([`host::cancel`]). Slow calls run in `making`, which lets in a call that
+//! Fast calls of a transport that reaches no cancellation point (`Transport::CANCELLATION_POINTS`) leave the state of the
+//! thread alone, which would cost two calls of libc. What may run in one of them after all and is a cancellation point
+//! forbids it itself ([`host::cancel`]). Slow calls run in `making`, which lets in a call that
 //! makes something only while the reserve of memory has a share for every call under way or the system as much, or in
 //! `slow`, which always lets in. Fast calls are not guarded against panics, and nothing that a program or a peer does
 //! makes them panic: their assertions stand before `unsafe` blocks and hold always.
@@ -130,21 +130,18 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 }
 
 /// Runs the body of a fast call and gives its return code: of a post, a dequeue or a short query. The body neither allocates nor panics. If it panicked
-/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile: cancellation is
-/// forbidden if the transport has [`Transport::CANCELLATION_POINTS`].
-#[inline(always)]
+/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile: the body may drop
+/// the last reference to an object.
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
-    let call = || code::<F>(body());
-    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+    uncancelled(|| code::<F>(body()))
 }
 
 /// Does what [`fast`] does, for a call that often finds nothing, because programs poll by it.
 pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
-    let call = || match body() {
+    uncancelled(|| match body() {
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
         answer => code::<F>(answer),
-    };
-    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+    })
 }
 
 /// Does what [`fast`] does, with the object of type `O` behind `handle`, if that can be entered in the quickest way, as nearly

@@ -5,7 +5,7 @@ use dat_core::{Cno, Cr, Csp, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, 
 use dat_udat::*;
 
 use crate::call::fast;
-use crate::handle::enter;
+use crate::handle::find;
 use crate::post::word;
 use crate::ptr::OutPtr;
 use crate::{Answer, Face, Fault};
@@ -17,7 +17,7 @@ const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
 #[inline]
 fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
     fn go<F: Face, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
-        Ok(f(enter::<F, O>(handle, Role::Any)?.header()))
+        Ok(f(find::<F, O>(handle, Role::Any)?.header()))
     }
     match F::domain().kind(handle) {
         None => Err(Fault::Handle(Role::Any)),

@@ -14,7 +14,7 @@ use dat_udat::*;
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
-use crate::handle::{enter, find, find_or_null, handle_of, same_ia};
+use crate::handle::{find, find_or_null, handle_of, same_ia};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Face, Fault, Version, count};
 
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
     let (ep_state, recv_idle, request_idle) =
         unsafe { (OutPtr::new(ep_state), OutPtr::new(recv_idle), OutPtr::new(request_idle)) };
     fast::<F>(|| {
-        let (state, recv, request) = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
+        let (state, recv, request) = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
         if let Some(out) = ep_state.optional() {
             out.write(c_ep_state(state));
         }
@@ -259,7 +259,7 @@ pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
     // SAFETY: the caller's promise.
     let (nbufs_allocated, bufs_alloc_span) = unsafe { (OutPtr::new(nbufs_allocated), OutPtr::new(bufs_alloc_span)) };
     fast::<F>(|| {
-        let buffers = count(enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query());
+        let buffers = count(find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query());
         for out in [nbufs_allocated, bufs_alloc_span] {
             if let Some(out) = out.optional() {
                 out.write(buffers);

@@ -134,7 +134,7 @@ impl<F: Face> Domain<F> {
     /// The place that `handle` names, if there is one in any slab.
     #[cold]
     #[inline(never)]
-    fn place(&self, handle: DAT_HANDLE) -> Option<Place<'static>> {
+    fn place(&self, handle: DAT_HANDLE) -> Option<Place> {
         let handle = Handle(handle.addr());
         self.spaces().find_map(|space| {
             let place = space.slab.place(handle)?;
@@ -143,22 +143,15 @@ impl<F: Face> Domain<F> {
         })
     }
 
-    /// Enters the live object of type `O` behind `handle`.
-    #[inline]
-    pub fn get<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<'static, O>> {
-        self.get_quickly(handle).or_else(|| self.get_slowly(handle))
+    /// The live object of type `O` behind `handle`.
+    pub fn get<O: Object>(&self, handle: DAT_HANDLE) -> Option<Arc<O>> {
+        self.place(handle)?.get()
     }
 
-    /// Does what [`Domain::get`] does in the quickest way; `None` also if that cannot be gone.
+    /// Enters the live object of type `O` behind `handle` in the quickest way; `None` also if that cannot be gone.
     #[inline(always)]
-    pub fn get_quickly<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<'static, O>> {
+    pub fn get_quickly<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<O>> {
         self.window.enter(Handle(handle.addr()))
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn get_slowly<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<'static, O>> {
-        self.place(handle)?.enter()
     }
 
     /// The kind of the live object behind `handle`.
@@ -232,15 +225,9 @@ pub fn raw(handle: Handle) -> DAT_HANDLE {
     ptr::with_exposed_provenance_mut::<c_void>(handle.0)
 }
 
-/// Enters the object of type `O` behind `handle`, which has this `role` in the call, without taking a reference to it.
-#[inline(always)]
-pub fn enter<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Held<'static, O>> {
-    F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
-}
-
 /// Finds the object of type `O` behind `handle`, which has this `role` in the call.
 pub fn find<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
-    enter::<F, O>(handle, role).map(|held| held.share())
+    F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }
 
 /// Does what [`find`] does for an argument that may be NULL.

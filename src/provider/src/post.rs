@@ -10,7 +10,7 @@ use dat_udat::*;
 
 use crate::call::{fast, polling, quickly};
 use crate::evd::Event;
-use crate::handle::enter;
+use crate::handle::find;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Face, Fault, Positions, Version};
 
@@ -127,7 +127,7 @@ macro_rules! slot {
                 $handle: $handle_type $(, $argument: $argument_type)*
             ) -> DAT_RETURN {
                 fast::<F>(move || {
-                    let held = enter::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    let held = find::<F, $type<F::Transport>>($handle, Role::$role)?;
                     // SAFETY: the arguments are passed on as they came.
                     unsafe { body::<F>(&held $(, $argument)*) }
                 })
@@ -267,7 +267,7 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, ev
 #[inline(never)]
 fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     polling::<F>(|| {
-        let evd = enter::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
+        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let out = event.required(2)?;
         if !evd.look() {
             return Err(Fault::Core(Error::QueueEmpty));

@@ -5,7 +5,7 @@ use dat_core::{Ia, Pz, Srq};
 use dat_udat::*;
 
 use crate::call::{fast, making, slow};
-use crate::handle::{enter, find, handle_of, handle_or_null, same_ia};
+use crate::handle::{find, handle_of, handle_or_null, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Face, Fault, Version, count};
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn dat_srq_query<F: Face>(
     // SAFETY: the caller's promise.
     let srq_param = unsafe { OutPtr::new(srq_param) };
     fast::<F>(|| {
-        let srq = enter::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
+        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         if srq_param_mask & !DAT_SRQ_FIELD_ALL != 0 {
             return Err(Fault::Argument(2));
         }

@@ -41,6 +41,6 @@ pub unsafe extern "C" fn dat_rmr_bind<F: Face<Version = Udat12>>(
     bind::<F>(&arguments, &POSITIONS, |rmr, segment| {
         let handle: Option<Handle> = rmr.ia().lmrs().handle_of(segment.context);
         let lmr = handle.and_then(|handle| F::domain().get::<Lmr<F::Transport>>(raw(handle)));
-        Ok((lmr.ok_or(Fault::Argument(POSITIONS.triplet))?.share(), Base::Address))
+        Ok((lmr.ok_or(Fault::Argument(POSITIONS.triplet))?, Base::Address))
     })
 }

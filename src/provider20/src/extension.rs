@@ -10,7 +10,7 @@ use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
 use dat_core::{Change, Endpoint, SegmentList};
 use dat_provider_common::call::{fast, slow};
-use dat_provider_common::handle::enter;
+use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags};
 use dat_provider_common::ptr::InPtr;
 use dat_provider_common::{Answer, At, Face, Fault, Positions, Version};
@@ -103,7 +103,7 @@ unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, argumen
     // SAFETY: the caller's promise about the triplet.
     let triplet = unsafe { InPtr::new(triplet.cast_const()) };
     fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
+        let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
         if !ep.ia().transport().attributes().immediate {
             return Err(Fault::Core(Error::NotImplemented));
         }
@@ -138,7 +138,7 @@ unsafe fn atomic<F: Face<Version = Udat20>>(
     let triplet = unsafe { InPtr::new(triplet.cast_const()) };
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
+        let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
         if !ep.ia().transport().attributes().atomics {
             return Err(Fault::Core(Error::NotImplemented));
         }

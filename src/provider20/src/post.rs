@@ -5,7 +5,7 @@ use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, LocalSegment};
 use dat_provider_common::call::fast;
-use dat_provider_common::handle::enter;
+use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, word};
 use dat_provider_common::ptr::InPtr;
 use dat_provider_common::{At, Face, Fault, Positions, Version};
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat
     let segments = unsafe { Segments::<Udat20>::new(num_segments, local_iov) };
     let (cookie, flags) = (word(user_cookie), self::completion_flags(completion_flags));
     fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         match invalidate_flag {
             DAT_FALSE => ep.post_send(&segments, cookie, flags).at(SEND),
             DAT_TRUE => ep.post_send_invalidate(&segments, cookie, rmr_context, flags).at(SEND),
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn dat_ep_post_rdma_read_to_rmr<F: Face<Version = Udat20>>
     // SAFETY: the caller's promise.
     let (local_iov, remote_iov) = unsafe { (InPtr::new(local_iov), InPtr::new(remote_iov)) };
     fast::<F>(|| {
-        let ep = enter::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
+        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let RemoteSegment { addr, len, key } = Udat20::remote_segment(&local_iov.required(2)?);
         let local = LocalSegment { context: key, addr, len };
         let remote = Udat20::remote_segment(&remote_iov.required(4)?);

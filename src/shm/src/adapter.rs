@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
@@ -10,7 +11,6 @@ use dat_core::transport::{
     ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Scope,
     ShortSend, Shown, Transport, ZoneId,
 };
-use dat_core::{Rights, await_sections};
 use host::lock::Mutex;
 use host::{fork, memory, zone};
 
@@ -70,9 +70,6 @@ impl RegionKeys for Region {
 impl Drop for Region {
     fn drop(&mut self) {
         self.node.links.home.regions.remove(self.key);
-        // The core has dropped the region before, and the removal has passed the fence: no thread that enters a
-        // section from now on finds it. A window needs no such wait, since what it shows stays registered.
-        await_sections();
         // A window of it may have been revoked by one peer while another one used it.
         if self.remote || self.shown.load(Ordering::Relaxed) {
             self.node.links.await_peers();

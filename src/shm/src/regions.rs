@@ -7,9 +7,9 @@
 //!
 //! The owner keeps the rows that it relies on itself in private memory. A thread that copies into or out of the
 //! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory
-//! is never taken away during a copy. A pin is a note that the thread makes of the row's address ([`dat_core::Note`]),
-//! which costs no locked instruction; where it has no place for one, it counts in the row. Copies of a few bytes are
-//! made in a section instead ([`live_source`]), for which the end of a registration waits as well.
+//! is never taken away during a copy. A pin is a section of [`host::epoch`], which costs no locked instruction but makes all
+//! removals wait. A thread that copies to or from the memory of another process, or that cannot enter a section, counts in the
+//! row instead. A [`CheckedSegment`] needs no pin.
 //!
 //! Peers cannot pin. A free waits for peers that are in the middle of a transfer, see the adapter.
 //!
@@ -21,13 +21,11 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use dat_core::transport::Segment;
-use dat_core::{Live, Note, Rights, is_noted};
-use host::asymmetric;
+use dat_core::{CheckedSegment, Rights};
+use host::epoch::{self, Memory, Section};
 use host::limit;
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
@@ -72,7 +70,7 @@ pub const WRITES: Rights = Rights::LOCAL_WRITE.union(Rights::REMOTE_WRITE).union
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
-    /// Generation, the bits [`WAITER`] and [`REVOKING`], and the pins that are not notes.
+    /// Generation, the bits [`WAITER`] and [`REVOKING`], and the pins that are counted.
     state: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
@@ -83,16 +81,10 @@ struct Local {
 }
 
 impl Local {
-    /// Whether a thread has it pinned, after it was closed.
+    /// Whether a thread has counted a pin, after the row was closed.
     fn is_pinned(&self) -> bool {
-        // SYNC region-unpin: where no pin and no note is found, the copies of the threads that had it pinned are over.
-        self.state.load(Ordering::Acquire) & PINS != 0 || is_noted(self.address())
-    }
-
-    /// What a note of it says.
-    #[inline]
-    fn address(&self) -> usize {
-        ptr::from_ref(self).addr()
+        // SYNC region-unpin: where no pin is found, the copies of the threads that had it pinned are over.
+        self.state.load(Ordering::Acquire) & PINS != 0
     }
 }
 
@@ -240,7 +232,8 @@ impl RegionTable {
         true
     }
 
-    /// Closes a row to whoever comes from now on: `gone` makes its state that of a closed row. `None` if it does not.
+    /// Closes a row to those that come from now on, and waits for the sections of those that came before: `gone` makes its
+    /// state that of a closed row. `None` if it does not.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
         // SYNC region-pin: of two changes of one word one is first: a pin that is counted before is waited for, one
@@ -249,10 +242,7 @@ impl RegionTable {
         if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
-        // SYNC region-note: as `dead` for a cell. A thread that makes a note finds the generation gone, or its note is
-        // found behind this; one that drops its note finds the bit of this waiter and wakes it, or its note is not
-        // found.
-        asymmetric::heavy();
+        epoch::wait::<Memory>();
         Some(local)
     }
 
@@ -261,21 +251,32 @@ impl RegionTable {
         self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)
     }
 
-    /// Holds on to the region that `key` names; `None` if there is none. Neither
+    /// Holds on to the region that `key` names, for a copy within this process; `None` if there is none. Neither
     /// allocates nor waits.
     #[inline(always)]
     pub fn pin(&self, key: u32) -> Option<Pin<'_>> {
+        match Section::enter() {
+            section @ Some(_) => self.pin_with(key, section),
+            None => self.pin_counted(key),
+        }
+    }
+
+    /// Does what [`RegionTable::pin`] does, for a copy that may take long.
+    pub fn pin_counted(&self, key: u32) -> Option<Pin<'_>> {
+        self.pin_with(key, None)
+    }
+
+    #[inline(always)]
+    fn pin_with(&self, key: u32, section: Option<Section<Memory>>) -> Option<Pin<'_>> {
         let (index, generation) = split_key(key);
         let local = self.local(index)?;
-        // The pin ends with this call if there is no such region.
-        let pin = Pin { table: self, local, note: Note::new(local.address()) };
-        // SYNC region-note: the note comes first, so that either a thread that removes the row finds the note, or this
-        // one finds the row gone.
-        // SYNC region-pin: the same holds for the count; and the words that came with the generation are visible.
-        let state = match pin.note {
+        // SYNC region-pin: the words that came with the generation are visible.
+        let state = match section {
             Some(_) => local.state.load(Ordering::Acquire),
             None => local.state.fetch_add(1, Ordering::AcqRel),
         };
+        // The pin ends with this call if there is no such region.
+        let pin = Pin { table: self, local, section };
         (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
     }
 
@@ -301,7 +302,7 @@ pub struct Pin<'t> {
     table: &'t RegionTable,
     local: &'t Local,
     /// `None` if it is counted in the row.
-    note: Option<Note>,
+    section: Option<Section<Memory>>,
 }
 
 impl Pin<'_> {
@@ -373,42 +374,28 @@ impl Pin<'_> {
 impl Drop for Pin<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        let waiter = match self.note.take() {
-            Some(note) => {
-                // SYNC region-unpin: the copies of this thread are over. SYNC region-note: the note is gone before the
-                // look.
-                drop(note);
-                self.local.state.load(Ordering::Relaxed) & WAITER != 0
-            }
-            None => {
-                // SYNC region-unpin
-                let state = self.local.state.fetch_sub(1, Ordering::Release);
-                state & WAITER != 0 && state & PINS == 1
-            }
-        };
-        if waiter {
+        if self.section.is_some() {
+            return;
+        }
+        // SYNC region-unpin: the copies of this thread are over.
+        let state = self.local.state.fetch_sub(1, Ordering::Release);
+        if state & WAITER != 0 && state & PINS == 1 {
             self.table.wake();
         }
     }
 }
 
 /// The bytes of a segment that the core has checked.
-///
-/// # Safety
-/// The core has found the segment registered in the section.
 #[inline(always)]
-pub unsafe fn live_source<'s>(_live: Live<'s>, segment: &Segment) -> Source<'s> {
+pub fn checked_source<'s>(segment: &CheckedSegment<'s>) -> Source<'s> {
     // SAFETY: they belong to a region that was entered by `insert`, whose contract is that they can be read until the
     // program has deregistered it, which waits for the section.
     unsafe { Source::new(segment.addr, segment.len as usize) }
 }
 
 /// The first `len` bytes, or all, of a segment that the core has checked for a receive, to be written.
-///
-/// # Safety
-/// As for [`live_source`].
 #[inline(always)]
-pub unsafe fn live_target<'s>(_live: Live<'s>, segment: &Segment, len: usize) -> Target<'s> {
+pub fn checked_target<'s>(segment: &CheckedSegment<'s>, len: usize) -> Target<'s> {
     // SAFETY: as for a source; and a receive needs a region with a right to write, so that they can be written.
     unsafe { Target::new(segment.addr, len.min(segment.len as usize)) }
 }

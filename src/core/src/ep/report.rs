@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use host::epoch::{Memory, Section};
 use host::lock::MutexGuard;
 use host::memory::Room;
 
@@ -12,6 +13,7 @@ use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{State, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
+use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
 use crate::transport::{
     Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Segment, Special, Taken, Transport, Verdict,
@@ -57,11 +59,18 @@ impl<T: Transport> EndpointSink<T> {
         self.endpoint.header.handle()
     }
 
-    /// Whether the memory of a segment that the core has checked is registered still, as far as can be said at once; it then
-    /// stays so as long as a [`Section`](crate::Section) that the caller is in.
+    /// The segment, if its memory is registered still, as far as can be said at once.
+    ///
+    /// # Safety
+    /// It is a segment of a receive that the core has posted on the adapter of the endpoint.
     #[inline(always)]
-    pub fn is_live(&self, segment: &Segment) -> bool {
-        self.endpoint.ia.lmrs.is_live(segment)
+    pub unsafe fn recheck<'a>(
+        &self,
+        segment: &'a Segment,
+        section: &'a Section<Memory>,
+    ) -> Option<&'a CheckedSegment<'a>> {
+        // SAFETY: the core has checked it, as promised.
+        unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
     }
 
     /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays

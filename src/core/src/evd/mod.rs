@@ -152,8 +152,7 @@ impl<T: Transport> Evd<T> {
     fn bury(&self) {
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
         // The notification object knows it by its handle, also below.
-        let _kept = self.ia.keep_handle(self);
-        self.ia.disown(self);
+        let _dying = self.ia.disown(self);
         let _tie = self.tie.lock();
         let (events, cno, waker) = {
             let mut queue = self.queue();

@@ -1,4 +1,5 @@
-use std::sync::Barrier;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use super::*;
 
@@ -33,91 +34,94 @@ fn only_live_handles_of_the_right_kind_are_entered() {
     assert!(slab.get::<A>(Handle(handle.0 + 8)).is_none());
     assert!(slab.get::<A>(Handle(handle.0 + 64)).is_none());
     assert!(slab.get::<A>(Handle(&object as *const _ as usize)).is_none());
-    assert!(!slab.remove::<B>(handle));
-    assert!(slab.remove::<A>(handle));
-    assert!(!slab.remove::<A>(handle));
+    assert!(slab.remove(&A(5, Header::default())).is_none(), "an object without a handle");
+    assert!(slab.remove(&*object).is_some());
+    assert!(slab.remove(&*object).is_none());
     assert!(slab.get::<A>(handle).is_none());
     assert_eq!(Arc::strong_count(&object), 1);
 }
 
+/// The window of the cells of a slab, for fast calls.
+fn window(slab: &Slab<()>) -> Window {
+    let window = Window::new();
+    window.set(slab.first_cells().unwrap());
+    window
+}
+
 #[test]
-fn an_object_outlives_its_handle_while_a_call_is_inside() {
+fn an_object_outlives_its_handle_while_a_call_has_a_reference() {
     let slab: Slab<()> = Slab::new(0);
     let object = b();
     let handle = slab.insert(object.clone()).unwrap();
-    let held = slab.get::<B>(handle).unwrap();
-    assert!(slab.remove::<B>(handle));
+    let found = slab.get::<B>(handle).unwrap();
+    drop(slab.remove(&*object));
     assert_eq!(Arc::strong_count(&object), 2);
-    drop(held);
+    drop(found);
     assert_eq!(Arc::strong_count(&object), 1);
+}
+
+#[test]
+fn a_free_waits_for_the_fast_calls_under_way() {
+    if !host::asymmetric::available() {
+        return;
+    }
+    let slab: Slab<()> = Slab::new(0);
+    let object = b();
+    let handle = slab.insert(object.clone()).unwrap();
+    let window = window(&slab);
+    let (left, (enter, entered)) = (AtomicBool::new(false), mpsc::channel());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let held = window.enter::<B>(handle).unwrap();
+            enter.send(()).unwrap();
+            std::thread::sleep(Duration::from_millis(5));
+            assert_eq!(Arc::strong_count(&object), 2);
+            left.store(true, Ordering::Relaxed);
+            drop(held);
+        });
+        entered.recv().unwrap();
+        let dying = slab.remove(&*object);
+        assert!(window.enter::<B>(handle).is_none() && !left.load(Ordering::Relaxed), "it is dead at once");
+        drop(dying);
+        assert!(left.load(Ordering::Relaxed), "the call was over");
+    });
+    assert_eq!(Arc::strong_count(&object), 1);
+}
+
+#[test]
+fn what_a_thread_frees_in_a_fast_call_is_dropped_by_the_next_free() {
+    if !host::asymmetric::available() {
+        return;
+    }
+    let slab: Slab<()> = Slab::new(0);
+    let objects = [b(), b(), b()];
+    let handles = objects.each_ref().map(|object| slab.insert(object.clone()).unwrap());
+    let window = window(&slab);
+    let held = window.enter::<B>(handles[0]).unwrap();
+    drop(slab.remove(&*objects[0]));
+    drop(slab.remove(&*objects[1]));
+    assert_eq!(objects.each_ref().map(Arc::strong_count), [2, 2, 2]);
+    assert!(window.enter::<B>(handles[0]).is_none(), "it is dead");
+    assert_eq!(held.header().handle(), handles[0], "and there for the call");
+    drop(held);
+    drop(slab.remove(&*objects[2]));
+    assert_eq!(objects.each_ref().map(Arc::strong_count), [1, 1, 1]);
 }
 
 #[test]
 fn cells_rest_before_they_are_used_again() {
     let slab: Slab<()> = Slab::new(0);
-    let first = slab.insert(b()).unwrap();
-    assert!(slab.remove::<B>(first));
-    for _ in 0..QUARANTINE - 1 {
-        let handle = slab.insert(b()).unwrap();
-        assert_ne!(handle, first);
-        assert!(slab.remove::<B>(handle));
-    }
-    assert!(slab.get::<B>(first).is_none());
-}
-
-/// More calls at once than a thread has slots for.
-const MANY: usize = 20;
-
-#[test]
-fn a_thread_can_be_inside_of_many_objects() {
-    let slab: Slab<()> = Slab::new(0);
-    let objects: Vec<_> = (0..MANY).map(|_| b()).collect();
-    let handles: Vec<_> = objects.iter().map(|object| slab.insert(object.clone()).unwrap()).collect();
-    let mut held: Vec<_> = handles.iter().map(|&handle| slab.get::<B>(handle)).collect();
-    assert!(held.iter().all(Option::is_some));
-    assert!(handles.iter().all(|&handle| slab.remove::<B>(handle)));
-    assert!(objects.iter().all(|object| Arc::strong_count(object) == 2));
-    // They leave in another order than that in which they entered.
-    for index in (0..MANY).map(|index| index * 7 % MANY) {
-        held[index] = None;
-        assert_eq!(Arc::strong_count(&objects[index]), 1);
-    }
-}
-
-#[test]
-fn the_last_to_leave_drops_the_object_whichever_way_it_entered() {
-    let slab: Slab<()> = Slab::new(0);
-    for first in 0..3 {
+    let make = || {
         let object = b();
         let handle = slab.insert(object.clone()).unwrap();
-        // More than the slots, so that the last of them are pins.
-        let mut held: Vec<_> = (0..MANY).map(|_| slab.get::<B>(handle)).collect();
-        // A thread that is inside when the handle is freed, and leaves later.
-        let (inside, leave) = (Barrier::new(2), Barrier::new(2));
-        let mut other = std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let held = slab.get::<B>(handle);
-                inside.wait();
-                leave.wait();
-                drop(held);
-            });
-            inside.wait();
-            assert!(slab.remove::<B>(handle));
-            if first == 0 {
-                held.clear();
-                assert_eq!(Arc::strong_count(&object), 2);
-            }
-            leave.wait();
-            held.split_off(held.len() / 2)
-        });
-        if first == 1 {
-            std::mem::swap(&mut held, &mut other);
-        }
-        drop(held);
-        assert_eq!(Arc::strong_count(&object), if first == 0 { 1 } else { 2 });
-        drop(other);
-        assert_eq!(Arc::strong_count(&object), 1);
+        assert!(slab.remove(&*object).is_some());
+        handle
+    };
+    let first = make();
+    for _ in 0..QUARANTINE - 1 {
+        assert_ne!(make(), first);
     }
+    assert!(slab.get::<B>(first).is_none());
 }
 
 #[test]
@@ -134,7 +138,7 @@ fn threads_that_race_with_a_free_see_the_object_or_nothing() {
                     }
                 });
             }
-            assert!(slab.remove::<A>(handle));
+            assert!(slab.remove(&*object).is_some());
         });
         assert_eq!(Arc::strong_count(&object), 1);
     }
@@ -156,53 +160,55 @@ impl Drop for Witness {
     }
 }
 
-/// Threads that stay enter and leave the objects of a few handles all the time, by slots and by pins, while two others
-/// free them and make new ones.
+/// Threads that stay use the objects of a few handles all the time, in sections and by references, while two others free them
+/// and make new ones.
 #[test]
-fn every_object_is_dropped_once_and_after_the_last_has_left() {
+fn every_object_is_dropped_once_and_after_the_last_use() {
     const PLACES: usize = 4;
     const ROUNDS: usize = 4000;
     let slab: Slab<()> = Slab::new(0);
-    let new = |dropped: &Arc<AtomicBool>| {
-        let object = Arc::new(Witness(Header::default(), dropped.clone()));
-        slab.insert(object).unwrap().0
-    };
+    let new = |dropped: &Arc<AtomicBool>| slab.insert(Arc::new(Witness(Header::default(), dropped.clone()))).unwrap().0;
+    let free = |handle: usize| slab.get::<Witness>(Handle(handle)).is_some_and(|found| slab.remove(&*found).is_some());
     let all: Vec<Vec<_>> = (0..2).map(|_| (0..ROUNDS).map(|_| Arc::new(AtomicBool::new(false))).collect()).collect();
     let places: Vec<_> = (0..2 * PLACES).map(|_| AtomicUsize::new(0)).collect();
+    let window = Window::new();
     let go = AtomicUsize::new(2);
     std::thread::scope(|scope| {
         for thread in 0..3 {
-            let (slab, places, go) = (&slab, &places, &go);
+            let (slab, window, places, go) = (&slab, &window, &places, &go);
             scope.spawn(move || {
                 let mut many = Vec::new();
                 let mut turn = thread;
                 while go.load(Ordering::SeqCst) > 0 {
                     turn += 1;
+                    slab.first_cells().into_iter().for_each(|cells| window.set(cells));
                     let handle = Handle(places[turn % places.len()].load(Ordering::SeqCst));
-                    if let Some(held) = slab.get::<Witness>(handle) {
+                    if let Some(held) = window.enter::<Witness>(handle) {
                         assert!(!held.1.load(Ordering::SeqCst), "it is there");
-                        many.push(held);
+                        std::hint::spin_loop();
+                        assert!(!held.1.load(Ordering::SeqCst), "it stays");
                     }
-                    if many.len() > turn % MANY {
-                        assert!(many.iter().all(|held| !held.1.load(Ordering::SeqCst)), "it stays");
+                    many.extend(slab.get::<Witness>(handle));
+                    if many.len() > turn % 20 {
+                        assert!(many.iter().all(|found| !found.1.load(Ordering::SeqCst)), "it stays");
                         many.clear();
                     }
                 }
             });
         }
         for (mine, half) in all.iter().zip(places.chunks(PLACES)) {
-            let (slab, go, new) = (&slab, &go, &new);
+            let (free, go, new) = (&free, &go, &new);
             scope.spawn(move || {
                 for (round, dropped) in mine.iter().enumerate() {
                     let earlier = half[round % PLACES].swap(new(dropped), Ordering::SeqCst);
-                    assert_eq!(slab.remove::<Witness>(Handle(earlier)), round >= PLACES);
+                    assert_eq!(free(earlier), round >= PLACES);
                 }
                 go.fetch_sub(1, Ordering::SeqCst);
             });
         }
     });
     for place in &places {
-        assert!(slab.remove::<Witness>(Handle(place.load(Ordering::SeqCst))));
+        assert!(free(place.load(Ordering::SeqCst)));
     }
     assert!(all.iter().flatten().all(|dropped| dropped.load(Ordering::SeqCst)), "none is left behind");
 }

@@ -185,7 +185,7 @@ pub fn request<T: Transport>(
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
-        Event::ConnectionRequest { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap().share(),
+        Event::ConnectionRequest { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap(),
         other => panic!("{other:?}"),
     }
 }

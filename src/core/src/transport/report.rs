@@ -1,7 +1,10 @@
 //! What a transport reports. The sinks that it reports to stand beside the objects behind them.
 
+use host::epoch::{Memory, Section};
+
 use crate::addr::Address;
 use crate::event::Status;
+use crate::lmr_table::CheckedSegment;
 use crate::transport::work::{RecvId, Segment};
 
 /// The end of a receive.
@@ -74,10 +77,13 @@ pub enum Verdict {
 
 /// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Not a closure, because the
 /// compiler decides where the body of one goes, and this must be in line.
-pub trait Place {
-    /// Puts the message into this segment, which is long enough; false if its memory is no longer registered. With `live`
-    /// it is, and stays so as long as a [`Section`](crate::Section) that began before the message was delivered.
-    fn place(self, segment: &Segment, live: bool) -> bool;
+pub trait Place<'s> {
+    /// The section in which the message is delivered, if there is one.
+    fn section(&self) -> Option<&'s Section<Memory>>;
+
+    /// Puts the message into this segment, which is long enough; false if its memory is no longer registered. `checked` is
+    /// the same segment if its memory is, as far as can be said at once.
+    fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool;
 }
 
 /// The outcome of [`EndpointSink::deliver`](super::EndpointSink::deliver).

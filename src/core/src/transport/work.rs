@@ -2,8 +2,8 @@
 
 use arrayvec::ArrayVec;
 
+use crate::lmr_table::CheckedSegment;
 use crate::mem::Rights;
-use crate::slab::Live;
 
 /// The most segments that a single work request can name.
 pub const MAX_SEGMENTS: usize = 32;
@@ -157,10 +157,8 @@ pub struct Request<'a> {
 /// A send of one segment of at most [`AT_ONCE`](super::Transport::AT_ONCE) bytes, to post.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortSend<'a> {
-    /// Local memory, which was found registered in the section that `live` is of, and stays so during the call.
-    pub segment: Segment,
-    /// Says so.
-    pub live: Live<'a>,
+    /// Local memory.
+    pub segment: CheckedSegment<'a>,
     /// As in [`Operation::Send`].
     pub solicited: bool,
     /// As in [`Request`].

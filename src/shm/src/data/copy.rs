@@ -1,7 +1,8 @@
 //! Moving bytes between registered memory, the ring, and the peer's memory.
 //!
-//! Every access to the program's memory is made under a pin of its region, or for a few bytes in a section, so that a
-//! region is no longer touched once the free of it has returned. The last word of a transfer becomes visible last and
+//! Every access to the program's memory is made under a pin of its region, or in a section in which that was checked, so
+//! that a region is no longer touched once the free of it has returned. Copies to and from another process are made under
+//! counted pins, since nobody but those who free the same region is to wait for them. The last word of a transfer becomes visible last and
 //! in one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
 //!
 //! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
@@ -64,10 +65,12 @@ pub struct Slice {
 /// A list with an element for each segment of a request at most, and one for the last word.
 type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
 
-/// Pins the regions of all segments in `pins`, which is empty; false if one of them is gone.
+/// Pins the regions of all segments, each by `pin`; `None` if one of them is gone.
 #[inline]
-fn pin_all<'a>(regions: &'a RegionTable, segments: &[Segment], pins: &mut List<Pin<'a>>) -> bool {
-    segments.iter().all(|segment| regions.pin(segment.key as u32).is_some_and(|pin| pins.try_push(pin).is_ok()))
+fn pin_all<'a>(segments: &[Segment], mut pin: impl FnMut(u32) -> Option<Pin<'a>>) -> Option<List<Pin<'a>>> {
+    let mut pins = List::new();
+    let pinned = segments.iter().all(|segment| pin(segment.key as u32).is_some_and(|pin| pins.try_push(pin).is_ok()));
+    pinned.then_some(pins)
 }
 
 /// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
@@ -187,10 +190,7 @@ pub fn gather(
         }
         return true;
     }
-    let mut pins = List::new();
-    if !pin_all(regions, segments, &mut pins) {
-        return false;
-    }
+    let Some(pins) = pin_all(segments, |key| regions.pin(key)) else { return false };
     pieces(segments, &pins, offset, len, |segment, pin, skip, take| sink(source(pin, segment, skip, take)));
     true
 }
@@ -212,10 +212,7 @@ pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: 
 /// Does what [`scatter`] does, for any number of segments.
 #[inline(never)]
 fn scatter_list(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
-    let mut pins = List::new();
-    if !pin_all(regions, segments, &mut pins) {
-        return false;
-    }
+    let Some(pins) = pin_all(segments, |key| regions.pin(key)) else { return false };
     let slice = Slice { offset, len: bytes.len() as u64, last };
     store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
     true
@@ -339,10 +336,9 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
     if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
+    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
-    }
+    };
     let (from, mut to) = (places(from, slice), targets(segments, &pins, slice));
     let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
     let read = |door, _| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
@@ -351,10 +347,9 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
 
 /// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
 pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
+    let Some(pins) = pin_all(segments, |key| end.regions().pin(key)) else {
         return Outcome::Failed(Status::LocalProtection);
-    }
+    };
     // The sender may have disconnected meanwhile and used its memory for something else.
     if end.peer_is_gone() {
         return Outcome::PeerGone;
@@ -370,10 +365,9 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
+    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
-    }
+    };
     let RemoteSegment { addr, len, key } = part.target;
     let from = sources(segments, &pins, Slice { offset: part.offset, len, last: false });
     // The zone alone counts, because the place belongs to a whole region.
@@ -391,10 +385,9 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     if !end.pair.reads_peer.get() {
         return Outcome::Refused;
     }
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
+    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
-    }
+    };
     let (from, to) = (places(from, slice), targets(segments, &pins, slice));
     let read = |door, _| read_from(door, &from, to.clone(), slice.last);
     let fetched = reach(end, Status::LocalProtection, anywhere, read);
@@ -424,8 +417,8 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
-    let Some(own) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(own) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
@@ -437,11 +430,10 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 /// Does what [`to_self`] does, for any number of segments.
 #[inline(never)]
 fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
-        return Outcome::Failed(Status::LocalProtection);
-    }
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
+    let Some(pins) = pin_all(segments, |key| end.regions().pin(key)) else {
+        return Outcome::Failed(Status::LocalProtection);
+    };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
@@ -470,7 +462,9 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
     let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
     if let [segment] = segments {
-        let Some(pin) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
+        let Some(pin) = end.regions().pin_counted(segment.key as u32) else {
+            return Outcome::Failed(Status::LocalProtection);
+        };
         let from = source(&pin, segment, slice.offset, slice.len);
         let (head, last) = from.split(from.len().saturating_sub(tail));
         let mut word = LastWord::default();
@@ -478,10 +472,9 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         let from = [head, word.source(tail)];
         return write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail);
     }
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
+    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
-    }
+    };
     let mut from = sources(segments, &pins, slice);
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
@@ -520,7 +513,9 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);
     let from = |addr: u64| [(addr.wrapping_add(slice.offset), slice.len)];
     if let [segment] = segments {
-        let Some(pin) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
+        let Some(pin) = end.regions().pin_counted(segment.key as u32) else {
+            return Outcome::Failed(Status::LocalProtection);
+        };
         let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
         let last = to.addr().wrapping_add(to.len() as u64);
         let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
@@ -534,10 +529,9 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         }
         return read;
     }
-    let mut pins = List::new();
-    if !pin_all(end.regions(), segments, &mut pins) {
+    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
-    }
+    };
     let to = targets(segments, &pins, slice);
     reach(end, Status::RemoteAccess, granted, |door, addr| read_from(door, &from(addr), to.clone(), slice.last))
 }

@@ -21,7 +21,7 @@ use dat_core::transport::ShortSend;
 use crate::guard::Trust;
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
-use crate::regions::live_source;
+use crate::regions::checked_source;
 use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 
 // What `Outlet::put` relies on.
@@ -194,8 +194,7 @@ impl Outlet {
         }
         let acknowledge = Acknowledge::of(send.signalled);
         let flags = (u8::from(send.solicited) * record::SOLICITED) | acknowledge.flag();
-        // SAFETY: so the core has found this segment.
-        let bytes = unsafe { live_source(send.live, &send.segment) };
+        let bytes = checked_source(&send.segment);
         let position = producer.put_small(kind::MESSAGE, flags, send.segment.len, end.taken(), bytes);
         self.tail = position;
         self.asked = acknowledge;

@@ -12,9 +12,10 @@ use std::hint::cold_path;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
+use dat_core::CheckedSegment;
 use dat_core::event::Status;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
-use dat_core::{Live, Section};
+use host::epoch::{Memory, Section};
 
 use crate::budget::Budget;
 use crate::conn::Conn;
@@ -23,7 +24,7 @@ use crate::os::user::{LastWord, Target, copy_tail_last};
 use crate::pair::End;
 use crate::pending::Pending;
 use crate::record::{self, kind};
-use crate::regions::{RegionTable, live_target};
+use crate::regions::{RegionTable, checked_target};
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 
 mod answer;
@@ -261,14 +262,14 @@ impl Rx {
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
             return Err((Stop::Other, Told::default()));
         }
-        let section = Section::enter();
-        let live = section.as_ref().map(Section::keeps);
-        match small_message(ring, end, conn, live, &mut self.arriving.failed) {
+        let entered = Section::enter();
+        let section = entered.as_ref();
+        match small_message(ring, end, conn, section, &mut self.arriving.failed) {
             Ok(small) if !ring.has_record() => {
                 end.set_taken(false, ring.release());
                 Ok(small)
             }
-            Ok(small) => Err(small_messages(ring, end, conn, live, &mut self.arriving.failed, small)),
+            Ok(small) => Err(small_messages(ring, end, conn, section, &mut self.arriving.failed, small)),
             Err(stop) => Err((stop, Told::default())),
         }
     }
@@ -325,20 +326,23 @@ impl Rx {
 
 /// A message of one slot.
 struct Arrived<'a> {
-    live: Option<Live<'a>>,
+    section: Option<&'a Section<Memory>>,
     regions: &'a RegionTable,
     ring: &'a Consumer,
     small: Small,
 }
 
-impl Place for Arrived<'_> {
+impl<'a> Place<'a> for Arrived<'a> {
     #[inline(always)]
-    fn place(self, segment: &Segment, live: bool) -> bool {
+    fn section(&self) -> Option<&'a Section<Memory>> {
+        self.section
+    }
+
+    #[inline(always)]
+    fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool {
         let bytes = self.ring.small_source(self.small);
-        if let (Some(section), true) = (self.live, live) {
-            // SAFETY: the core says that it is registered, and asked that in the section.
-            let target = unsafe { live_target(section, segment, bytes.len()) };
-            copy_tail_last(target, bytes);
+        if let Some(checked) = checked {
+            copy_tail_last(checked_target(checked, bytes.len()), bytes);
             return true;
         }
         cold_path();
@@ -352,7 +356,7 @@ fn small_message(
     ring: &mut Consumer,
     end: &End,
     conn: &Conn,
-    live: Option<Live<'_>>,
+    section: Option<&Section<Memory>>,
     failed: &mut Option<RecvId>,
 ) -> Result<Small, Stop> {
     let small = match ring.next(kind::MESSAGE) {
@@ -364,7 +368,7 @@ fn small_message(
         return Err(Stop::Nothing);
     }
     let solicited = small.flags() & record::SOLICITED != 0;
-    conn.deliver(small.len() as u64, solicited, failed, Arrived { live, regions: end.regions(), ring, small })?;
+    conn.deliver(small.len() as u64, solicited, failed, Arrived { section, regions: end.regions(), ring, small })?;
     ring.skip_small();
     Ok(small)
 }
@@ -376,14 +380,14 @@ fn small_messages(
     ring: &mut Consumer,
     end: &End,
     conn: &Conn,
-    live: Option<Live<'_>>,
+    section: Option<&Section<Memory>>,
     failed: &mut Option<RecvId>,
     small: Small,
 ) -> (Stop, Told) {
     let mut told = Told::of(small);
     let mut stop = None;
     for nth in 2..=BATCH {
-        match small_message(ring, end, conn, live, failed) {
+        match small_message(ring, end, conn, section, failed) {
             Ok(small) => told.add(small),
             Err(found) => {
                 stop = Some(found);

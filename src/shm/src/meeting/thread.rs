@@ -16,12 +16,11 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::ptr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use dat_core::Note;
 use dat_core::transport::ConnectionReport;
+use host::epoch::{Memory, Section};
 use host::poll::{Epoll, Events, Interest, Ready};
 use host::thread;
 use host::timers::Timers;
@@ -168,8 +167,8 @@ impl Thread {
     fn run(&mut self) {
         log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
-        // What a thread needs for notes of regions is made now, and not when a message comes.
-        drop(Note::new(ptr::from_ref(&events).addr()));
+        // What a thread needs for sections is made now, and not when a message comes.
+        drop(Section::<Memory>::enter());
         while !self.node.is_stopped() {
             let timeout = self.timeout();
             if let Err(error) = self.epoll.wait(&mut events, timeout) {

@@ -58,12 +58,12 @@ impl Conn {
     /// # Errors
     /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
     #[inline(always)]
-    pub fn deliver(
+    pub fn deliver<'s>(
         &self,
         len: u64,
         solicited: bool,
         failed: &mut Option<RecvId>,
-        place: impl Place,
+        place: impl Place<'s>,
     ) -> std::result::Result<(), Stop> {
         let Some(srq) = &self.srq else {
             let (id, stop) = match self.sink.deliver(len, solicited, place) {
@@ -81,7 +81,9 @@ impl Conn {
         };
         let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
         self.note_stall(false);
-        if len > segment.len || !place.place(&segment, self.sink.is_live(&segment)) {
+        // SAFETY: the core has posted it.
+        let checked = place.section().and_then(|section| unsafe { self.sink.recheck(&segment, section) });
+        if len > segment.len || !place.place(&segment, checked) {
             cold_path();
             // The connection fails anyway, and its end has the buffer from now on.
             let _ = self.sink.recv_taken(id);

@@ -1,0 +1,108 @@
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::*;
+
+fn record() -> usize {
+    drop(Section::<Memory>::enter());
+    ptr::from_ref(own().expect("a record")).addr()
+}
+
+#[test]
+fn a_record_goes_from_a_thread_that_ends_to_a_later_one() {
+    if !asymmetric::available() {
+        return;
+    }
+    let mine = record();
+    assert_eq!(record(), mine);
+    let known = all().count();
+    for _ in 0..50 {
+        let other = std::thread::spawn(record).join().expect("no panic");
+        assert!(other != 0 && other != mine);
+    }
+    // Other tests have threads as well.
+    assert!(all().count() < known + 40, "none is used again");
+}
+
+/// Waits while another thread is in a section.
+fn wait_for_another() {
+    let (gone, left) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (entered, is_entered) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let section = Section::<Objects>::enter().expect("a record");
+            entered.send(()).expect("it is awaited");
+            while !gone.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            // The other thread is waiting, or about to wait.
+            std::thread::sleep(Duration::from_millis(5));
+            left.store(true, Ordering::Relaxed);
+            drop(section);
+        });
+        is_entered.recv().expect("it is entered");
+        gone.store(true, Ordering::Relaxed);
+        wait::<Objects>();
+        assert!(left.load(Ordering::Relaxed), "the section was over");
+    });
+}
+
+#[test]
+fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
+    if !asymmetric::available() {
+        return;
+    }
+    let [first, second] = [(); 2].map(|()| Section::<Objects>::enter().expect("a record"));
+    let memory = Section::<Memory>::enter().expect("a record");
+    assert!(is_inside::<Objects>() && is_inside::<Memory>());
+    // A thread does not wait for itself, and waits for sections of the kind alone.
+    wait::<Objects>();
+    std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
+    drop(first);
+    assert!(is_inside::<Objects>(), "in the second one");
+    drop(second);
+    assert!(!is_inside::<Objects>());
+    drop(memory);
+    wait_for_another();
+}
+
+#[test]
+fn a_thread_that_ends_in_a_section_holds_nobody_up() {
+    let end = || std::mem::forget(Section::<Objects>::enter());
+    std::thread::spawn(end).join().expect("no panic");
+    wait::<Objects>();
+}
+
+/// Has a thread call `f` that gets no record.
+fn without_record(f: fn()) {
+    let thread = std::thread::spawn(move || {
+        set_own(&NONE);
+        f();
+    });
+    thread.join().expect("no panic");
+}
+
+#[test]
+fn a_thread_without_a_record_takes_a_spare_one() {
+    without_record(|| {
+        assert!(Section::<Objects>::enter().is_none() && !is_inside::<Objects>());
+        let taken = || SPARE.iter().any(|record| record.taken.load(Ordering::Relaxed));
+        assert!(briefly(taken));
+        wait::<Objects>();
+    });
+}
+
+#[test]
+fn more_threads_than_there_are_spare_records_wait_for_one() {
+    without_record(|| {
+        std::thread::scope(|scope| {
+            for _ in 0..2 * SPARE.len() {
+                scope.spawn(|| {
+                    set_own(&NONE);
+                    (0..100).for_each(|_| briefly(std::thread::yield_now));
+                });
+            }
+            (0..100).for_each(|_| wait::<Objects>());
+        });
+    });
+}
