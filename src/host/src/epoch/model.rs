@@ -32,7 +32,7 @@ struct Model {
 impl Model {
     fn new() -> Arc<Model> {
         Arc::new(Model {
-            counts: std::array::from_fn(|_| Count::new(ModelU64::new(0), ModelU64::new(0))),
+            counts: std::array::from_fn(|_| Count(ModelU64::new(0))),
             there: ModelU64::new(1),
             thing: UnsafeCell::new(true),
         })
@@ -41,9 +41,9 @@ impl Model {
     /// Uses it as the thread `nth` if it is there.
     fn visit(&self, nth: usize) {
         let count = &self.counts[nth];
-        count.enter(count.count.load(Ordering::Relaxed));
+        count.enter();
         if self.there.load(Ordering::Acquire) != 0 {
-            count.enter_nested();
+            count.enter();
             count.leave();
             // SAFETY: the model checks that nobody changes it.
             self.thing.with(|thing| assert!(unsafe { *thing }, "it was taken away"));
@@ -56,10 +56,9 @@ impl Model {
         self.there.store(0, Ordering::Relaxed);
         asymmetric::heavy();
         for count in &self.counts {
-            if let Some(section) = count.section() {
-                while !count.has_left(section) {
-                    thread::yield_now();
-                }
+            let section = count.section();
+            while section.is_some() && count.section() == section {
+                thread::yield_now();
             }
         }
         // SAFETY: the model checks that nobody else is there.

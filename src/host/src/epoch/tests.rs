@@ -73,36 +73,31 @@ fn a_thread_that_ends_in_a_section_holds_nobody_up() {
     wait::<Objects>();
 }
 
-/// Has a thread call `f` that gets no record.
-fn without_record(f: fn()) {
-    let thread = std::thread::spawn(move || {
-        set_own(&NONE);
-        f();
-    });
-    thread.join().expect("no panic");
-}
-
 #[test]
-fn a_thread_without_a_record_takes_a_spare_one() {
-    without_record(|| {
-        assert!(Section::<Objects>::enter().is_none() && !is_inside::<Objects>());
-        let taken = || SPARE.iter().any(|record| record.taken.load(Ordering::Relaxed));
-        assert!(briefly(taken));
+fn a_wait_is_for_a_thread_with_a_spare_record() {
+    let (enter, entered) = mpsc::channel();
+    let left = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            with_spare(|| {
+                assert!(own().is_none() && !is_inside::<Objects>());
+                enter.send(()).expect("it is awaited");
+                std::thread::sleep(Duration::from_millis(5));
+                left.store(true, Ordering::Relaxed);
+            });
+        });
+        entered.recv().expect("it is entered");
         wait::<Objects>();
+        assert!(left.load(Ordering::Relaxed), "the section was over");
     });
 }
 
 #[test]
 fn more_threads_than_there_are_spare_records_wait_for_one() {
-    without_record(|| {
-        std::thread::scope(|scope| {
-            for _ in 0..2 * SPARE.len() {
-                scope.spawn(|| {
-                    set_own(&NONE);
-                    (0..100).for_each(|_| briefly(std::thread::yield_now));
-                });
-            }
-            (0..100).for_each(|_| wait::<Objects>());
-        });
+    std::thread::scope(|scope| {
+        for _ in 0..2 * SPARE.len() {
+            scope.spawn(|| (0..100).for_each(|_| with_spare(std::thread::yield_now)));
+        }
+        (0..100).for_each(|_| wait::<Objects>());
     });
 }
