@@ -216,7 +216,7 @@ pub(crate) fn end(books: &Arc<Mutex<Books>>) {
     }
     // A charge that was counted before the end may still be leaving the lock. One that takes the lock later finds the end
     // and has a reference.
-    epoch::wait::<Memory>();
+    epoch::wait::<Memory>(None);
 }
 
 /// One buffer of a shared receive queue that is complete, and whose event the program has not taken.

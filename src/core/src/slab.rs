@@ -21,10 +21,12 @@ mod tests;
 use std::collections::VecDeque;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use host::epoch::{self, Objects, Section};
 use host::lock::Mutex;
@@ -120,6 +122,8 @@ impl Header {
 
 /// The number of freed cells that rest before the first of them is used again.
 pub const QUARANTINE: usize = 4096;
+/// How long a free waits for fast calls. They take microseconds, but one that a signal handler has left by longjmp never ends.
+const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
 
@@ -260,8 +264,7 @@ impl Default for Window {
 
 struct Free {
     cells: VecDeque<usize>,
-    /// The first of the dead cells whose objects were not dropped yet, because they were freed by threads that were inside
-    /// of an object themselves. Each names the next one.
+    /// The first of the dead cells whose objects were not dropped yet: see [`Dying::end`]. Each names the next one.
     left: usize,
     used: usize,
     chunks: usize,
@@ -347,7 +350,7 @@ impl<D> Slab<D> {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
         // SAFETY: insert stored it.
-        let release = unsafe { std::mem::transmute::<*mut (), Release>(release) };
+        let release = unsafe { mem::transmute::<*mut (), Release>(release) };
         // SAFETY: insert stored both, and this is the one caller who drops the reference.
         unsafe { release(object) };
     }
@@ -477,32 +480,33 @@ impl Cell {
 }
 
 /// A cell that is dead, and whose object is still there. It gets no other object as long as this lives. When this is dropped,
-/// without a lock that a fast call takes, the object is dropped as well, as soon as no fast call is inside.
+/// without a lock that a fast call takes, the object is dropped as well, once no fast call is inside.
 pub struct Dying<'a, D> {
     slab: &'a Slab<D>,
     cell: &'static Cell,
 }
 
+impl<D> Dying<'_, D> {
+    /// Waits for the fast calls inside, up to a limit, and drops the object, and those that other frees have left. If a call does
+    /// not end, or is the one that this thread is in, it leaves them to the next free.
+    fn end(&self, limit: Duration) {
+        let left = mem::take(&mut self.slab.free.lock().left);
+        self.cell.next.store(left, Ordering::Relaxed);
+        let next = |cell: &&'static Cell| self.slab.cell(cell.next.load(Ordering::Relaxed));
+        let dead = || std::iter::successors(Some(self.cell), next);
+        if !epoch::is_inside::<Objects>() && epoch::wait::<Objects>(Some(limit)) {
+            return dead().for_each(|cell| self.slab.bury(cell));
+        }
+        let last = dead().last().unwrap_or(self.cell);
+        let mut free = self.slab.free.lock();
+        last.next.store(free.left, Ordering::Relaxed);
+        free.left = ptr::from_ref(self.cell).addr();
+    }
+}
+
 impl<D> Drop for Dying<'_, D> {
     fn drop(&mut self) {
-        let inside = epoch::is_inside::<Objects>();
-        let mut free = self.slab.free.lock();
-        self.cell.next.store(free.left, Ordering::Relaxed);
-        if inside {
-            // A thread does not wait for itself. The next free drops the object.
-            free.left = ptr::from_ref(self.cell).addr();
-            return;
-        }
-        free.left = 0;
-        drop(free);
-        epoch::wait::<Objects>();
-        let next = |cell: &&'static Cell| self.slab.cell(cell.next.load(Ordering::Relaxed));
-        let mut dead = Some(self.cell);
-        while let Some(cell) = dead {
-            // Before the cell is used again.
-            dead = next(&cell);
-            self.slab.bury(cell);
-        }
+        self.end(LIMIT);
     }
 }
 

@@ -24,6 +24,7 @@
 use std::marker::PhantomData;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::pause::Pause;
 use crate::per_thread::PerThread;
@@ -262,18 +263,23 @@ pub fn is_inside<K: Kept>() -> bool {
     own().is_some_and(|record| record.count::<K>().section().is_some())
 }
 
-/// Waits until all sections are over that other threads are in. What was done in them is visible then. [`Objects`] and
-/// [`Memory`] say which locks the caller may hold.
-pub fn wait<K: Kept>() {
+/// Waits until all sections are over that other threads are in, but no longer than `limit`, if there is one; whether they are
+/// over. What was done in them is visible then. [`Objects`] and [`Memory`] say which locks the caller may hold.
+pub fn wait<K: Kept>(limit: Option<Duration>) -> bool {
+    let begun = Instant::now();
     // SYNC section-enter: behind the mark of the caller.
     asymmetric::heavy();
     for count in others().map(Record::count::<K>) {
         let section = count.section();
         let mut pause = Pause::new();
         while section.is_some() && count.section() == section {
+            if limit.is_some_and(|limit| begun.elapsed() >= limit) {
+                return false;
+            }
             pause.pass();
         }
     }
+    true
 }
 
 /// Gives the calling thread a record, if it can have one; if not, it asks again next time.

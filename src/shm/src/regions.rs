@@ -242,7 +242,7 @@ impl RegionTable {
         if let Ok(row) = self.memory.at::<Row>(index * ROW_SIZE) {
             row.generation.store(0, Ordering::Relaxed);
         }
-        epoch::wait::<Memory>();
+        epoch::wait::<Memory>(None);
         Some(local)
     }
 

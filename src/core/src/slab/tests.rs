@@ -109,6 +109,38 @@ fn what_a_thread_frees_in_a_fast_call_is_dropped_by_the_next_free() {
 }
 
 #[test]
+fn a_call_that_does_not_end_leaves_what_is_freed_to_the_next_free() {
+    if !host::asymmetric::available() {
+        return;
+    }
+    let slab: Slab<()> = Slab::new(0);
+    let objects = [b(), b(), b()];
+    let handles = objects.each_ref().map(|object| slab.insert(object.clone()).unwrap());
+    let window = window(&slab);
+    let counts = || objects.each_ref().map(Arc::strong_count);
+    std::thread::scope(|scope| {
+        let (enter, entered) = mpsc::channel();
+        let (leave, left) = mpsc::channel::<()>();
+        let window = &window;
+        scope.spawn(move || {
+            let held = window.enter::<B>(handles[2]).unwrap();
+            enter.send(()).unwrap();
+            let _ = left.recv();
+            drop(held);
+        });
+        entered.recv().unwrap();
+        for object in &objects[..2] {
+            let dying = mem::ManuallyDrop::new(slab.remove(&**object).unwrap());
+            dying.end(Duration::ZERO);
+        }
+        assert_eq!(counts(), [2, 2, 2]);
+        drop(leave);
+    });
+    drop(slab.remove(&*objects[2]));
+    assert_eq!(counts(), [1, 1, 1]);
+}
+
+#[test]
 fn cells_rest_before_they_are_used_again() {
     let slab: Slab<()> = Slab::new(0);
     let make = || {

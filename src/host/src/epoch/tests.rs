@@ -1,5 +1,4 @@
 use std::sync::mpsc;
-use std::time::Duration;
 
 use super::*;
 
@@ -41,8 +40,9 @@ fn wait_for_another() {
             drop(section);
         });
         is_entered.recv().expect("it is entered");
+        assert!(!wait::<Objects>(Some(Duration::ZERO)), "it is not over");
         gone.store(true, Ordering::Relaxed);
-        wait::<Objects>();
+        wait::<Objects>(None);
         assert!(left.load(Ordering::Relaxed), "the section was over");
     });
 }
@@ -56,7 +56,7 @@ fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
     let memory = Section::<Memory>::enter().expect("a record");
     assert!(is_inside::<Objects>() && is_inside::<Memory>());
     // A thread does not wait for itself, and waits for sections of the kind alone.
-    wait::<Objects>();
+    wait::<Objects>(None);
     std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
     drop(first);
     assert!(is_inside::<Objects>(), "in the second one");
@@ -70,7 +70,7 @@ fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
 fn a_thread_that_ends_in_a_section_holds_nobody_up() {
     let end = || std::mem::forget(Section::<Objects>::enter());
     std::thread::spawn(end).join().expect("no panic");
-    wait::<Objects>();
+    wait::<Objects>(None);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_wait_is_for_a_thread_with_a_spare_record() {
             });
         });
         entered.recv().expect("it is entered");
-        wait::<Objects>();
+        wait::<Objects>(None);
         assert!(left.load(Ordering::Relaxed), "the section was over");
     });
 }
@@ -98,6 +98,6 @@ fn more_threads_than_there_are_spare_records_wait_for_one() {
         for _ in 0..2 * SPARE.len() {
             scope.spawn(|| (0..100).for_each(|_| with_spare(std::thread::yield_now)));
         }
-        (0..100).for_each(|_| wait::<Objects>());
+        assert!((0..100).all(|_| wait::<Objects>(None)));
     });
 }
