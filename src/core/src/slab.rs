@@ -4,8 +4,8 @@
 //! there. The second word says whether the cell is alive, and the kind of the object behind it. A check therefore never
 //! reads memory that could have been given back, whatever address a program passes.
 //!
-//! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a
-//! stale handle is refused for a long time.
+//! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a stale handle is refused for a long
+//! time.
 //!
 //! A fast call stays in a section of [`host::epoch`] while it works on an object ([`Held`]), and all others count a
 //! reference. A free makes the cell dead, and what it gets then ([`Dying`]) waits for the fast calls under way and drops the

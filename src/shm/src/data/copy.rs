@@ -2,8 +2,8 @@
 //!
 //! Every access to the program's memory is made under a pin of its region, or in a section in which that was checked, so
 //! that a region is no longer touched once the free of it has returned. Copies to and from another process are made under
-//! counted pins, since nobody but those who free the same region is to wait for them. The last word of a transfer becomes visible last and
-//! in one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
+//! counted pins, so that only a free of the same region waits for them. The last word of a transfer becomes visible last
+//! and in one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
 //!
 //! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
 //!
