@@ -178,7 +178,7 @@ impl Conn {
         self.heat.store(HOT, Ordering::Relaxed);
         let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
-            self.heat.store(0, Ordering::Relaxed);
+            self.heat.store(WARM, Ordering::Relaxed);
         }
         begun
     }
