@@ -119,6 +119,17 @@ impl<W: Word> Count<W> {
         let count = self.0.load(Ordering::Acquire);
         (!count.is_multiple_of(LEFT)).then_some(count / LEFT)
     }
+
+    /// Waits until its thread has left the section that it is in; false if `pass` has returned false before.
+    fn await_left(&self, mut pass: impl FnMut() -> bool) -> bool {
+        let section = self.section();
+        while section.is_some() && self.section() == section {
+            if !pass() {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// The counts of one thread, on cache lines of their own.
@@ -269,17 +280,13 @@ pub fn wait<K: Kept>(limit: Option<Duration>) -> bool {
     let begun = Instant::now();
     // SYNC section-enter: behind the mark of the caller.
     asymmetric::heavy();
-    for count in others().map(Record::count::<K>) {
-        let section = count.section();
+    others().all(|record| {
         let mut pause = Pause::new();
-        while section.is_some() && count.section() == section {
-            if limit.is_some_and(|limit| begun.elapsed() >= limit) {
-                return false;
-            }
+        record.count::<K>().await_left(|| {
             pause.pass();
-        }
-    }
-    true
+            limit.is_none_or(|limit| begun.elapsed() < limit)
+        })
+    })
 }
 
 /// Gives the calling thread a record, if it can have one; if not, it asks again next time.

@@ -56,10 +56,10 @@ impl Model {
         self.there.store(0, Ordering::Relaxed);
         asymmetric::heavy();
         for count in &self.counts {
-            let section = count.section();
-            while section.is_some() && count.section() == section {
+            assert!(count.await_left(|| {
                 thread::yield_now();
-            }
+                true
+            }));
         }
         // SAFETY: the model checks that nobody else is there.
         self.thing.with_mut(|thing| unsafe { *thing = false });
