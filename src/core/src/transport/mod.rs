@@ -22,6 +22,9 @@
 //!   buffer of the peer. A message for which there is no receive waits without end, and its
 //!   connection stands.
 //! * The last bytes of a transfer become visible last, because programs poll them.
+//! * The core checks the memory of its own side alone. The transport sees to it that a peer reaches a region or a window
+//!   only within its range, with its rights, and over a queue pair of its zone; a request that the peer's memory does not
+//!   admit changes nothing there, and the connection fails.
 //! * A queue pair ends once. Its end is reported by exactly one of [`EndpointSink::failed`], an
 //!   [`EndpointSink::connection`] other than established, and [`Closing::Done`]; by then the transport
 //!   has released all its buffers, and reports nothing more of it.
