@@ -114,7 +114,8 @@ impl<T: Transport> Endpoint<T> {
                 let transport = &self.ia.transport;
                 let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
                 let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-                let at_once = section.as_ref().and_then(|section| {
+                // The section ends here: the transport may take locks for any other post.
+                let at_once = section.and_then(|section| {
                     let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                     let live = section.keeps();
                     transport.post_at_once(qp, tx, ShortSend { segment, live, solicited, fence, signalled })
@@ -127,7 +128,6 @@ impl<T: Transport> Endpoint<T> {
                         transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
                     }
                 };
-                drop(section);
                 let ep = self.header.handle();
                 let work = Work::Transfer(transfer, len);
                 let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
@@ -328,19 +328,19 @@ impl<T: Transport> Evd<T> {
     /// [`crate::error::Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     #[inline(always)]
     pub fn take<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
-        if let Some((result, _)) = self.take_completion(transfer) {
+        if let Some((result, _)) = self.take_completion(false, transfer) {
             return Ok(result);
         }
         cold_path();
         self.take_any().map(other)
     }
 
-    /// Takes the oldest event if it is the end of a transfer and a wait for one event would end with it at once: shows it to
-    /// `transfer` and returns the number of events that remain.
+    /// Takes the oldest event if it is the end of a transfer and no thread waits: shows it to `transfer` and returns the number
+    /// of events that remain. With `waiting` it is for a wait for one event, which an EVD that is not waitable refuses.
     #[inline(always)]
-    pub fn take_completion<R>(&self, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
+    pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
-        if !queue.waitable || queue.wait.is_some() {
+        if (waiting && !queue.waitable) || queue.wait.is_some() {
             return None;
         }
         // Nothing is left in it that needs a drop.

@@ -75,6 +75,9 @@ impl Qp {
         let now = Instant::now();
         let (since, quiet) = {
             let mut state = self.state.lock();
+            if state.phase == QpPhase::Dead {
+                return true;
+            }
             let completions = self.completions.load(Ordering::Acquire);
             if state.seen != completions || state.quiet.is_none() {
                 state.seen = completions;
