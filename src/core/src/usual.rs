@@ -114,15 +114,19 @@ impl<T: Transport> Endpoint<T> {
                 let transport = &self.ia.transport;
                 let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
                 let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-                // The section ends here: the transport may take locks for any other post.
-                let at_once = section.and_then(|section| {
+                let at_once = section.as_ref().and_then(|section| {
                     let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                     let live = section.keeps();
                     transport.post_at_once(qp, tx, ShortSend { segment, live, solicited, fence, signalled })
                 });
                 let handed = match at_once {
-                    Some(mark) => Handed::under_way(mark),
+                    Some(mark) => {
+                        drop(section);
+                        Handed::under_way(mark)
+                    }
                     None => {
+                        // The transport may take locks for any other post.
+                        drop(section);
                         let operation = operation(transfer, remote, completion);
                         let segments = &[segment];
                         transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?

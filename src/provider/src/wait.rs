@@ -192,8 +192,8 @@ impl<F: Face> Blocking for EvdWait<F> {
 extern "C" fn take_ready<F: Face>(evd: DAT_EVD_HANDLE, event: OutPtr<Event<F>>, more: OutPtr<DAT_COUNT>) -> DAT_RETURN {
     let body = move |taken_from: &Evd<F::Transport>| {
         let (event, more) = (event.required(4)?, more.required(5)?);
-        let left =
-            taken_from.take_completion(true, |completion| F::Version::completion(event, Handle(evd.addr()), completion));
+        let left = taken_from
+            .take_completion(true, |completion| F::Version::completion(event, Handle(evd.addr()), completion));
         let ((), left) = left.ok_or(Fault::Core(Error::QueueEmpty))?;
         more.write(count(left));
         Ok(())
