@@ -43,10 +43,10 @@ pub trait SegmentList {
     /// The segment `at`, which is less than the number of segments.
     fn segment(&self, at: usize) -> LocalSegment;
 
-    /// Whether there is one segment.
+    /// Whether there is exactly one segment, and [`SegmentList::segment`] can read it.
     fn is_single(&self) -> bool;
 
-    /// Whether the number and the place of the segments are valid, which they are if there is one.
+    /// Checks the number and the place of the segments. Both are valid if [`SegmentList::is_single`].
     ///
     /// # Errors
     /// [`Arg::SegmentCount`], [`Arg::Segments`].
@@ -145,8 +145,8 @@ const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
 const FIRST_CHUNK: usize = 2048;
 const CHUNKS: usize = 9;
 
-/// Regions by context. Look-ups take no lock: rows never move, and a row that changes
-/// under a reader is noticed by its context.
+/// Regions by context. Look-ups take no lock: rows never move, and a row that changes under a reader is noticed by its
+/// context.
 pub struct LmrTable {
     chunks: [AtomicPtr<Row>; CHUNKS],
     /// The number of regions that were removed.
@@ -365,8 +365,8 @@ impl LmrTable {
         Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
-    /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number than
-    /// its address, or it is refused.
+    /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number
+    /// than its address, or it is refused.
     #[cold]
     #[inline(never)]
     fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {
@@ -378,6 +378,7 @@ impl LmrTable {
         if !region.rights.intersects(enough) {
             return Err(Error::PrivilegesViolation(access));
         }
+        // If bytes are counted by their addresses, the range is all that is left for which the row can have refused.
         if region.origin == 0 || !within(segment, &region) {
             return Err(Error::InvalidParameter(Arg::Segments));
         }

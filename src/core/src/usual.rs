@@ -122,8 +122,13 @@ impl<T: Transport> Endpoint<T> {
                 });
                 drop(section);
                 let handed = match at_once {
-                    Some(mark) => Handed::under_way(mark),
+                    Some(mark) => {
+                        drop(section);
+                        Handed::under_way(mark)
+                    }
                     None => {
+                        // The transport may take locks for any other post.
+                        drop(section);
                         let operation = operation(transfer, remote, completion);
                         let segments = &[segment];
                         transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
@@ -331,19 +336,19 @@ impl<T: Transport> Evd<T> {
     /// [`crate::error::Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     #[inline(always)]
     pub fn take<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
-        if let Some((result, _)) = self.take_completion(transfer) {
+        if let Some((result, _)) = self.take_completion(false, transfer) {
             return Ok(result);
         }
         cold_path();
         self.take_any().map(other)
     }
 
-    /// Takes the oldest event if it is the end of a transfer and a wait for one event would end with it at once: shows it to
-    /// `transfer` and returns the number of events that remain.
+    /// Takes the oldest event if it is the end of a transfer and no thread waits: shows it to `transfer` and returns the number
+    /// of events that remain. With `waiting` it is for a wait for one event, which an EVD that is not waitable refuses.
     #[inline(always)]
-    pub fn take_completion<R>(&self, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
+    pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
-        if !queue.waitable || queue.wait.is_some() {
+        if (waiting && !queue.waitable) || queue.wait.is_some() {
             return None;
         }
         // Nothing is left in it that needs a drop.

@@ -129,9 +129,9 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     code
 }
 
-/// Runs the body of a fast call and gives its return code: of a post, a dequeue or a short query. The body neither allocates nor panics. If it panicked
-/// anyway, the process would end, because no frame here catches. The thread cannot be cancelled meanwhile: the body may drop
-/// the last reference to an object.
+/// Runs the body of a fast call, which is a post, a dequeue or a short query, and gives its return code. The body neither
+/// allocates nor panics. If it panicked anyway, the process would end, because no frame here catches. The thread cannot be
+/// cancelled meanwhile: the body may drop the last reference to an object.
 pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }

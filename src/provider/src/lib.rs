@@ -5,9 +5,9 @@
 //! type of its own.
 //!
 //! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
-//! of the object that the call is about. The list of calls, `for_each_call!` of the crate with the types of a version, says what
-//! each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the core, calls it, and turns the
-//! result back.
+//! of the object that the call is about. The list of calls, `for_each_call!` of the crate with the types of a version,
+//! says what each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the
+//! core, calls it, and turns the result back.
 //!
 //! A slot that has the same parameters in every version stands here, once, for any [`Face`]: the trait [`Version`] has the
 //! structures, masks and lists of flags in which the versions differ. Where these differ in the type

@@ -2,10 +2,11 @@
 //!
 //! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an exception of another language
 //! passed through. Rust allows that for frames that own nothing with a destructor. So the frames that are on the stack
-//! during the sleep, [`dat_evd_wait`], `wait_for_events`, [`dat_cno_wait`], `block`, `sleep_on` and what that calls, have plain data alone; everything else happens
-//! in *steps*, which return before the sleep, catch panics and cannot be cancelled. The core holds the state of a wait
-//! meanwhile. If the thread is unwound, libc calls `abandon` before anything of the program runs, which drops that state: a
-//! cleanup handler of the program finds no wait of its thread, and neither does any other thread.
+//! during the sleep, [`dat_evd_wait`], `wait_for_events`, [`dat_cno_wait`], `block`, `sleep_on` and what that calls, have
+//! plain data alone; everything else happens in *steps*, which return before the sleep, catch panics and cannot be
+//! cancelled. The core holds the state of a wait meanwhile. If the thread is unwound, libc calls `abandon` before
+//! anything of the program runs, which drops that state: a cleanup handler of the program finds no wait of its thread,
+//! and neither does any other thread.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -191,8 +192,8 @@ impl<F: Face> Blocking for EvdWait<F> {
 extern "C" fn take_ready<F: Face>(evd: DAT_EVD_HANDLE, event: OutPtr<Event<F>>, more: OutPtr<DAT_COUNT>) -> DAT_RETURN {
     let body = move |taken_from: &Evd<F::Transport>| {
         let (event, more) = (event.required(4)?, more.required(5)?);
-        let left =
-            taken_from.take_completion(|completion| F::Version::completion(event, Handle(evd.addr()), completion));
+        let left = taken_from
+            .take_completion(true, |completion| F::Version::completion(event, Handle(evd.addr()), completion));
         let ((), left) = left.ok_or(Fault::Core(Error::QueueEmpty))?;
         more.write(count(left));
         Ok(())

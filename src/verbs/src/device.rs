@@ -58,7 +58,7 @@ pub struct Work {
     pub refused: VecDeque<Arc<Qp>>,
     /// Queue pairs with requests that wait for those before them, on a device that may forget them.
     pub fenced: VecDeque<Weak<Qp>>,
-    /// Attempts at connections, with the times when they end. They may end before.
+    /// Attempts at connections, each due when its time is up. It may have ended by then.
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
@@ -95,7 +95,7 @@ pub struct Device {
     /// The field comes before the bell, as it must.
     _note: NotInherited,
     pub(crate) bell: EventFd,
-    /// Reports the removal of the device, however few other identifiers there are.
+    /// Reports the removal of the device even while there is no connection.
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
     pub(crate) context: Arc<Context>,

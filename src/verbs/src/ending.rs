@@ -20,7 +20,7 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair of Soft-RoCE on a shared queue counts as drained: the device does
 /// not report the last buffer that it takes.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// The longest that other devices may take to report that.
+/// The longest that any other device may take to report the last buffer of a shared queue.
 const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// Time without a completion after which the queue pairs of a device that is gone count as drained.
 const GONE_QUIET: Duration = Duration::from_millis(200);
@@ -75,6 +75,9 @@ impl Qp {
         let now = Instant::now();
         let (since, quiet) = {
             let mut state = self.state.lock();
+            if state.phase == QpPhase::Dead {
+                return true;
+            }
             let completions = self.completions.load(Ordering::Acquire);
             if state.seen != completions || state.quiet.is_none() {
                 state.seen = completions;

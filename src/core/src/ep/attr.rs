@@ -12,7 +12,7 @@ use crate::transport::AdapterAttributes;
 /// A high watermark on the receive buffers of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watermark {
-    /// The watermark of an endpoint for which none was set: never passed.
+    /// That of a new endpoint whose attributes ask for the default: never passed.
     Default,
     /// Passed when the endpoint has more buffers than this.
     At(usize),

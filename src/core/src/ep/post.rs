@@ -1,6 +1,9 @@
 //! Posting requests.
 //!
-//! The usual post is in `usual`; what is posted here goes through a list of checked segments.
+//! The usual post is in `usual`; what is posted here goes through a list of checked segments. What is wrong with a
+//! transfer sends it here too, so `post_any` is the one place that refuses it: [`SegmentList::check`] looks at the list,
+//! `Requests::zone_for` at state, flags and number of segments, [`check_all`](crate::LmrTable::check_all) at the memory,
+//! `length` in `requests` at the lengths, `make_room` at the queue.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};

@@ -13,8 +13,8 @@
 //!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions, but must not take those locks
 //!   inside [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
 //! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held,
-//!   which is to lock the endpoint's requests: until it unlocks them, it calls no other method of this sink, takes none of the locks under which it
-//!   reports, and waits for no thread that has one;
+//!   which is to lock the endpoint's requests: until it unlocks them, it calls no other method of this sink, takes none of
+//!   the locks under which it reports, and waits for no thread that has one;
 //! * must hold no lock at all when it calls any other method of a sink.
 //!
 //! # Promises that no signature shows
@@ -22,6 +22,9 @@
 //!   buffer of the peer. A message for which there is no receive waits without end, and its
 //!   connection stands.
 //! * The last bytes of a transfer become visible last, because programs poll them.
+//! * The core checks the memory of its own side alone. The transport sees to it that a peer reaches a region or a window
+//!   only within its range, with its rights, and over a queue pair of its zone; a request that the peer's memory does not
+//!   admit changes nothing there, and the connection fails.
 //! * A queue pair ends once. Its end is reported by exactly one of [`EndpointSink::failed`], an
 //!   [`EndpointSink::connection`] other than established, and [`Closing::Done`]; by then the transport
 //!   has released all its buffers, and reports nothing more of it.
@@ -288,8 +291,8 @@ pub trait Hooks: Parts {
         Ok(())
     }
 
-    /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the endpoint
-    /// locked, before one is posted. A transport that cannot know says yes.
+    /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the
+    /// endpoint locked, before one is posted. A transport that cannot know says yes.
     fn takes_extended(&self, _qp: &Self::Qp) -> bool {
         true
     }
@@ -357,7 +360,7 @@ pub trait Transport: Hooks {
     /// [`crate::Error::ModelNotSupported`] for such numbers that the transport does not offer.
     fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region>;
 
-    /// Makes an unbound window.
+    /// Makes an unbound window. Only with [`AdapterAttributes::rmr`].
     ///
     /// # Errors
     /// [`crate::Error::ModelNotSupported`] for a scope that the transport does not offer.
@@ -377,7 +380,7 @@ pub trait Transport: Hooks {
     /// Undoes [`Transport::arm`]; `armed` is what it returned, and `requests` what it was called with.
     fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
 
-    /// Makes a shared receive queue for at least `depth` receives of `segments` each.
+    /// Makes a shared receive queue for at least `depth` receives of `segments` each. Only with [`AdapterAttributes::srq`].
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
     /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
@@ -389,7 +392,8 @@ pub trait Transport: Hooks {
 
     /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`],
     /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread
-    /// polls and even if fewer are left already. 0 asks for none. The core calls this without holding any lock that a report takes.
+    /// polls and even if fewer are left already. 0 asks for none. The core calls this without holding any lock that a
+    /// report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Makes a queue pair, unconnected, and its sending direction.

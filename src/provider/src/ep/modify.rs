@@ -92,14 +92,17 @@ pub mod given {
 
     /// The named attributes of the provider, which are the counters: they are reported or not, as the number of elements or
     /// the list says. One of both is there. Elements are looked at if both are; a list alone is known by its address.
-    pub fn counters<F: Face>(
+    ///
+    /// # Safety
+    /// If both are there, the list is NULL or has as many elements as the number says.
+    pub unsafe fn counters<F: Face>(
         ep: &Endpoint<F::Transport>,
         count: Option<DAT_COUNT>,
         list: Option<*mut DAT_NAMED_ATTR>,
     ) -> Given<F> {
         let reported = match (count, list) {
             (Some(0), _) => Some(false),
-            // SAFETY: a program that names number and list promises as many elements.
+            // SAFETY: the caller's promise.
             (Some(count), Some(list)) => unsafe { counted::are_of_endpoint(count, list) }.then_some(true),
             (Some(count), None) => (count == counted::NUMBER_OF_ENDPOINT).then_some(true),
             (None, list) => match list? {
@@ -185,11 +188,12 @@ macro_rules! ep_fields {
                     named!(DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, ep_transport_specific_count),
                     read_field!(param, ep_attr.ep_transport_specific),
                 ),
-                Field::ProviderSpecificCount | Field::ProviderSpecific => given::counters::<F>(
-                    ep,
-                    named!(DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, ep_provider_specific_count),
-                    named!(DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, ep_provider_specific),
-                ),
+                Field::ProviderSpecificCount | Field::ProviderSpecific => {
+                    let count = named!(DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, ep_provider_specific_count);
+                    let list = named!(DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, ep_provider_specific);
+                    // SAFETY: a program that names number and list promises as many elements.
+                    unsafe { given::counters::<F>(ep, count, list) }
+                }
                 Field::Comm => comm(param).map(Value::Comm),
                 _ => None,
             };

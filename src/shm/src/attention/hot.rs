@@ -152,7 +152,7 @@ struct Guess {
 }
 
 impl Guess {
-    /// A record has come; `alone` says that no other connection had one since the last one.
+    /// A record has come; `alone` says that no other connection had one since the last one of this connection.
     #[inline]
     fn on_record(&mut self, alone: bool) {
         self.patience = if alone { (2 * self.polls + 2).min(PATIENCE) } else { 0 };
@@ -285,7 +285,8 @@ impl Hot {
                 Look::Records => {
                     any = true;
                     *records = records.wrapping_add(1);
-                    // A connection that copies gets only its share of a round, so the others have their turn in the same round.
+                    // A connection that copies gets only its share of a round, so the others have their turn in the same
+                    // round.
                     if one && !home.rounds.are_copying() {
                         self.next = at + 1;
                         break;

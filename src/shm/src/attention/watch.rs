@@ -30,7 +30,7 @@ const OFTEN_COPYING: Duration = Duration::from_millis(1);
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Not before it is rung, or because a wait watches for itself.
+    /// Not before it is rung. A wait may watch for itself meanwhile.
     Asleep,
     /// At once.
     Awake,

@@ -431,7 +431,10 @@ impl Tx {
             }
             self.outlet.known().is_some_and(|known| end.is_told(known))
         });
-        self.harvest(end, told, &mut report);
+        // A peer that breaks the rules is what the connection fails for, whatever else has failed.
+        if report.fatal.is_none() {
+            self.harvest(end, told, &mut report);
+        }
         if report.fatal.is_none() {
             if !self.answers.is_empty() {
                 match self.answers.progress(end, &mut Budget::turn()) {

@@ -135,7 +135,7 @@ impl Link {
         &self.pair
     }
 
-    /// The socket to the peer.
+    /// The socket to the peer; `None` if that is this process itself.
     pub fn socket(&self) -> Option<&Arc<Socket>> {
         self.socket.as_ref()
     }

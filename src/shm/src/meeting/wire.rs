@@ -22,8 +22,8 @@ pub struct Probe {
     pub value: u64,
 }
 
-/// Names one attempt at a connection: the end that began it, its place in the shared memory,
-/// and a number that is not used again on the link.
+/// Names one attempt at a connection: the end that began it, its place in the shared memory, and a number that is not
+/// used again on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     /// Side of the active end.

@@ -125,11 +125,11 @@ macro_rules! ep_calls {
             /// |---|---|
             /// | `DAT_SUCCESS` | all parameters that the mask names have their new values; with a mask of 0, nothing was to do |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the state is right and a value is invalid or not supported, invalid handles included; or `max_recv_dtos` is below the number of receives that are posted, or `max_recv_iov` below the segments of one of them; or receives are posted and their dispatcher would be null; or `max_recv_dtos` or `max_request_dtos` is above 0 and its dispatcher would be null, except in `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING`; or the endpoint has a shared receive queue and `max_recv_dtos` or `max_recv_iov` is named |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL and the mask is not 0 |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the mask has a bit that names no parameter (0x800 and everything above 0x7FFFFFFF are such), or names one that can never be changed: P in the table of parameters and states. This is so in every state |
             /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | a parameter that the mask names cannot be changed in this state: S in the table |
             /// | `DAT_INVALID_STATE` | `recv_completion_flags` is named and a receive is posted |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL and the mask is not 0 |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the state is right and a value is invalid or not supported, invalid handles included; or `max_recv_dtos` is below the number of receives that are posted, or `max_recv_iov` below the segments of one of them; or receives are posted and their dispatcher would be null; or `max_recv_dtos` or `max_request_dtos` is above 0 and its dispatcher would be null, except in `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING`; or the endpoint has a shared receive queue and `max_recv_dtos` or `max_recv_iov` is named |
             /// | `DAT_COMM_NOT_SUPPORTED` | 2.0: a kind of communication that the provider lacks |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory for as many receives or requests as asked for |
             ///

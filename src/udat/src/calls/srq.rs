@@ -21,9 +21,11 @@ macro_rules! srq_calls {
             /// | `DAT_SUCCESS` | the queue exists |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
             /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `srq_attr` is NULL, `max_recv_dtos` or `max_recv_iov` is 0, negative or above the limit of the adapter, or `low_watermark` is not `DAT_SRQ_LW_DEFAULT` |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `srq_attr` is NULL |
             /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `srq_handle` is NULL |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `low_watermark` is not `DAT_SRQ_LW_DEFAULT`, or `max_recv_dtos` or `max_recv_iov` is negative |
             /// | `DAT_MODEL_NOT_SUPPORTED` | the adapter has no shared receive queues; see `srq_supported` of dat_ia_query |
+            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `max_recv_dtos` or `max_recv_iov` is 0 or above the limit of the adapter |
             /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_SRQ` | out of memory, or the adapter has `max_srqs` queues already |
             ///
             /// The arguments are checked in the order of this list, and after a failure nothing has been created.
