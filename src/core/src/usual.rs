@@ -120,15 +120,11 @@ impl<T: Transport> Endpoint<T> {
                     let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                     transport.post_at_once(qp, tx, ShortSend { segment, solicited, fence, signalled })
                 });
+                // The transport may take locks for any other post.
                 drop(section);
                 let handed = match at_once {
-                    Some(mark) => {
-                        drop(section);
-                        Handed::under_way(mark)
-                    }
+                    Some(mark) => Handed::under_way(mark),
                     None => {
-                        // The transport may take locks for any other post.
-                        drop(section);
                         let operation = operation(transfer, remote, completion);
                         let segments = &[segment];
                         transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
