@@ -56,35 +56,6 @@ pub enum CloseReason {
     Answer,
 }
 
-/// A message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Message {
-    /// First message of the process that connected; with the shared memory of the pair, its published
-    /// memory, and its alarm.
-    Hello { version: u32, name: String, probe: Probe },
-    /// Answer to [`Message::Hello`]; with published memory and alarm.
-    Welcome { name: String, probe: Probe, reads: bool },
-    /// Answer to [`Message::Hello`] of a process to which this one is connecting.
-    UseMine,
-    /// In the place of an answer to [`Message::Hello`], which the sender has not read: it has no room for one more
-    /// process that has said nothing yet. The receiver is to connect once more, a little later.
-    Again,
-    /// Wakes the thread that reads it, and says nothing else.
-    Ring,
-    /// True if the sender can read the receiver's memory.
-    Reads(bool),
-    /// A connection request.
-    Request { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> },
-    /// The request was accepted.
-    Accept { conn: ConnId, end: EndInfo, private_data: Vec<u8> },
-    /// The request was refused; with `consumer` set, by the program, which alone says anything.
-    Reject { conn: ConnId, consumer: bool, private_data: Vec<u8> },
-    /// The active end has seen the acceptance.
-    Ready { conn: ConnId },
-    /// The sender has disconnected; with `to_active` set, this is for the active end.
-    Close { conn: ConnId, to_active: bool, reason: CloseReason },
-}
-
 /// The packet of [`Message::Ring`].
 pub const RING: u8 = 10;
 
@@ -103,183 +74,176 @@ const STATUS: [Status; 12] = [
     Status::RmrOperation,
 ];
 
-struct Writer(Vec<u8>);
+/// A field of a packet.
+trait Field: Sized {
+    /// Appends it to a packet.
+    fn put(&self, packet: &mut Vec<u8>);
+    /// Takes it off the beginning of a packet; `None` if it is not there.
+    fn take(packet: &mut &[u8]) -> Option<Self>;
+}
 
-impl Writer {
-    fn new(kind: u8) -> Self {
-        #[expect(clippy::disallowed_methods, reason = "a packet is sent or queued at once")]
-        let mut packet = Vec::with_capacity(64);
-        packet.push(kind);
-        Writer(packet)
+macro_rules! numbers {
+    ($($number:ty)*) => {
+        $(impl Field for $number {
+            fn put(&self, packet: &mut Vec<u8>) {
+                packet.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn take(packet: &mut &[u8]) -> Option<Self> {
+                let (bytes, rest) = packet.split_first_chunk()?;
+                *packet = rest;
+                Some(Self::from_le_bytes(*bytes))
+            }
+        })*
+    };
+}
+
+numbers!(u8 u32 u64);
+
+impl Field for bool {
+    fn put(&self, packet: &mut Vec<u8>) {
+        packet.push((*self).into());
     }
 
-    fn u8(mut self, value: u8) -> Self {
-        self.0.push(value);
-        self
-    }
-
-    fn u32(mut self, value: u32) -> Self {
-        self.0.extend_from_slice(&value.to_le_bytes());
-        self
-    }
-
-    fn u64(mut self, value: u64) -> Self {
-        self.0.extend_from_slice(&value.to_le_bytes());
-        self
-    }
-
-    fn bytes(self, bytes: &[u8]) -> Self {
-        let mut with_len = self.u32(bytes.len() as u32);
-        with_len.0.extend_from_slice(bytes);
-        with_len
-    }
-
-    fn conn(self, conn: &ConnId) -> Self {
-        self.u8(conn.active).u32(conn.index).u64(conn.attempt)
-    }
-
-    fn end(self, end: &EndInfo) -> Self {
-        self.u32(end.zone).u64(end.port).u8(end.extended.into())
-    }
-
-    fn probe(self, probe: &Probe) -> Self {
-        self.u64(probe.addr).u64(probe.value)
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        let byte = u8::take(packet)?;
+        (byte < 2).then_some(byte == 1)
     }
 }
 
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (head, tail) = self.0.split_at_checked(len)?;
-        self.0 = tail;
-        Some(head)
+impl Field for Vec<u8> {
+    fn put(&self, packet: &mut Vec<u8>) {
+        (self.len() as u32).put(packet);
+        packet.extend_from_slice(self);
     }
 
-    fn u8(&mut self) -> Option<u8> {
-        Some(self.take(1)?[0])
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        let len = u32::take(packet)? as usize;
+        let (bytes, rest) = packet.split_at_checked(len).filter(|_| len <= MAX_PRIVATE_DATA)?;
+        *packet = rest;
+        Some(bytes.to_vec())
+    }
+}
+
+impl Field for String {
+    fn put(&self, packet: &mut Vec<u8>) {
+        self.as_bytes().to_vec().put(packet);
     }
 
-    fn flag(&mut self) -> Option<bool> {
-        match self.u8()? {
-            0 => Some(false),
-            1 => Some(true),
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        String::from_utf8(Vec::take(packet)?).ok()
+    }
+}
+
+impl Field for CloseReason {
+    fn put(&self, packet: &mut Vec<u8>) {
+        packet.extend(match self {
+            CloseReason::Disconnected => [0, 0],
+            CloseReason::Broken(None) => [1, 0],
+            CloseReason::Broken(Some(status)) => {
+                [2, STATUS.iter().position(|known| known == status).unwrap_or(1) as u8]
+            }
+            CloseReason::Answer => [3, 0],
+        });
+    }
+
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        match (u8::take(packet)?, u8::take(packet)?) {
+            (0, 0) => Some(CloseReason::Disconnected),
+            (1, 0) => Some(CloseReason::Broken(None)),
+            (2, status) => Some(CloseReason::Broken(Some(*STATUS.get(usize::from(status))?))),
+            (3, 0) => Some(CloseReason::Answer),
             _ => None,
         }
     }
-
-    fn u32(&mut self) -> Option<u32> {
-        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
-    }
-
-    fn u64(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
-
-    fn bytes(&mut self, most: usize) -> Option<&'a [u8]> {
-        let len = self.u32()? as usize;
-        if len > most {
-            return None;
-        }
-        self.take(len)
-    }
-
-    fn name(&mut self) -> Option<String> {
-        String::from_utf8(self.bytes(64)?.to_vec()).ok()
-    }
-
-    fn conn(&mut self) -> Option<ConnId> {
-        let conn = ConnId { active: self.u8()?, index: self.u32()?, attempt: self.u64()? };
-        (conn.active < 2).then_some(conn)
-    }
-
-    fn end(&mut self) -> Option<EndInfo> {
-        Some(EndInfo { zone: self.u32()?, port: self.u64()?, extended: self.flag()? })
-    }
-
-    fn probe(&mut self) -> Option<Probe> {
-        Some(Probe { addr: self.u64()?, value: self.u64()? })
-    }
 }
 
-impl Message {
-    /// Writes the packet.
-    pub fn encode(&self) -> Vec<u8> {
-        match self {
-            Message::Hello { version, name, probe } => Writer::new(1).u32(*version).bytes(name.as_bytes()).probe(probe),
-            Message::Welcome { name, probe, reads } => {
-                Writer::new(2).bytes(name.as_bytes()).probe(probe).u8((*reads).into())
+/// Structures whose fields follow one another, and what has to be so of them.
+macro_rules! structures {
+    ($($type:ident { $($field:ident),* } $(if $check:expr)?;)*) => {
+        $(impl Field for $type {
+            fn put(&self, packet: &mut Vec<u8>) {
+                $(self.$field.put(packet);)*
             }
-            Message::UseMine => Writer::new(3),
-            Message::Reads(reads) => Writer::new(4).u8((*reads).into()),
-            Message::Request { conn, qualifier, end, private_data } => {
-                Writer::new(5).conn(conn).u64(*qualifier).end(end).bytes(private_data)
-            }
-            Message::Accept { conn, end, private_data } => Writer::new(6).conn(conn).end(end).bytes(private_data),
-            Message::Reject { conn, consumer, private_data } => {
-                Writer::new(7).conn(conn).u8((*consumer).into()).bytes(private_data)
-            }
-            Message::Ready { conn } => Writer::new(8).conn(conn),
-            Message::Close { conn, to_active, reason } => {
-                let (how, status) = match reason {
-                    CloseReason::Disconnected => (0, 0),
-                    CloseReason::Broken(None) => (1, 0),
-                    CloseReason::Broken(Some(status)) => {
-                        (2, STATUS.iter().position(|known| known == status).unwrap_or(1) as u8)
-                    }
-                    CloseReason::Answer => (3, 0),
-                };
-                Writer::new(9).conn(conn).u8((*to_active).into()).u8(how).u8(status)
-            }
-            Message::Ring => Writer::new(RING),
-            Message::Again => Writer::new(11),
-        }
-        .0
-    }
 
-    /// Reads a packet; `None` if it is not one.
-    pub fn decode(packet: &[u8]) -> Option<Message> {
-        let mut reader = Reader(packet);
-        let message = match reader.u8()? {
-            1 => Message::Hello { version: reader.u32()?, name: reader.name()?, probe: reader.probe()? },
-            2 => Message::Welcome { name: reader.name()?, probe: reader.probe()?, reads: reader.flag()? },
-            3 => Message::UseMine,
-            4 => Message::Reads(reader.flag()?),
-            5 => Message::Request {
-                conn: reader.conn()?,
-                qualifier: reader.u64()?,
-                end: reader.end()?,
-                private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
-            },
-            6 => Message::Accept {
-                conn: reader.conn()?,
-                end: reader.end()?,
-                private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
-            },
-            7 => Message::Reject {
-                conn: reader.conn()?,
-                consumer: reader.flag()?,
-                private_data: reader.bytes(MAX_PRIVATE_DATA)?.to_vec(),
-            },
-            8 => Message::Ready { conn: reader.conn()? },
-            9 => {
-                let conn = reader.conn()?;
-                let to_active = reader.flag()?;
-                let reason = match (reader.u8()?, reader.u8()?) {
-                    (0, 0) => CloseReason::Disconnected,
-                    (1, 0) => CloseReason::Broken(None),
-                    (2, status) => CloseReason::Broken(Some(*STATUS.get(usize::from(status))?)),
-                    (3, 0) => CloseReason::Answer,
+            fn take(packet: &mut &[u8]) -> Option<Self> {
+                Some($type { $($field: Field::take(packet)?),* })$(.filter($check))?
+            }
+        })*
+    };
+}
+
+structures! {
+    Probe { addr, value };
+    ConnId { active, index, attempt } if |conn| conn.active < 2;
+    EndInfo { zone, port, extended };
+}
+
+/// The messages, each behind the kind byte of its packet.
+macro_rules! messages {
+    ($($(#[$doc:meta])* $name:ident = $kind:tt $({ $($field:ident: $type:ty),* })? $(($value:ident: $of:ty))?;)*) => {
+        /// A message.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Message {
+            $($(#[$doc])* $name $({ $($field: $type),* })? $(($of))?,)*
+        }
+
+        impl Message {
+            /// Writes the packet.
+            pub fn encode(&self) -> Vec<u8> {
+                #[expect(clippy::disallowed_methods, reason = "a packet is sent or queued at once")]
+                let mut packet = Vec::with_capacity(64);
+                match self {
+                    $(Message::$name $({ $($field),* })? $(($value))? => {
+                        packet.push($kind);
+                        $($($field.put(&mut packet);)*)?
+                        $($value.put(&mut packet);)?
+                    })*
+                }
+                packet
+            }
+
+            /// Reads a packet; `None` if it is not one.
+            pub fn decode(mut packet: &[u8]) -> Option<Message> {
+                let message = match u8::take(&mut packet)? {
+                    $($kind => {
+                        $($(let $field = Field::take(&mut packet)?;)*)?
+                        $(let $value = Field::take(&mut packet)?;)?
+                        Message::$name $({ $($field),* })? $(($value))?
+                    })*
                     _ => return None,
                 };
-                Message::Close { conn, to_active, reason }
+                packet.is_empty().then_some(message)
             }
-            RING => Message::Ring,
-            11 => Message::Again,
-            _ => return None,
-        };
-        reader.0.is_empty().then_some(message)
-    }
+        }
+    };
+}
+
+messages! {
+    /// First message of the process that connected; with the shared memory of the pair, its published
+    /// memory, and its alarm.
+    Hello = 1 { version: u32, name: String, probe: Probe };
+    /// Answer to [`Message::Hello`]; with published memory and alarm.
+    Welcome = 2 { name: String, probe: Probe, reads: bool };
+    /// Answer to [`Message::Hello`] of a process to which this one is connecting.
+    UseMine = 3;
+    /// In the place of an answer to [`Message::Hello`], which the sender has not read: it has no room for one more
+    /// process that has said nothing yet. The receiver is to connect once more, a little later.
+    Again = 11;
+    /// Wakes the thread that reads it, and says nothing else.
+    Ring = RING;
+    /// True if the sender can read the receiver's memory.
+    Reads = 4(reads: bool);
+    /// A connection request.
+    Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
+    /// The request was accepted.
+    Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
+    /// The request was refused; with `consumer` set, by the program, which alone says anything.
+    Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };
+    /// The active end has seen the acceptance.
+    Ready = 8 { conn: ConnId };
+    /// The sender has disconnected; with `to_active` set, this is for the active end.
+    Close = 9 { conn: ConnId, to_active: bool, reason: CloseReason };
 }
 
 #[cfg(test)]
