@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use dat_core::{Change, Rights};
+use rustix::io::Errno;
 
 use crate::home::{Home, Peer as Published};
 use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
-use crate::os::socket::{Recv, Sent, Socket};
+use crate::os::socket::Socket;
 use crate::os::user::{Source, Target};
 use crate::pair::Pair;
 use crate::record;
@@ -370,7 +371,7 @@ pub struct Peer {
 impl Peer {
     /// Connects to the process that is reachable at `socket`, without a word yet.
     pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
-        let socket = Socket::connect(socket).map_err(|error| io::Error::other(format!("{error:?}")))?;
+        let socket = Socket::connect(socket)?;
         let pair = Arc::new(Pair::create(&face.0, Some(0))?);
         Ok(Peer { face: face.0.clone(), pair, socket: Arc::new(socket) })
     }
@@ -406,9 +407,9 @@ impl Peer {
         }
         let fds: Vec<BorrowedFd<'_>> = own.iter().map(AsFd::as_fd).collect();
         match self.socket.send(packet, &fds) {
-            Ok(sent) => Ok(sent == Sent::Done),
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
-            Err(error) => Err(error),
+            Ok(()) => Ok(true),
+            Err(Errno::AGAIN | Errno::PIPE | Errno::INVAL) => Ok(false),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -417,17 +418,18 @@ impl Peer {
     pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
-        match self.socket.recv(&mut packet, &mut fds)? {
-            Recv::Message(len) => {
+        match self.socket.recv(&mut packet, &mut fds) {
+            Ok(0) => Ok(Some(Vec::new())),
+            Ok(len) => {
                 if let Ok(published) = fds.try_into()
                     && let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len])
                 {
-                    self.pair.set_peer(Published::open(published, self.socket.clone())?, probe);
+                    self.pair.set_peer(Published::open(published, self.socket.clone(), probe)?);
                 }
                 Ok(Some(packet[..len].to_vec()))
             }
-            Recv::WouldBlock => Ok(None),
-            Recv::Closed => Ok(Some(Vec::new())),
+            Err(Errno::AGAIN) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -463,7 +465,7 @@ impl Host {
     pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
         let directory = Directory::open(&directory.to_string_lossy())?;
         let reachable = directory.listen()?;
-        let claim = directory.claim(qualifier, &reachable).map_err(|error| io::Error::other(format!("{error:?}")))?;
+        let claim = directory.claim(qualifier, &reachable)?;
         Ok(Host { face: face.0.clone(), reachable, _claim: claim })
     }
 
@@ -477,17 +479,18 @@ impl Host {
         let mut fds = Vec::new();
         // The hello was sent at once, or comes soon.
         let len = loop {
-            match socket.recv(&mut packet, &mut fds)? {
-                Recv::Message(len) => break len,
-                Recv::WouldBlock => std::thread::yield_now(),
-                Recv::Closed => return Ok(None),
+            match socket.recv(&mut packet, &mut fds) {
+                Ok(0) => return Ok(None),
+                Ok(len) => break len,
+                Err(Errno::AGAIN) => std::thread::yield_now(),
+                Err(error) => return Err(error.into()),
             }
         };
         let Some(Message::Hello { probe, .. }) = Message::decode(&packet[..len]) else { return Ok(None) };
         let [memory, published @ ..] = <[OwnedFd; 4]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
         let pair = Arc::new(Pair::open(&self.face, memory, 1)?);
         let socket = Arc::new(socket);
-        pair.set_peer(Published::open(published, socket.clone())?, probe);
+        pair.set_peer(Published::open(published, socket.clone(), probe)?);
         Ok(Some(Peer { face: self.face.clone(), pair, socket }))
     }
 }

@@ -32,7 +32,6 @@ use crate::ready;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
 use crate::transfers::{Own, TABLE, Table};
-use crate::wire::Probe;
 
 mod end;
 
@@ -114,8 +113,6 @@ pub struct Pair {
     /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
-    /// A value in the peer's memory, to find out if this process reaches that.
-    probe: OnceCell<Probe>,
     /// The number of the peer's door as last seen, and one of [`TRIED`] and [`REACHED`].
     door: AtomicU64,
     /// The transfers of this process.
@@ -170,7 +167,6 @@ impl Pair {
             side,
             pid: std::process::id() as i32,
             peer: OnceCell::new(),
-            probe: OnceCell::new(),
             door: AtomicU64::new(0),
             own: Default::default(),
             used: Default::default(),
@@ -224,10 +220,10 @@ impl Pair {
         self.peer.get()
     }
 
-    /// Takes the memory that the peer has published, and its probe; false if there is some already.
-    pub fn set_peer(&self, peer: Peer, probe: Probe) -> bool {
+    /// Takes the memory that the peer has published, unless there is some already.
+    pub fn set_peer(&self, peer: Peer) {
         self.fenced.set(self.home.fences_peers() && peer.fences_peers());
-        self.peer.set(peer).is_ok() && self.probe.set(probe).is_ok()
+        let _ = self.peer.set(peer);
     }
 
     /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
@@ -248,10 +244,9 @@ impl Pair {
             let reached = if known == u64::from(published) | TRIED {
                 false
             } else {
-                let probe = self.probe.get();
                 // Where that cannot be found out, it is as it was with the door before.
                 self.home.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
-                    && probe.is_some_and(|probe| vm::probe(number, probe.addr, probe.value))
+                    && vm::probe(number, peer.probe.addr, peer.probe.value)
             };
             let found = if reached { REACHED } else { TRIED };
             // A door that was changed meanwhile was not found for that reason.

@@ -316,6 +316,8 @@ pub struct Peer {
     alarm: AlarmWord,
     /// The socket of the link, which is the bell of the peer's thread.
     socket: Arc<Socket>,
+    /// A value in the peer's memory, to find out if this process reaches that.
+    pub probe: Probe,
 }
 
 impl Peer {
@@ -323,12 +325,13 @@ impl Peer {
     ///
     /// # Errors
     /// `InvalidData` if they are not what a peer publishes; what the system says.
-    pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>) -> io::Result<Peer> {
+    pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?,
             regions: PeerRegions::open(regions)?,
             alarm: AlarmWord::open(alarm)?,
             socket,
+            probe,
         })
     }
 

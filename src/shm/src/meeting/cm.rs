@@ -1,7 +1,6 @@
 //! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
 //! lock.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
@@ -9,7 +8,7 @@ use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
 use host::memory;
 
 use crate::conn::{Conn, ConnPhase, Report};
-use crate::link::{Link, Unanswered};
+use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
 use crate::regions::Party;
@@ -22,16 +21,10 @@ pub struct Incoming {
     id: ConnId,
     /// The active end.
     theirs: EndInfo,
-    request: Arc<Unanswered>,
     answered: bool,
 }
 
 impl Incoming {
-    /// True if the active end has given up.
-    fn is_stale(&self) -> bool {
-        self.request.stale.load(Ordering::Acquire) || self.link.upgrade().is_none_or(|link| link.pair().is_dead())
-    }
-
     /// Refuses the request; for the program, with private data of at most
     /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes.
     pub fn refuse(mut self, why: Rejection, private_data: &[u8]) {
@@ -63,10 +56,10 @@ impl Incoming {
             node.command(Command::Fail(conn.clone()));
             return;
         }
-        link.answered(self.id);
+        let wanted = link.answered(self.id);
         let private_data = private_data.to_vec();
         link.send(Message::Accept { conn: self.id, end: conn.info(), private_data });
-        if self.is_stale() {
+        if !wanted || link.pair.is_dead() {
             node.command(Command::Fail(conn.clone()));
         }
     }
@@ -112,15 +105,25 @@ pub fn fail_accept(conn: &Arc<Conn>) {
     }
 }
 
+/// Reports that a connection is there, and then what arrives.
+fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
+    conn.report(ConnectionReport::Established(private_data));
+    if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
+        conn.progress();
+    }
+}
+
 /// Handles a message about a connection; false if the peer breaks the protocol.
 pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
-            if conn.index >= MAX_CONNS || (!link.pair().is_local() && conn.active != link.pair().passive_side()) {
+            if conn.index >= MAX_CONNS || (!link.pair.is_local() && conn.active != link.pair.passive_side()) {
                 return false;
             }
-            let Some(request) = link.expect_answer(conn) else { return false };
-            let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, request, answered: false };
+            if !link.expect_answer(conn) {
+                return false;
+            }
+            let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
             // Without memory the request is refused.
             let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
@@ -139,10 +142,7 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
                 // The peer hears of it before the program can end it again. Data that the peer sends from then on
                 // are not reported before the establishment.
                 link.send(Message::Ready { conn: id });
-                conn.report(ConnectionReport::Established(private_data));
-                if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
-                    conn.progress();
-                }
+                establish(&conn, private_data);
             }
             None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
         },
@@ -164,10 +164,7 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
             if let Some(conn) = link.find(1 - id.active, id) {
                 // Nothing that arrives is reported before this.
                 if conn.phase() == ConnPhase::Pending {
-                    conn.report(ConnectionReport::Established(Vec::new()));
-                    if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
-                        conn.progress();
-                    }
+                    establish(&conn, Vec::new());
                 }
             }
         }

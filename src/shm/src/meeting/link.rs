@@ -14,16 +14,17 @@
 //! ended a round, but for [`PATIENCE`] at most. The node's thread makes rounds when no thread calls in (`watch`).
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
+use rustix::io::Errno;
 
 use crate::conn::Conn;
 use crate::node::{Command, Node};
 use crate::os::directory::SocketName;
-use crate::os::socket::{Sent, Socket};
+use crate::os::socket::Socket;
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::regions::Party;
 use crate::wire::{CloseReason, ConnId, Message};
@@ -38,27 +39,23 @@ const OUTBOX: usize = 4 << 20;
 /// Bytes that a message takes apart from its own.
 const PACKET: usize = 64;
 
-/// A connection request of the peer that has no answer yet.
-#[derive(Default)]
-pub struct Unanswered {
-    /// The peer has given up.
-    pub stale: AtomicBool,
-}
-
 /// The ends of connections of one side, by their place.
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
 /// A pair of processes.
 pub struct Link {
     node: Weak<Node>,
-    pair: Arc<Pair>,
+    /// The memory that the processes share.
+    pub pair: Arc<Pair>,
     /// Name of the peer's socket.
     pub name: SocketName,
-    socket: Option<Arc<Socket>>,
+    /// The socket to the peer; `None` if that is this process itself.
+    pub socket: Option<Arc<Socket>>,
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
-    unanswered: Mutex<HashMap<ConnId, Arc<Unanswered>>>,
+    /// Requests of the peer that have no answer yet, and whether the peer has given up on them.
+    unanswered: Mutex<HashMap<ConnId, bool>>,
     /// The highest attempt of the peer.
     last_attempt: AtomicU64,
 }
@@ -94,14 +91,8 @@ struct Places {
     free: VecDeque<u32>,
     used: u32,
     attempts: u64,
-    ends: HashMap<ConnId, Released>,
-}
-
-/// The ends that have released a connection's place.
-#[derive(Default)]
-struct Released {
-    active: bool,
-    passive: bool,
+    /// The connections, and whether the passive and the active end have released the place.
+    ends: HashMap<ConnId, [bool; 2]>,
 }
 
 impl Link {
@@ -130,26 +121,13 @@ impl Link {
         self.node.upgrade()
     }
 
-    /// The memory that the processes share.
-    pub fn pair(&self) -> &Arc<Pair> {
-        &self.pair
-    }
-
-    /// The socket to the peer; `None` if that is this process itself.
-    pub fn socket(&self) -> Option<&Arc<Socket>> {
-        self.socket.as_ref()
-    }
-
-    fn conn(&self, side: u8, index: u32) -> Option<Arc<Conn>> {
-        let conns = self.conns[usize::from(side)].read();
-        conns.get(index as usize)?.as_ref().map(|(_, conn)| conn.clone())
+    fn conn(&self, side: u8, index: u32) -> Option<(ConnId, Arc<Conn>)> {
+        self.conns[usize::from(side)].read().get(index as usize)?.clone()
     }
 
     /// The end of a connection that this process has on `side`.
     pub fn find(&self, side: u8, id: ConnId) -> Option<Arc<Conn>> {
-        let conns = self.conns[usize::from(side)].read();
-        let (known, conn) = conns.get(id.index as usize)?.as_ref()?;
-        (*known == id).then(|| conn.clone())
+        self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
@@ -205,7 +183,7 @@ impl Link {
         };
         places.attempts += 1;
         let id = ConnId { active, index, attempt: places.attempts };
-        places.ends.insert(id, Released::default());
+        places.ends.insert(id, [false; 2]);
         drop(places);
         // Memory that was not used yet is as it should be, and takes no room before it is touched.
         if used {
@@ -218,12 +196,8 @@ impl Link {
     pub fn note_release(&self, id: ConnId, active_end: bool) {
         let mut places = self.places.lock();
         let Some(ends) = places.ends.get_mut(&id) else { return };
-        if active_end {
-            ends.active = true;
-        } else {
-            ends.passive = true;
-        }
-        if ends.active && ends.passive {
+        ends[usize::from(active_end)] = true;
+        if *ends == [true; 2] {
             places.ends.remove(&id);
             places.free.push_back(id.index);
         }
@@ -242,40 +216,34 @@ impl Link {
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
-    /// Notes a request of the peer; `None` if the peer breaks the rules: it gives out places of its own parity, each
+    /// Notes a request of the peer; false if the peer breaks the rules: it gives out places of its own parity, each
     /// to one connection at a time, and numbers its attempts upwards.
-    pub fn expect_answer(&self, id: ConnId) -> Option<Arc<Unanswered>> {
+    pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.pair.is_local() {
             let passive = usize::from(1 - id.active);
             let taken = self.conns[passive].read().get(id.index as usize).is_some_and(Option::is_some);
             let risen = self.last_attempt.fetch_max(id.attempt, Ordering::Relaxed) < id.attempt;
             if id.index % 2 != u32::from(id.active) || taken || !risen {
-                return None;
+                return false;
             }
         }
         let mut unanswered = self.unanswered.lock();
-        if unanswered.keys().any(|known| known.index == id.index && known.active == id.active) {
-            return None;
+        let free = !unanswered.keys().any(|known| known.index == id.index && known.active == id.active);
+        if free {
+            unanswered.insert(id, false);
         }
-        Some(unanswered.entry(id).or_default().clone())
+        free
     }
 
-    /// Notes that a request of the peer has its answer.
-    pub fn answered(&self, id: ConnId) {
-        self.unanswered.lock().remove(&id);
+    /// Notes that a request of the peer has its answer; false if the peer has given up on it.
+    pub fn answered(&self, id: ConnId) -> bool {
+        self.unanswered.lock().remove(&id) == Some(false)
     }
 
     /// Notes that the peer has given up on its request, if that has no answer yet.
     pub fn give_up(&self, id: ConnId) {
-        if let Some(request) = self.unanswered.lock().get(&id) {
-            request.stale.store(true, Ordering::Release);
-        }
-    }
-
-    /// Notes that the peer is gone, and has given up on all its requests.
-    pub fn give_up_all(&self) {
-        for request in self.unanswered.lock().values() {
-            request.stale.store(true, Ordering::Release);
+        if let Some(given_up) = self.unanswered.lock().get_mut(&id) {
+            *given_up = true;
         }
     }
 
@@ -308,9 +276,7 @@ impl Link {
             None => true,
         }
     }
-}
 
-impl Link {
     /// Takes the end on `side` from its place.
     pub fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
@@ -337,10 +303,10 @@ impl Link {
 fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
     while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
-            Ok(Sent::Done) => outbox.pop(),
-            Ok(Sent::WouldBlock) => return false,
+            Ok(()) => outbox.pop(),
+            Err(Errno::AGAIN) => return false,
             // The peer is gone; the socket shows that to the node's thread.
-            Ok(Sent::Closed) | Err(_) => {
+            Err(_) => {
                 outbox.close();
                 return true;
             }

@@ -1,6 +1,7 @@
 //! This process as its peers see it: its name, its links, its service points and its one thread.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::Shm;
 use crate::conn::{Conn, Ending};
 use crate::home::Home;
 use crate::link::{Link, Links};
-use crate::os::directory::{ANY, Claim, ClaimError, Directory, Reachable, SocketName};
+use crate::os::directory::{ANY, Claim, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
 use crate::wire::{Message, Probe};
@@ -55,7 +56,7 @@ pub enum Command {
 /// This process in one directory.
 pub struct Node {
     /// The directory where processes meet.
-    pub directory: Directory,
+    pub directory: Arc<Directory>,
     /// Name of this process's socket there.
     pub name: SocketName,
     /// The socket itself, until the node stops.
@@ -63,9 +64,8 @@ pub struct Node {
     /// Its links with others and with itself.
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
-    points: Mutex<BTreeMap<u64, (ListenerSink<Shm>, u64)>>,
+    points: Mutex<BTreeMap<u64, ListenerSink<Shm>>>,
     ports: AtomicU64,
-    serial: AtomicU64,
     own: OnceCell<Arc<Link>>,
     thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
@@ -79,8 +79,8 @@ pub struct Node {
 
 impl Node {
     /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
-    pub fn new(directory: Directory, reachable: &Arc<Reachable>) -> std::io::Result<Arc<Self>> {
-        let name = reachable.name().clone();
+    pub fn new(directory: Arc<Directory>, reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
+        let name = reachable.name.clone();
         let links = Links::new(Home::new()?)?;
         links.home.door.open()?;
         let pair = memory::arc(Pair::create(&links.home, None)?)?;
@@ -92,7 +92,6 @@ impl Node {
             commands: Mutex::default(),
             points: Mutex::default(),
             ports: AtomicU64::new(1),
-            serial: AtomicU64::new(0),
             own: OnceCell::new(),
             thread: Mutex::default(),
             adapters: AtomicUsize::new(0),
@@ -198,61 +197,46 @@ impl Node {
     /// [`Error::InsufficientResources`].
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
-        let serial = self.serial.fetch_add(1, Ordering::Relaxed);
         let mut points = self.points.lock();
         // The nodes of such a tree are smaller.
         memory::probe(2048)?;
-        let (claim, qualifier) = match qualifier {
-            Some(qualifier) => {
-                if points.contains_key(&qualifier) {
-                    return Err(Error::QualifierInUse);
-                }
-                (self.directory.claim(qualifier, &reachable).map_err(claim_error)?, qualifier)
-            }
-            None => {
-                let claim = self.directory.claim_any(ANY, &reachable).map_err(|error| match claim_error(error) {
-                    Error::QualifierInUse => Error::QualifierUnavailable,
-                    other => other,
-                })?;
-                let qualifier = claim.qualifier();
-                (claim, qualifier)
-            }
+        let claim = match qualifier {
+            Some(qualifier) => self.directory.claim(qualifier, &reachable),
+            None => self.directory.claim_any(ANY, &reachable),
         };
-        points.insert(qualifier, (sink, serial));
+        let claim = claim.map_err(|error| match (error.kind(), qualifier) {
+            (io::ErrorKind::AddrInUse, Some(_)) => Error::QualifierInUse,
+            (io::ErrorKind::AddrInUse, None) => Error::QualifierUnavailable,
+            _ => {
+                log::error!("shm: {error}");
+                Error::InsufficientResources(Resource::Device)
+            }
+        })?;
+        let qualifier = claim.qualifier;
+        // Not even if somebody has removed the claim in the directory.
+        if points.contains_key(&qualifier) {
+            return Err(Error::QualifierInUse);
+        }
+        points.insert(qualifier, sink);
         drop(points);
-        Ok((Listener { node: self.clone(), qualifier, serial, _claim: claim }, qualifier))
+        Ok((Listener { node: self.clone(), claim }, qualifier))
     }
 
     /// The service point that listens on `qualifier` in this process.
     pub fn point(&self, qualifier: u64) -> Option<ListenerSink<Shm>> {
-        self.points.lock().get(&qualifier).map(|(sink, _)| sink.clone())
+        self.points.lock().get(&qualifier).cloned()
     }
 }
 
 /// A service point that listens; dropped to stop.
 pub struct Listener {
     node: Arc<Node>,
-    qualifier: u64,
-    serial: u64,
-    /// Dropped to give the qualifier back.
-    _claim: Claim,
+    /// Dropped, after the service point, to give the qualifier back.
+    claim: Claim,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let mut points = self.node.points.lock();
-        if points.get(&self.qualifier).is_some_and(|(_, serial)| *serial == self.serial) {
-            points.remove(&self.qualifier);
-        }
-    }
-}
-
-fn claim_error(error: ClaimError) -> Error {
-    match error {
-        ClaimError::Taken => Error::QualifierInUse,
-        ClaimError::Io(error) => {
-            log::error!("shm: {error}");
-            Error::InsufficientResources(Resource::Device)
-        }
+        self.node.points.lock().remove(&self.claim.qualifier);
     }
 }

@@ -21,9 +21,11 @@ use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
 use host::epoch::{Memory, Section};
+use host::memory;
 use host::poll::{Epoll, Events, Interest, Ready};
 use host::thread;
 use host::timers::Timers;
+use rustix::io::Errno;
 
 use crate::cm;
 use crate::conn::{Conn, ConnPhase, Ending};
@@ -31,7 +33,7 @@ use crate::guard::Watched;
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
-use crate::os::socket::{Recv, Socket};
+use crate::os::socket::Socket;
 use crate::pending::Pending;
 use crate::strangers::Strangers;
 use crate::watch::Watch;
@@ -83,7 +85,6 @@ pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::
         late: VecDeque::new(),
         late_pause: BUSY_MIN,
         known: HashSet::new(),
-        orphans: HashMap::new(),
         timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::new(),
@@ -93,14 +94,17 @@ pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::
     thread::start(c"dat-shm", move || {
         state.run();
         state.watched.end(&state.node.links.home.guard);
-        state.hang_up();
+        // The last adapter of the process is closed.
+        for token in state.peers.keys().copied().collect::<Vec<_>>() {
+            state.lose(token);
+        }
     })
 }
 
 /// How far a link has come.
 enum Stage {
     /// Accepted; the peer says hello next.
-    Greeted(Socket),
+    Greeted(Arc<Socket>),
     /// Connected; the peer answers the hello next.
     Greeting(Arc<Link>, Call),
     /// Its hello is to be answered, and these connects wait for that.
@@ -113,10 +117,8 @@ enum Stage {
 enum Due {
     /// The program's patience with a connect is over.
     Connect(Weak<Conn>),
-    /// It is time to try again to connect to a process.
+    /// It is time to try again to connect to a process, or the link that it was to make has not come.
     Call(SocketName),
-    /// The link that another process was to make has not come.
-    Orphans(SocketName),
     /// The system may take descriptors again.
     Late,
     /// New links can be taken again.
@@ -148,14 +150,13 @@ struct Thread {
     /// Those of the peers that have not said hello.
     strangers: Strangers,
     names: HashMap<SocketName, u64>,
+    /// Connects that wait for the time of the next attempt, or for a link which the other process is making.
     calls: HashMap<SocketName, Call>,
     /// What waits for the system to take descriptors, and the time until that is tried next; none is sent meanwhile.
     late: VecDeque<Late>,
     late_pause: Duration,
     /// Processes of which this one has complained.
     known: HashSet<i32>,
-    /// Connects that wait for a link which the other process is making. They are listed by its name.
-    orphans: HashMap<SocketName, Vec<PendingConnect>>,
     timers: Timers<Due>,
     next_token: u64,
     watch: Watch,
@@ -235,19 +236,16 @@ impl Thread {
                 cm::handle(&self.node, &link, message);
             }
             Command::WantRoom(link) => {
-                if let (Some(socket), Some(&token)) = (link.socket(), self.names.get(&link.name)) {
+                if let (Some(socket), Some(&token)) = (&link.socket, self.names.get(&link.name)) {
                     let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ | Interest::WRITE);
                 }
             }
             Command::Fail(conn) => cm::fail_accept(&conn),
             Command::Abandon(link) => {
-                let token = self.names.get(&link.name).copied();
-                let is_it = |token: &u64| match self.peers.get(token) {
-                    Some(Stage::Up(known)) => Arc::ptr_eq(known, &link),
-                    _ => false,
-                };
-                if let Some(token) = token.filter(is_it) {
-                    self.complain(link.pair().pid, &"it does not read its messages");
+                if let Some(&token) = self.names.get(&link.name)
+                    && matches!(self.peers.get(&token), Some(Stage::Up(known)) if Arc::ptr_eq(known, &link))
+                {
+                    self.complain(link.pair.pid, &"it does not read its messages");
                     self.lose(token);
                 }
             }
@@ -256,8 +254,8 @@ impl Thread {
     }
 
     /// Stops listening to a socket.
-    fn forget(&self, socket: &Socket) {
-        if let Err(error) = self.epoll.delete(socket.as_fd()) {
+    fn forget(&self, socket: Option<&Socket>) {
+        if let Some(Err(error)) = socket.map(|socket| self.epoll.delete(socket.as_fd())) {
             log::debug!(target: host::diagnostics::THREAD, "shm: a socket was not listened to: {error}");
         }
     }
@@ -295,7 +293,7 @@ impl Thread {
     fn admit(&mut self, socket: Socket) -> io::Result<()> {
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        let token = self.token();
+        let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
         self.peers.insert(token, Stage::Greeted(socket));
         // Most have said it by now, and some came only to see who listens.
@@ -314,21 +312,13 @@ impl Thread {
         if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
             // One that keeps to the rules was about to speak.
             let _ = socket.send(&Message::Again.encode(), &[]);
+            let pid = pid(socket);
             if of_it > LINKS {
-                self.complain(self.pid(token), &"it connects and says nothing");
+                self.complain(pid, &"it connects and says nothing");
             }
             self.lose(token);
         }
         true
-    }
-
-    /// The process of a peer; 0 if it is not visible from here.
-    fn pid(&self, token: u64) -> i32 {
-        match self.peers.get(&token) {
-            Some(Stage::Greeted(socket)) => socket.peer_credentials().map_or(0, |peer| peer.pid),
-            Some(Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link)) => link.pair().pid,
-            None => 0,
-        }
     }
 
     /// Logs that a peer does not keep to the rules, once for each process.
@@ -344,7 +334,7 @@ impl Thread {
         if event.writable
             && let Some(Stage::Up(link)) = self.peers.get(&token)
             && link.flush()
-            && let Some(socket) = link.socket()
+            && let Some(socket) = &link.socket
         {
             let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
         }
@@ -356,12 +346,10 @@ impl Thread {
     }
 
     /// The socket of a peer.
-    fn socket(&self, token: u64) -> Option<&Socket> {
+    fn socket(&self, token: u64) -> Option<Arc<Socket>> {
         match self.peers.get(&token)? {
-            Stage::Greeted(socket) => Some(socket),
-            Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link) => {
-                link.socket().map(|socket| &**socket)
-            }
+            Stage::Greeted(socket) => Some(socket.clone()),
+            Stage::Greeting(link, _) | Stage::Welcoming(link, _) | Stage::Up(link) => link.socket.clone(),
         }
     }
 
@@ -373,19 +361,14 @@ impl Thread {
             fds.clear();
             let Some(socket) = self.socket(token) else { return };
             let message = match socket.recv(&mut packet, &mut fds) {
-                Ok(Recv::Message(len)) => Message::decode(&packet[..len]).ok_or("a message that is none".to_owned()),
-                Ok(Recv::WouldBlock) => return,
-                Ok(Recv::Closed) => {
-                    self.lose(token);
-                    return;
-                }
+                Ok(0) => return self.lose(token),
+                Ok(len) => Message::decode(&packet[..len]).ok_or("a message that is none".to_owned()),
+                Err(Errno::AGAIN) => return,
                 Err(error) => Err(error.to_string()),
             };
-            let pid = self.pid(token);
             if let Err(why) = message.and_then(|message| self.on_message(token, message, &mut fds)) {
-                self.complain(pid, &why);
-                self.lose(token);
-                return;
+                self.complain(pid(&socket), &why);
+                return self.lose(token);
             }
         }
     }
@@ -397,7 +380,7 @@ impl Thread {
     fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
         match (self.peers.get(&token), message) {
             (Some(Stage::Up(_)), Message::Ring) => {}
-            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair().peer_reads.set(reads),
+            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair.peer_reads.set(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
                 if !cm::handle(&self.node, &link, message) {
@@ -414,18 +397,13 @@ impl Thread {
                 return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));
             }
             (Some(Stage::Greeting(..)), answer @ (Message::UseMine | Message::Again)) => {
-                let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
-                if let Some(socket) = link.socket() {
-                    self.forget(socket);
+                let Some(Stage::Greeting(link, mut call)) = self.peers.remove(&token) else { return Ok(()) };
+                self.forget(link.socket.as_deref());
+                self.names.remove(&link.name);
+                if answer == Message::UseMine {
+                    call.pause = ORPHANED;
                 }
-                let name = link.name.clone();
-                self.names.remove(&name);
-                if answer == Message::Again {
-                    self.call_later(name, call);
-                } else {
-                    self.set_timer(ORPHANED, Due::Orphans(name.clone()));
-                    self.orphans.entry(name).or_default().extend(call.waiting);
-                }
+                self.call_later(link.name.clone(), call);
             }
             _ => return Err("a message out of turn".to_owned()),
         }
@@ -438,26 +416,20 @@ impl Thread {
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
             Some(Stage::Greeting(link, Call { waiting, .. }) | Stage::Welcoming(link, waiting)) => (link, waiting),
-            Some(Stage::Greeted(socket)) => {
-                self.forget(&socket);
-                return;
-            }
+            Some(Stage::Greeted(socket)) => return self.forget(Some(&socket)),
             None => return,
         };
-        if let Some(socket) = link.socket() {
-            self.forget(socket);
-            socket.end();
-        }
+        self.forget(link.socket.as_deref());
+        link.socket.iter().for_each(|socket| socket.end());
         if self.names.get(&link.name) == Some(&token) {
             self.names.remove(&link.name);
         }
-        link.pair().set_dead();
-        link.give_up_all();
+        link.pair.set_dead();
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
         // As long as the peer may use memory of this process, calls that free some find the link.
-        match Pending::new(&self.node.links.home, std::iter::once(link.pair())) {
+        match Pending::new(&self.node.links.home, std::iter::once(&link.pair)) {
             None => self.node.links.remove(&link),
             Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
         }
@@ -466,7 +438,7 @@ impl Thread {
 
     /// Ends the links whose peers break the rules of transfers.
     fn lose_violators(&mut self) {
-        let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair().has_violated());
+        let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair.has_violated());
         let tokens: Vec<u64> =
             self.peers.iter().filter(|(_, stage)| violates(stage)).map(|(&token, _)| token).collect();
         for token in tokens {
@@ -483,16 +455,7 @@ impl Thread {
                         cm::end(&conn, ConnectionReport::TimedOut);
                     }
                 }
-                Due::Call(name) => {
-                    if let Some(call) = self.calls.remove(&name) {
-                        self.call(name, call);
-                    }
-                }
-                Due::Orphans(name) => {
-                    if let Some(orphans) = self.orphans.remove(&name) {
-                        self.call(name, Call::new(orphans));
-                    }
-                }
+                Due::Call(name) => self.call_again(name),
                 Due::Late => self.catch_up(),
                 Due::Accept => {
                     let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
@@ -506,11 +469,9 @@ impl Thread {
             self.timers.set(due, what);
         }
     }
+}
 
-    /// Ends all links, because the last adapter of the process is closed.
-    fn hang_up(&mut self) {
-        for token in self.peers.keys().copied().collect::<Vec<_>>() {
-            self.lose(token);
-        }
-    }
+/// The process at the other end of a socket; 0 if it is not visible from here.
+fn pid(socket: &Socket) -> i32 {
+    socket.peer_credentials().map_or(0, |peer| peer.pid)
 }

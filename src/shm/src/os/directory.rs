@@ -18,12 +18,11 @@
 
 #![forbid(unsafe_code)]
 
-use std::fmt;
+use std::fmt::Display;
 use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::Arc;
@@ -40,7 +39,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::socket::{ConnectError, Listener, Socket};
+use super::socket::Socket;
 use super::task;
 
 /// Qualifiers for [`Directory::claim_any`]: those that fit 16 bits and are not reserved by custom.
@@ -88,12 +87,6 @@ impl SocketName {
     }
 }
 
-impl fmt::Display for SocketName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 fn is_hex16(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }
@@ -109,29 +102,9 @@ fn preparer(text: &str) -> Option<SocketName> {
     SocketName::parse(&format!("p-{name}"))
 }
 
-/// The reason why a qualifier could not be claimed.
+/// The directory, open.
 #[derive(Debug)]
-pub enum ClaimError {
-    /// A living process has it; for [`Directory::claim_any`], all are taken.
-    Taken,
-    /// The directory failed.
-    Io(io::Error),
-}
-
-impl From<io::Error> for ClaimError {
-    fn from(error: io::Error) -> ClaimError {
-        ClaimError::Io(error)
-    }
-}
-
-/// The directory, open. All clones refer to the same one.
-#[derive(Clone, Debug)]
 pub struct Directory {
-    inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-struct Inner {
     path: PathBuf,
     fd: Shielded<OwnedFd>,
 }
@@ -144,27 +117,23 @@ impl Directory {
     /// The error's text names the directory. It occurs if the path is not absolute, or leads to a symbolic link, to
     /// something other than a directory, to a directory of another user, or to one that others can look into; other
     /// errors are those of the system.
-    pub fn open(instance: &str) -> io::Result<Directory> {
-        let instance = instance.trim();
+    pub fn open(instance: &str) -> io::Result<Arc<Directory>> {
         let me = geteuid().as_raw();
-        let path =
-            if instance.is_empty() { PathBuf::from(format!("/tmp/dat-shm-{me}")) } else { PathBuf::from(instance) };
-        let refuse = |kind, why: &dyn fmt::Display| io::Error::new(kind, format!("{}: {why}", path.display()));
+        // The path is used without trailing slashes, which would make the system follow a link there.
+        let path: PathBuf = match instance.trim() {
+            "" => format!("/tmp/dat-shm-{me}").into(),
+            path => Path::new(path).components().collect(),
+        };
+        let refuse = |kind, why: &dyn Display| io::Error::new(kind, format!("{}: {why}", path.display()));
+        let system = |error: Errno| refuse(error.kind(), &error);
         if !path.is_absolute() {
             return Err(refuse(io::ErrorKind::InvalidInput, &"not an absolute path"));
         }
-        // The path is used without trailing slashes, which would make the system follow a link there.
-        let path: PathBuf = path.components().collect();
-        match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(refuse(error.kind(), &error));
-            }
-            _ => {}
-        }
+        unless(mkdirat(CWD, &path, Mode::RWXU), &[Errno::EXIST]).map_err(system)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let place = open(&path, flags, Mode::empty()).map_err(|error| match error {
             Errno::LOOP | Errno::NOTDIR => refuse(error.kind(), &"not a directory, or a symbolic link to one"),
-            _ => refuse(error.kind(), &io::Error::from(error)),
+            _ => system(error),
         })?;
         let stat = fstat(&place)?;
         if stat.st_uid != me {
@@ -175,7 +144,6 @@ impl Directory {
             let why = format!("open to other users (mode {:o}); it has to be 700", stat.st_mode & 0o777);
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
-        let system = |error: Errno| refuse(error.kind(), &io::Error::from(error));
         if stat.st_mode & 0o700 != 0o700 {
             // The umask of this process, or of the one that made the directory, took rights from its owner.
             own(&place, Mode::RWXU).map_err(system)?;
@@ -184,32 +152,32 @@ impl Directory {
         let fd = fd.map_err(system)?;
         // Programs that clean up /tmp leave a locked directory alone. If the lock fails, only that protection is lost.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
-        let directory = Directory { inner: memory::arc(Inner { path, fd: Shielded::new(fd) })? };
+        let directory = memory::arc(Directory { path, fd: Shielded::new(fd) })?;
         directory.sweep();
         Ok(directory)
     }
 
     /// The path of the directory.
     pub fn path(&self) -> &Path {
-        &self.inner.path
+        &self.path
     }
 
     /// The path of a process's socket.
     pub fn socket_path(&self, name: &SocketName) -> PathBuf {
-        self.inner.path.join(&name.0)
+        self.path.join(&name.0)
     }
 
     /// A path for a socket that will soon have another name, or none.
     pub fn unfinished(&self) -> PathBuf {
-        self.inner.path.join(format!("n{}", &SocketName::new().0[1..]))
+        self.path.join(format!("n{}", &SocketName::new().0[1..]))
     }
 
     /// Makes a socket at which this process can be reached.
-    pub fn listen(&self) -> io::Result<Arc<Reachable>> {
+    pub fn listen(self: &Arc<Self>) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
         // The socket is bound under another name first, because a socket that does not listen yet looks dead.
         let unfinished = self.unfinished();
-        let listener = Listener::bind(&unfinished)?;
+        let listener = Socket::listen(&unfinished)?;
         if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
             let _ = fs::remove_file(&unfinished);
             return Err(error);
@@ -217,63 +185,77 @@ impl Directory {
         Ok(memory::arc(Reachable { listener, directory: self.clone(), name, owner: process::id() })?)
     }
 
-    /// Connects to the process that owns the socket `name`.
-    pub fn connect(&self, name: &SocketName) -> Result<Socket, ConnectError> {
+    /// Connects to the process that owns the socket `name`: see [`Socket::connect`].
+    pub fn connect(&self, name: &SocketName) -> rustix::io::Result<Socket> {
         Socket::connect(&self.socket_path(name))
     }
 
     /// The socket of the process that has `qualifier`, if any has it. That process may be dead.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
-        Ok(self.inner.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
+        Ok(self.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
 
     /// Takes `qualifier` for the process that `reachable` reaches, until the claim is dropped. Waits for nobody.
     ///
     /// # Errors
-    /// [`ClaimError::Taken`] if a living process has it, this one included.
-    pub fn claim(&self, qualifier: u64, reachable: &Arc<Reachable>) -> Result<Claim, ClaimError> {
-        let prepared = self.inner.prepare(&reachable.name)?;
-        self.take(qualifier, &prepared, reachable)
+    /// `AddrInUse` if a living process has it, this one included.
+    pub fn claim(&self, qualifier: u64, reachable: &Arc<Reachable>) -> io::Result<Claim> {
+        let mut claim = self.prepare(reachable)?;
+        self.take(qualifier, &mut claim)?;
+        Ok(claim)
     }
 
     /// Takes a free qualifier of `range`, starting the search at a random place.
     ///
     /// # Errors
-    /// [`ClaimError::Taken`] if none is free.
-    pub fn claim_any(&self, range: RangeInclusive<u64>, reachable: &Arc<Reachable>) -> Result<Claim, ClaimError> {
+    /// `AddrInUse` if none is free.
+    pub fn claim_any(&self, range: RangeInclusive<u64>, reachable: &Arc<Reachable>) -> io::Result<Claim> {
         let (low, high) = range.into_inner();
-        let Some(last) = high.checked_sub(low) else { return Err(ClaimError::Taken) };
-        let start = last.checked_add(1).map_or_else(random, |count| random() % count);
+        let Some(last) = high.checked_sub(low) else { return Err(io::ErrorKind::AddrInUse.into()) };
+        let start = random() % last.saturating_add(1);
         let all = || (start..=last).chain(0..start).map(|offset| low + offset);
-        let prepared = self.inner.prepare(&reachable.name)?;
+        let mut claim = self.prepare(reachable)?;
         for qualifier in all() {
-            if prepared.put(&claim_name(qualifier))? {
-                return Ok(Claim { qualifier, reachable: reachable.clone() });
+            if claim.put(qualifier)? {
+                return Ok(claim);
             }
         }
         // All have owners, but some of these may be dead.
         for qualifier in all() {
-            match self.take(qualifier, &prepared, reachable) {
-                Err(ClaimError::Taken) => {}
-                claim => return claim,
+            match self.take(qualifier, &mut claim) {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+                taken => return taken.map(|()| claim),
             }
         }
-        Err(ClaimError::Taken)
+        Err(io::ErrorKind::AddrInUse.into())
     }
 
-    fn take(&self, qualifier: u64, prepared: &Prepared<'_>, own: &Arc<Reachable>) -> Result<Claim, ClaimError> {
-        let claim = claim_name(qualifier);
+    /// Makes a claim ready, under a name of its own.
+    fn prepare(&self, reachable: &Arc<Reachable>) -> io::Result<Claim> {
+        static CLAIMS: AtomicU64 = AtomicU64::new(0);
+        let owner = &reachable.name.0;
+        let name = format!("t{}-{}", &owner[1..], CLAIMS.fetch_add(1, Ordering::Relaxed));
+        mkdirat(&self.fd, &name, Mode::RWXU)?;
+        let claim = Claim { qualifier: 0, name, reachable: reachable.clone() };
+        // The umask may have taken rights from the owner.
+        chmodat(&self.fd, &claim.name, Mode::RWXU, AtFlags::empty())?;
+        symlinkat(owner, &self.fd, format!("{}/{OWNER}", claim.name))?;
+        Ok(claim)
+    }
+
+    fn take(&self, qualifier: u64, claim: &mut Claim) -> io::Result<()> {
+        let place = claim_name(qualifier);
         for _ in 0..ATTEMPTS {
-            if prepared.put(&claim)? {
-                return Ok(Claim { qualifier, reachable: own.clone() });
+            if claim.put(qualifier)? {
+                return Ok(());
             }
-            let owner = self.inner.owner(&claim)?;
-            if owner.as_ref().is_some_and(|owner| self.is_alive(owner, &own.name)) {
-                return Err(ClaimError::Taken);
+            let owner = self.owner(&place)?;
+            if owner.as_ref().is_some_and(|owner| self.is_alive(owner, &claim.reachable.name)) {
+                break;
             }
-            self.inner.empty(&claim, owner.as_deref())?;
+            self.empty(&place, owner.as_deref())?;
         }
-        Err(ClaimError::Taken)
+        Err(io::ErrorKind::AddrInUse.into())
     }
 
     /// Whether the process that a claim names is alive; `own` is.
@@ -283,101 +265,62 @@ impl Directory {
         }
         let Some(name) = SocketName::parse(text) else { return false };
         // A failure for any other reason is no proof of death.
-        !matches!(self.connect(&name), Err(ConnectError::Nobody))
+        !matches!(self.connect(&name), Err(Errno::CONNREFUSED))
     }
 
     /// Removes the entries of dead processes. Living processes do not notice: a socket is tried only if there is no
     /// process of its number, or it is older than that process. In a container the numbers are mostly the same few.
     pub fn sweep(&self) {
         if let Err(error) = self.try_sweep() {
-            log::debug!("shm: cannot sweep {}: {error}", self.inner.path.display());
+            log::debug!("shm: cannot sweep {}: {error}", self.path.display());
         }
     }
 
     fn try_sweep(&self) -> io::Result<()> {
         let mut claims: Vec<String> = Vec::new();
-        for entry in fs::read_dir(&self.inner.path)?.take(SWEEP) {
+        for entry in fs::read_dir(&self.path)?.take(SWEEP) {
             let entry = entry?;
             let file = entry.file_name();
             let Some(text) = file.to_str() else { continue };
+            let made = || entry.metadata().and_then(|metadata| metadata.modified()).ok();
             if text.strip_prefix("q-").is_some_and(is_hex16) || preparer(text).is_some() {
                 // Others decide how many there are.
                 claims.room(1)?;
                 claims.push(memory::text(text)?);
             } else if let Some(name) = SocketName::parse(text) {
-                let gone = name.pid().is_none_or(|pid| is_unknown(pid) || is_older(&entry, pid));
-                if gone && matches!(self.connect(&name), Err(ConnectError::Nobody)) {
-                    self.inner.unlink(text)?;
+                let gone = name.pid().is_none_or(|pid| {
+                    let unknown = Pid::from_raw(pid).is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH));
+                    unknown || made().zip(task::beginning(pid)).is_some_and(|(made, begun)| is_before(made, begun))
+                });
+                if gone && matches!(self.connect(&name), Err(Errno::CONNREFUSED)) {
+                    self.unlink(text)?;
                 }
-            } else if text.starts_with("n-") && entry.metadata().is_ok_and(|metadata| is_old(&metadata)) {
-                self.inner.unlink(text)?;
+            } else if text.starts_with("n-")
+                && made().is_some_and(|made| made.elapsed().is_ok_and(|age| age > UNFINISHED))
+            {
+                self.unlink(text)?;
             }
         }
         // Claims come last, when the sockets of the dead are gone; most claims then need only one look.
-        let is_gone = |name: &SocketName| {
-            matches!(statat(&self.inner.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
-        };
+        let is_gone =
+            |name: &SocketName| matches!(statat(&self.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT));
         for claim in claims {
-            let owner = self.inner.owner(&claim)?;
+            let owner = self.owner(&claim)?;
             let dead = match preparer(&claim) {
                 Some(name) => is_gone(&name),
                 None => owner.as_ref().is_none_or(|owner| SocketName::parse(owner).is_none_or(|name| is_gone(&name))),
             };
             if dead {
-                self.inner.empty(&claim, owner.as_deref())?;
-                self.inner.remove_if_empty(&claim)?;
+                self.empty(&claim, owner.as_deref())?;
+                self.remove_if_empty(&claim)?;
             }
         }
         Ok(())
     }
-}
-
-/// Gives the owner of the file behind `fd`, which may be open for nothing but its path, the rights of `mode`.
-fn own(fd: impl AsFd, mode: Mode) -> rustix::io::Result<()> {
-    chmodat(CWD, format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd()), mode, AtFlags::empty())
-}
-
-/// Whether no process `pid` is visible from here.
-fn is_unknown(pid: libc::pid_t) -> bool {
-    Some(pid)
-        .filter(|&pid| pid > 0)
-        .and_then(Pid::from_raw)
-        .is_none_or(|pid| test_kill_process(pid) == Err(Errno::SRCH))
-}
-
-/// Whether a file was there before the process `pid`.
-fn is_older(entry: &fs::DirEntry, pid: libc::pid_t) -> bool {
-    let made = entry.metadata().and_then(|metadata| metadata.modified());
-    made.is_ok_and(|made| task::beginning(pid).is_some_and(|beginning| is_before(made, beginning)))
-}
-
-/// Whether the time of a file, which may be any, is surely before that of a process: files have the time of a coarse clock.
-fn is_before(made: SystemTime, beginning: SystemTime) -> bool {
-    made.checked_add(COARSE).is_some_and(|latest| latest < beginning)
-}
-
-fn is_old(metadata: &fs::Metadata) -> bool {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let made = Duration::from_secs(u64::try_from(metadata.mtime()).unwrap_or(0));
-    now.saturating_sub(made) > UNFINISHED
-}
-
-impl Inner {
-    /// Makes a claim of the process `owner` ready, under a name of its own.
-    fn prepare(&self, owner: &SocketName) -> io::Result<Prepared<'_>> {
-        static CLAIMS: AtomicU64 = AtomicU64::new(0);
-        let name = format!("t{}-{}", &owner.0[1..], CLAIMS.fetch_add(1, Ordering::Relaxed));
-        mkdirat(&self.fd, &name, Mode::RWXU)?;
-        let prepared = Prepared { inner: self, name };
-        // The umask may have taken rights from the owner.
-        chmodat(&self.fd, &prepared.name, Mode::RWXU, AtFlags::empty())?;
-        symlinkat(&owner.0, &self.fd, format!("{}/{OWNER}", prepared.name))?;
-        Ok(prepared)
-    }
 
     /// The text of the link to the owner in a claim; `None` if there is no claim, or it is empty.
     fn owner(&self, claim: &str) -> io::Result<Option<String>> {
-        link_text(self.fd.as_fd(), &format!("{claim}/{OWNER}"))
+        link_text(&self.fd, &format!("{claim}/{OWNER}"))
     }
 
     /// Empties a claim if it is still the one of `owner`, who is dead. What is no directory is removed.
@@ -391,35 +334,42 @@ impl Inner {
             Err(error) => return Err(error.into()),
         };
         // The name may lead to another claim by now, but the descriptor does not.
-        if owner.is_none() || link_text(found.as_fd(), OWNER)?.as_deref() != owner {
+        if owner.is_none() || link_text(&found, OWNER)?.as_deref() != owner {
             return Ok(());
         }
-        match unlinkat(&found, OWNER, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless(unlinkat(&found, OWNER, AtFlags::empty()), &[Errno::NOENT])?)
     }
 
     /// Removes a claim without an owner.
     fn remove_if_empty(&self, claim: &str) -> io::Result<()> {
-        match unlinkat(&self.fd, claim, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        let others = [Errno::NOENT, Errno::NOTEMPTY, Errno::EXIST, Errno::NOTDIR];
+        Ok(unless(unlinkat(&self.fd, claim, AtFlags::REMOVEDIR), &others)?)
     }
 
     /// Removes an entry that is no directory, and may be gone already.
     fn unlink(&self, name: &str) -> io::Result<()> {
-        match unlinkat(&self.fd, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT | Errno::ISDIR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless(unlinkat(&self.fd, name, AtFlags::empty()), &[Errno::NOENT, Errno::ISDIR])?)
     }
+}
+
+/// Gives the owner of the file behind `fd`, which may be open for nothing but its path, the rights of `mode`.
+fn own(fd: impl AsFd, mode: Mode) -> rustix::io::Result<()> {
+    chmodat(CWD, format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd()), mode, AtFlags::empty())
+}
+
+/// Whether the time of a file, which may be any, is surely before that of a process: files have the time of a coarse clock.
+fn is_before(made: SystemTime, beginning: SystemTime) -> bool {
+    made.checked_add(COARSE).is_some_and(|latest| latest < beginning)
+}
+
+/// What a call has given, but for errors of which another process may be the reason.
+fn unless(result: rustix::io::Result<()>, others: &[Errno]) -> rustix::io::Result<()> {
+    result.or_else(|error| if others.contains(&error) { Ok(()) } else { Err(error) })
 }
 
 /// The text of a link; `None` if there is no such link. An entry that is not a link, or has no sensible text, counts
 /// as an empty text.
-fn link_text(directory: BorrowedFd<'_>, link: &str) -> io::Result<Option<String>> {
+fn link_text(directory: impl AsFd, link: &str) -> io::Result<Option<String>> {
     let mut text = [0_u8; 64];
     match readlinkat_raw(directory, link, &mut text) {
         Ok(len) => Ok(Some(text.get(..len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").to_owned())),
@@ -429,52 +379,22 @@ fn link_text(directory: BorrowedFd<'_>, link: &str) -> io::Result<Option<String>
     }
 }
 
-/// A claim that is ready, and not yet in its place. If it never gets there, it is removed.
-struct Prepared<'d> {
-    inner: &'d Inner,
-    name: String,
-}
-
-impl Prepared<'_> {
-    /// Puts the claim into its place; false if there is one with an owner, or something that is no claim.
-    fn put(&self, claim: &str) -> io::Result<bool> {
-        match renameat(&self.inner.fd, &self.name, &self.inner.fd, claim) {
-            Ok(()) => Ok(true),
-            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
-impl Drop for Prepared<'_> {
-    fn drop(&mut self) {
-        let _ = self.inner.unlink(&format!("{}/{OWNER}", self.name));
-        let _ = self.inner.remove_if_empty(&self.name);
-    }
-}
-
 /// A socket at which this process can be reached. Its file is removed with it.
 #[derive(Debug)]
 pub struct Reachable {
     /// The socket at which connections arrive.
-    pub listener: Listener,
-    directory: Directory,
-    name: SocketName,
-    owner: u32,
-}
-
-impl Reachable {
+    pub listener: Socket,
     /// Its name in the directory.
-    pub fn name(&self) -> &SocketName {
-        &self.name
-    }
+    pub name: SocketName,
+    directory: Arc<Directory>,
+    owner: u32,
 }
 
 impl Drop for Reachable {
     fn drop(&mut self) {
         // In a child of a fork the file still belongs to the parent.
         if self.owner == process::id() {
-            let _ = self.directory.inner.unlink(&self.name.0);
+            let _ = self.directory.unlink(&self.name.0);
         }
     }
 }
@@ -484,34 +404,37 @@ impl Drop for Reachable {
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
-    qualifier: u64,
+    /// The qualifier.
+    pub qualifier: u64,
+    /// Where the claim is in the directory.
+    name: String,
     reachable: Arc<Reachable>,
 }
 
 impl Claim {
-    /// The qualifier.
-    pub fn qualifier(&self) -> u64 {
-        self.qualifier
-    }
-
-    fn release(&self) -> io::Result<()> {
-        let inner = &self.reachable.directory.inner;
-        let claim = claim_name(self.qualifier);
-        // The process is alive, so this is still its own claim.
-        inner.unlink(&format!("{claim}/{OWNER}"))?;
-        inner.remove_if_empty(&claim)
+    /// Puts the claim into its place; false if there is one with an owner, or something that is no claim.
+    fn put(&mut self, qualifier: u64) -> io::Result<bool> {
+        let (fd, place) = (&self.reachable.directory.fd, claim_name(qualifier));
+        match renameat(fd, &self.name, fd, &place) {
+            Ok(()) => (self.qualifier, self.name) = (qualifier, place),
+            Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(true)
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
+        let Reachable { directory, owner, .. } = &*self.reachable;
         // In a child of a fork the qualifier still belongs to the parent.
-        if self.reachable.owner != process::id() {
+        if *owner != process::id() {
             return;
         }
-        if let Err(error) = self.release() {
-            let path = self.reachable.directory.path();
-            log::debug!("shm: qualifier {} stays in {}: {error}", self.qualifier, path.display());
+        // The process is alive, so this is still its own claim.
+        let owner = directory.unlink(&format!("{}/{OWNER}", self.name));
+        if let Err(error) = owner.and_then(|()| directory.remove_if_empty(&self.name)) {
+            log::debug!("shm: the claim {} stays in {}: {error}", self.name, directory.path.display());
         }
     }
 }

@@ -4,12 +4,10 @@
 //! tells when to try again. A child of a fork does not inherit them, because a peer takes the end of a socket for the
 //! end of the process.
 
-use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread;
@@ -17,7 +15,7 @@ use std::thread;
 use host::cancel::Shielded;
 use host::fork::NotInherited;
 use rustix::cmsg_space;
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
@@ -53,45 +51,10 @@ impl Credentials {
     }
 }
 
-/// The outcome of sending a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Sent {
-    /// The message is on its way, descriptors included.
-    Done,
-    /// There is no room now, for the message or for descriptors that are on their way; nothing was sent.
-    WouldBlock,
-    /// No process is left to read it.
-    Closed,
-}
-
-/// The outcome of receiving.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Recv {
-    /// A message of this many bytes.
-    Message(usize),
-    /// No message is there now.
-    WouldBlock,
-    /// No further message will come.
-    Closed,
-}
-
 /// Attempts at a message of one byte for which the system has no memory.
 const ATTEMPTS: usize = 1000;
 
-/// The reason why a connection was not made.
-#[derive(Debug)]
-pub enum ConnectError {
-    /// No process listens there: the file does not exist, or its owner is gone.
-    Nobody,
-    /// The listener's queue is full; the caller should try again.
-    Busy,
-    /// Any other error of the system.
-    Io(io::Error),
-}
-
-/// One end of a connection.
+/// One end of a connection, or a socket at which connections arrive.
 #[derive(Debug)]
 pub struct Socket {
     /// The first field, so that the note ends before the descriptor.
@@ -101,18 +64,16 @@ pub struct Socket {
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 
-fn new_socket() -> io::Result<OwnedFd> {
-    Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?)
+fn new_socket() -> Result<OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)
 }
 
-fn address(path: &Path) -> io::Result<SocketAddrUnix> {
-    let bytes = OsStr::as_bytes(path.as_os_str());
+fn address(path: &Path) -> Result<SocketAddrUnix> {
     // An empty path would name another kind of socket, and a longer one would not end with a NUL.
-    let address = Some(bytes).filter(|bytes| !bytes.is_empty() && bytes.len() <= MAX_PATH).map(SocketAddrUnix::new);
-    address.and_then(Result::ok).ok_or_else(|| {
-        let text = format!("{}: not usable as the path of a socket", path.display());
-        io::Error::new(io::ErrorKind::InvalidInput, text)
-    })
+    if path.as_os_str().is_empty() || path.as_os_str().len() > MAX_PATH {
+        return Err(Errno::NAMETOOLONG);
+    }
+    SocketAddrUnix::new(path)
 }
 
 /// Room for the descriptors of a message.
@@ -123,23 +84,54 @@ impl Socket {
         Socket { _note: NotInherited::new(&fd), fd: Shielded::new(fd) }
     }
 
-    /// Connects to the listener at `path`. Does not wait for it to accept.
+    /// Listens at `path`. Makes the file, which stays when the socket is dropped.
     ///
     /// # Errors
-    /// See [`ConnectError`].
-    pub fn connect(path: &Path) -> Result<Socket, ConnectError> {
-        let address = address(path).map_err(ConnectError::Io)?;
-        let fd = new_socket().map_err(ConnectError::Io)?;
+    /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; otherwise the error
+    /// of the system. No file was made then.
+    pub fn listen(path: &Path) -> io::Result<Socket> {
+        let named = |error: Errno| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let address = address(path).map_err(named)?;
+        let fd = new_socket()?;
+        bind(&fd, &address)?;
+        // The umask may have taken the right to connect from the user. The kernel lowers the length of the queue to
+        // the largest that it allows.
+        let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
+        if let Err(error) = ready {
+            let _ = fs::remove_file(path);
+            return Err(error);
+        }
+        Ok(Socket::new(fd))
+    }
+
+    /// Takes the next connection that has arrived at this socket, if there is one.
+    ///
+    /// # Errors
+    /// The error of the system, for example too many open files; the connection then stays in the queue.
+    pub fn accept(&self) -> Result<Option<Socket>> {
+        match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
+            Ok(fd) => Ok(Some(Socket::new(fd))),
+            Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Connects to the process that listens at `path`. Does not wait for it to accept.
+    ///
+    /// # Errors
+    /// [`Errno::CONNREFUSED`] if no process listens there, because the file does not exist or its owner is gone;
+    /// [`Errno::AGAIN`] if the queue is full, so that the caller should try again; any other error of the system.
+    pub fn connect(path: &Path) -> Result<Socket> {
+        let (address, fd) = (address(path)?, new_socket()?);
         match retry_on_intr(|| connect(&fd, &address)) {
             Ok(()) => Ok(Socket::new(fd)),
-            Err(Errno::CONNREFUSED | Errno::NOENT | Errno::NOTDIR) => Err(ConnectError::Nobody),
-            Err(Errno::AGAIN) => Err(ConnectError::Busy),
-            Err(error) => Err(ConnectError::Io(error.into())),
+            Err(Errno::NOENT | Errno::NOTDIR) => Err(Errno::CONNREFUSED),
+            Err(error) => Err(error),
         }
     }
 
     /// Makes a connection within the process and returns both ends.
-    pub fn pair() -> io::Result<(Socket, Socket)> {
+    pub fn pair() -> Result<(Socket, Socket)> {
         let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?;
         Ok((Socket::new(one), Socket::new(two)))
     }
@@ -147,24 +139,25 @@ impl Socket {
     /// Sends `bytes` as one message, with duplicates of `fds`.
     ///
     /// # Errors
-    /// `InvalidInput` for an empty message, which would look like the end, or for more than [`MAX_FDS`] descriptors;
-    /// otherwise the error of the system. Nothing was sent then.
-    pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<Sent> {
+    /// [`Errno::AGAIN`] if there is no room now, for the message or for descriptors that are on their way;
+    /// [`Errno::PIPE`] if no process is left to read it; [`Errno::INVAL`] for an empty message, which would look like the
+    /// end, or for more than [`MAX_FDS`] descriptors; otherwise the error of the system. Nothing was sent then.
+    pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<()> {
         if bytes.is_empty() || fds.len() > MAX_FDS {
-            return Err(io::ErrorKind::InvalidInput.into());
+            return Err(Errno::INVAL);
         }
         let mut space: Control = [MaybeUninit::uninit(); _];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
-            return Err(io::ErrorKind::InvalidInput.into()); // there is room for MAX_FDS
+            return Err(Errno::INVAL); // there is room for MAX_FDS
         }
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
-            Ok(_) => Ok(Sent::Done),
+            Ok(_) => Ok(()),
             // The user has as many descriptors on their way to other processes as this one may have open.
-            Err(Errno::AGAIN | Errno::TOOMANYREFS) => Ok(Sent::WouldBlock),
-            Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => Ok(Sent::Closed),
-            Err(error) => Err(error.into()),
+            Err(Errno::TOOMANYREFS) => Err(Errno::AGAIN),
+            Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
+            Err(error) => Err(error),
         }
     }
 
@@ -183,12 +176,14 @@ impl Socket {
         let _ = shutdown(&self.fd, Shutdown::Both);
     }
 
-    /// Receives one message into `buf` and appends its descriptors to `fds`. An exec closes them.
+    /// Receives one message into `buf` and appends its descriptors to `fds`, which an exec closes. Gives the length, which
+    /// is 0 if no further message will come.
     ///
     /// # Errors
-    /// `InvalidData` if `buf` was too short or there were more than [`MAX_FDS`] descriptors: the message is lost and
-    /// none of its descriptors stays open. Otherwise the error of the system.
-    pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<Recv> {
+    /// [`Errno::AGAIN`] if no message is there now; [`Errno::MSGSIZE`] if `buf` was too short or there were more than
+    /// [`MAX_FDS`] descriptors: the message is lost and none of its descriptors stays open. Otherwise the error of the
+    /// system.
+    pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> Result<usize> {
         let mut space: Control = [MaybeUninit::uninit(); _];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
@@ -200,9 +195,8 @@ impl Socket {
         };
         let got = match got {
             Ok(got) => got,
-            Err(Errno::AGAIN) => return Ok(Recv::WouldBlock),
-            Err(Errno::CONNRESET | Errno::NOTCONN) => return Ok(Recv::Closed),
-            Err(error) => return Err(error.into()),
+            Err(Errno::CONNRESET | Errno::NOTCONN) => return Ok(0),
+            Err(error) => return Err(error),
         };
         let before = fds.len();
         for message in control.drain() {
@@ -214,13 +208,12 @@ impl Socket {
         let too_many = fds.len() - before > MAX_FDS;
         if too_many || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
             fds.truncate(before);
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the peer's message is too long"));
+            return Err(Errno::MSGSIZE);
         }
         if got.bytes == 0 {
             fds.truncate(before);
-            return Ok(Recv::Closed);
         }
-        Ok(Recv::Message(got.bytes))
+        Ok(got.bytes)
     }
 
     /// The process at the other end.
@@ -241,53 +234,6 @@ impl Socket {
 }
 
 impl AsFd for Socket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-}
-
-/// A socket at which connections arrive.
-#[derive(Debug)]
-pub struct Listener {
-    /// The first field, so that the note ends before the descriptor.
-    _note: NotInherited,
-    fd: Shielded<OwnedFd>,
-}
-
-impl Listener {
-    /// Listens at `path`. Makes the file, which stays when the listener is dropped.
-    ///
-    /// # Errors
-    /// `AddrInUse` if the file exists; `InvalidInput` for a path of more than 107 bytes; otherwise the error of the
-    /// system. No file was made then.
-    pub fn bind(path: &Path) -> io::Result<Listener> {
-        let address = address(path)?;
-        let fd = new_socket()?;
-        bind(&fd, &address)?;
-        // The umask may have taken the right to connect from the user. The kernel lowers the length of the queue to
-        // the largest that it allows.
-        let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
-        if let Err(error) = ready {
-            let _ = fs::remove_file(path);
-            return Err(error);
-        }
-        Ok(Listener { _note: NotInherited::new(&fd), fd: Shielded::new(fd) })
-    }
-
-    /// Takes the next connection, if one has arrived.
-    ///
-    /// # Errors
-    /// The error of the system, for example too many open files; the connection then stays in the queue.
-    pub fn accept(&self) -> io::Result<Option<Socket>> {
-        match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
-            Ok(fd) => Ok(Some(Socket::new(fd))),
-            Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
-impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

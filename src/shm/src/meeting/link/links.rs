@@ -129,7 +129,7 @@ impl Links {
         let mut any = false;
         for link in links.iter().filter(|link| link.pair.may_be_ready()) {
             any |= link.pair.take_ready(|side, index| {
-                if let Some(conn) = link.conn(side, index) {
+                if let Some((_, conn)) = link.conn(side, index) {
                     conn.progress();
                     if caller && !conn.is_hot() {
                         hot.on_ready(&conn, &self.home, || self.may_heat());

@@ -8,13 +8,14 @@ use std::time::Duration;
 use dat_core::transport::ConnectionReport;
 use host::memory;
 use host::poll::Interest;
+use rustix::io::Errno;
 
 use super::{BUSY_MAX, BUSY_MIN, Due, Stage, Thread};
 use crate::cm;
 use crate::conn::{Conn, ConnPhase};
 use crate::link::Link;
 use crate::os::directory::SocketName;
-use crate::os::socket::{ConnectError, Recv, Sent, Socket};
+use crate::os::socket::Socket;
 use crate::pair::Pair;
 use crate::wire::{MAX_PACKET, Message, VERSION};
 
@@ -70,19 +71,9 @@ pub(super) enum NoLink {
     Refused(io::Error),
 }
 
-impl From<io::Error> for NoLink {
-    fn from(error: io::Error) -> NoLink {
-        NoLink::Refused(error)
-    }
-}
-
-impl From<ConnectError> for NoLink {
-    fn from(error: ConnectError) -> NoLink {
-        match error {
-            ConnectError::Busy => NoLink::Busy,
-            ConnectError::Nobody => NoLink::Refused(io::ErrorKind::ConnectionRefused.into()),
-            ConnectError::Io(error) => NoLink::Refused(error),
-        }
+impl<E: Into<io::Error>> From<E> for NoLink {
+    fn from(error: E) -> NoLink {
+        NoLink::Refused(error.into())
     }
 }
 
@@ -98,15 +89,14 @@ pub(super) enum Late {
 pub(super) fn is_put_off(socket: &Socket) -> bool {
     let mut packet = [0; MAX_PACKET];
     let last = socket.recv(&mut packet, &mut Vec::new());
-    matches!(last, Ok(Recv::Message(len)) if Message::decode(&packet[..len]) == Some(Message::Again))
+    matches!(last, Ok(len) if Message::decode(&packet[..len]) == Some(Message::Again))
 }
 
 impl Thread {
     /// Finds or makes the link to the process that listens, then asks for the connection.
     pub(super) fn connect(&mut self, waiting: PendingConnect) {
         let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
-            waiting.refuse();
-            return;
+            return waiting.refuse();
         };
         if name == self.node.name {
             if let Some(own) = self.node.own() {
@@ -114,13 +104,8 @@ impl Thread {
             }
             return;
         }
-        if let Some(orphans) = self.orphans.get_mut(&name) {
-            orphans.push(waiting);
-            return;
-        }
         if let Some(call) = self.calls.get_mut(&name) {
-            call.waiting.push(waiting);
-            return;
+            return call.waiting.push(waiting);
         }
         match self.names.get(&name).and_then(|token| self.peers.get_mut(token)) {
             Some(Stage::Up(link)) => {
@@ -161,6 +146,14 @@ impl Thread {
         }
     }
 
+    /// Tries a call again that has waited, if it still does.
+    pub(super) fn call_again(&mut self, name: SocketName) {
+        if let Some(call) = self.calls.remove(&name) {
+            self.call(name, call);
+        }
+    }
+
+    /// Keeps a call for another attempt after its pause.
     pub(super) fn call_later(&mut self, name: SocketName, call: Call) {
         self.set_timer(call.pause, Due::Call(name.clone()));
         self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
@@ -171,23 +164,29 @@ impl Thread {
         let home = &self.node.links.home;
         // Made first, so that the process is silent for as short a time as it can after it has connected.
         let pair = Pair::create(home, Some(0))?;
-        let socket = memory::arc(self.node.directory.connect(name)?).map_err(io::Error::from)?;
+        let socket = match self.node.directory.connect(name) {
+            Err(Errno::AGAIN) => return Err(NoLink::Busy),
+            socket => memory::arc(socket?)?,
+        };
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
-        let hello =
-            Message::Hello { version: VERSION, name: self.node.name.to_string(), probe: self.node.probe(peer.pid) };
+        let hello = Message::Hello {
+            version: VERSION,
+            name: self.node.name.as_str().to_owned(),
+            probe: self.node.probe(peer.pid),
+        };
         let [published, regions, alarm] = home.fds();
-        match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm])? {
-            Sent::Done => {}
-            Sent::WouldBlock => return Err(NoLink::Crowded),
+        match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm]) {
+            Ok(()) => {}
+            Err(Errno::AGAIN) => return Err(NoLink::Crowded),
             // It had to make room for others before it could say anything.
-            Sent::Closed if is_put_off(&socket) => return Err(NoLink::Busy),
-            Sent::Closed => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
+            Err(Errno::PIPE) if is_put_off(&socket) => return Err(NoLink::Busy),
+            Err(error) => return Err(error.into()),
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        let pair = pair.with(peer.pid).map_err(io::Error::from)?;
-        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket)).map_err(io::Error::from)?;
+        let pair = pair.with(peer.pid)?;
+        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?;
         Ok((token, link))
     }
 
@@ -203,11 +202,7 @@ impl Thread {
         let mut late = std::mem::take(&mut self.late);
         while let Some(message) = late.pop_front() {
             match message {
-                Late::Hello(name) => {
-                    if let Some(call) = self.calls.remove(&name) {
-                        self.call(name, call);
-                    }
-                }
+                Late::Hello(name) => self.call_again(name),
                 Late::Welcome(token) => self.welcome(token),
             }
             if !self.late.is_empty() {

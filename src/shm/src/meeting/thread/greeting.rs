@@ -5,15 +5,15 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::memory;
 use host::poll;
+use rustix::io::Errno;
 
 use super::calls::{Late, PendingConnect};
 use super::{LINKS, Stage, TURN, Thread};
 use crate::home::Peer;
 use crate::link::Link;
 use crate::os::directory::SocketName;
-use crate::os::socket::{Sent, Socket};
+use crate::os::socket::Socket;
 use crate::pair::Pair;
 use crate::wire::{Message, Probe};
 
@@ -30,6 +30,7 @@ impl Thread {
     /// The reason why there is no link. A hello under the name of another process changes nothing.
     pub(super) fn on_hello(&mut self, token: u64, name: &str, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
         let Some(Stage::Greeted(socket)) = self.peers.get(&token) else { return Ok(()) };
+        let socket = socket.clone();
         let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
         let name = SocketName::parse(name).ok_or_else(|| invalid("a name of another form"))?;
         let pid = socket.peer_credentials()?.pid;
@@ -42,37 +43,26 @@ impl Thread {
             return Err(invalid("it has a link already"));
         }
         let both = known.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
-        let of_it = |stage: &&Stage| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair().pid == pid);
+        let of_it = |stage: &&Stage| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair.pid == pid);
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
-        self.strangers.remove(token);
-        let Some(Stage::Greeted(socket)) = self.peers.remove(&token) else { return Ok(()) };
         // Of two processes that connect to each other at once, the one with the lesser name makes the link.
         if both.is_some() && self.node.name.as_str() < name.as_str() {
-            self.forget(&socket);
-            let _ = socket.send(&Message::UseMine.encode(), &[])?;
+            self.strangers.remove(token);
+            self.peers.remove(&token);
+            self.forget(Some(&socket));
+            let _ = socket.send(&Message::UseMine.encode(), &[]);
             return Ok(());
         }
-        let mut waiting = self.orphans.remove(&name).unwrap_or_default();
-        let made = memory::arc(socket).map_err(io::Error::from).and_then(|socket| {
-            let pair = self.open(&socket, pid, probe, fds).inspect_err(|_| self.forget(&socket))?;
-            Ok(Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?)
-        });
-        let link = match made {
-            Ok(link) => link,
-            Err(error) => {
-                waiting.into_iter().for_each(PendingConnect::refuse);
-                return Err(error);
-            }
-        };
+        let pair = self.open(&socket, pid, probe, fds)?;
+        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?;
+        let mut waiting = self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default();
         if let Some(Stage::Greeting(own, call)) = both.and_then(|token| self.peers.remove(&token)) {
-            if let Some(socket) = own.socket() {
-                self.forget(socket);
-            }
+            self.forget(own.socket.as_deref());
             waiting.extend(call.waiting);
         }
-        waiting.extend(self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default());
+        self.strangers.remove(token);
         self.names.insert(name, token);
         self.peers.insert(token, Stage::Welcoming(link, waiting));
         if self.late.is_empty() {
@@ -117,21 +107,27 @@ impl Thread {
     ) -> io::Result<Arc<Pair>> {
         let [memory, published @ ..] = take_fds::<4>(fds)?;
         let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid)?;
-        pair.set_peer(Peer::open(published, socket.clone())?, probe);
-        pair.reads_peer.set(self.node.can_copy(&pair));
+        self.meet(&pair, Peer::open(published, socket.clone(), probe)?);
         Ok(pair)
+    }
+
+    /// Takes what the peer of `pair` has published.
+    fn meet(&self, pair: &Pair, peer: Peer) {
+        pair.set_peer(peer);
+        pair.reads_peer.set(self.node.can_copy(pair));
     }
 
     /// Answers the hello of a process, whose link is up then.
     pub(super) fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
-        let (home, pair) = (&self.node.links.home, link.pair());
-        let (name, probe, reads) = (self.node.name.to_string(), self.node.probe(pair.pid), pair.reads_peer.get());
+        let (home, pair) = (&self.node.links.home, &link.pair);
+        let (name, probe, reads) =
+            (self.node.name.as_str().to_owned(), self.node.probe(pair.pid), pair.reads_peer.get());
         let welcome = Message::Welcome { name, probe, reads }.encode();
-        match link.socket().map_or(Ok(Sent::Closed), |socket| socket.send(&welcome, &home.fds())) {
-            Ok(Sent::Done) => {}
-            Ok(Sent::WouldBlock) => return self.be_late(Late::Welcome(token)),
-            Ok(Sent::Closed) | Err(_) => return self.lose(token),
+        match link.socket.as_ref().map_or(Err(Errno::PIPE), |socket| socket.send(&welcome, &home.fds())) {
+            Ok(()) => {}
+            Err(Errno::AGAIN) => return self.be_late(Late::Welcome(token)),
+            Err(_) => return self.lose(token),
         }
         if let Some(Stage::Welcoming(link, waiting)) = self.peers.remove(&token) {
             self.be_up(token, link, waiting);
@@ -146,14 +142,12 @@ impl Thread {
         fds: &mut Vec<OwnedFd>,
     ) -> io::Result<()> {
         let Some(Stage::Greeting(link, _)) = self.peers.get(&token) else { return Ok(()) };
-        let Some(socket) = link.socket() else { return Ok(()) };
-        let peer = Peer::open(take_fds(fds)?, socket.clone())?;
+        let Some(socket) = &link.socket else { return Ok(()) };
+        let peer = Peer::open(take_fds(fds)?, socket.clone(), probe)?;
         let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
-        link.pair().set_peer(peer, probe);
-        let own_reads = self.node.can_copy(link.pair());
-        link.pair().reads_peer.set(own_reads);
-        link.pair().peer_reads.set(reads);
-        link.send(Message::Reads(own_reads));
+        self.meet(&link.pair, peer);
+        link.pair.peer_reads.set(reads);
+        link.send(Message::Reads(link.pair.reads_peer.get()));
         self.be_up(token, link, call.waiting);
         Ok(())
     }
