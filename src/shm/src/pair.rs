@@ -26,7 +26,7 @@ use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
 
 use crate::home::{Home, Peer};
-use crate::os::memory::{InShared, SharedFile, SharedMemory};
+use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::os::vm;
 use crate::ready;
 use crate::ring::{Consumer, Mapped, Producer, RingShared, SLOT};
@@ -138,12 +138,12 @@ impl Pair {
     /// sides. [`Pair::with`] says which process that is.
     pub fn create(home: &Arc<Home>, side: Option<u8>) -> io::Result<Pair> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        Pair::new(home, SharedMemory::create_growing(name, HEAD)?, side)
+        Pair::new(home, SharedMemory::create(name, HEAD, Access::Grow)?, side)
     }
 
     /// Opens the memory that a process has made; this process has the other side.
     pub fn open(home: &Arc<Home>, fd: OwnedFd, side: u8) -> io::Result<Pair> {
-        Pair::new(home, SharedMemory::open_growing(fd, HEAD)?, Some(side))
+        Pair::new(home, SharedMemory::open(fd, HEAD..=usize::MAX, Access::Grow)?, Some(side))
     }
 
     /// The same, shared with the process `pid`.
@@ -170,7 +170,7 @@ impl Pair {
             door: AtomicU64::new(0),
             own: Default::default(),
             used: Default::default(),
-            fenced: Hint(AtomicBool::new(side.is_none() && home.fences_peers())),
+            fenced: Hint(AtomicBool::new(side.is_none() && home.fences)),
             reads_peer: Hint::default(),
             peer_reads: Hint::default(),
             untold: AtomicBool::new(false),
@@ -222,7 +222,7 @@ impl Pair {
 
     /// Takes the memory that the peer has published, unless there is some already.
     pub fn set_peer(&self, peer: Peer) {
-        self.fenced.set(self.home.fences_peers() && peer.fences_peers());
+        self.fenced.set(self.home.fences && peer.fences_peers());
         let _ = self.peer.set(peer);
     }
 

@@ -165,7 +165,7 @@ impl RegionTable {
         local.addr.store(addr, Ordering::Relaxed);
         local.len.store(len, Ordering::Relaxed);
         local.first.store(first, Ordering::Relaxed);
-        local.users.store(users.word(), Ordering::Relaxed);
+        local.users.store(users.0, Ordering::Relaxed);
         local.rights.store(rights | if window { WINDOW } else { 0 }, Ordering::Relaxed);
         // Added, not stored: another thread may just be trying a key of the past and have the count up for a moment.
         // SYNC region-pin: hands the words above to a thread that finds the generation.
@@ -173,7 +173,7 @@ impl RegionTable {
         // SYNC region-reuse: a peer that finds any of the words below finds the row's old generation gone.
         fence(Ordering::Release);
         row.rights.store(rights, Ordering::Relaxed);
-        row.users.store(users.word(), Ordering::Relaxed);
+        row.users.store(users.0, Ordering::Relaxed);
         row.first.store(first, Ordering::Relaxed);
         row.len.store(len, Ordering::Relaxed);
         row.addr.store(addr, Ordering::Relaxed);
@@ -322,7 +322,7 @@ impl Pin<'_> {
     /// Who may use the region.
     #[inline]
     fn users(&self) -> Users {
-        Users::from_word(self.local.users.load(Ordering::Relaxed))
+        Users(self.local.users.load(Ordering::Relaxed))
     }
 
     /// The protection zone of a whole region; `None` for a window of one connection.

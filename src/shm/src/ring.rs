@@ -33,7 +33,7 @@
 //! connection keeps as well, for polls. [`is_there`] is a hint: it loads the first word Relaxed, and `peek` and `next`
 //! load it again with Acquire under the lock of the receiving direction.
 
-use std::fmt;
+use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -42,7 +42,7 @@ pub use self::consumer::{Consumer, Next, RecordView, Small};
 pub use self::producer::{Producer, Reservation};
 pub use self::spot::{Spot, is_there};
 use crate::offer::Offer;
-use crate::os::memory::{OutOfBounds, Shared, SharedMemory};
+use crate::os::memory::{Found, InShared, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
 use crate::word::Word;
 
@@ -70,14 +70,6 @@ const PAD: u8 = 0;
 /// The peer broke the rules of the ring: the connection cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
-
-impl fmt::Display for Corrupt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the peer broke the rules of the ring")
-    }
-}
-
-impl std::error::Error for Corrupt {}
 
 /// Words that one side writes and the other reads, 0 in the beginning; nothing read from them is to be trusted. Two cache
 /// lines, because processors fetch lines in pairs.
@@ -136,17 +128,16 @@ pub trait Area {
 /// A ring in shared memory.
 #[derive(Clone, Debug)]
 pub struct Mapped {
-    shared: NonNull<RingShared>,
+    shared: InShared<RingShared>,
+    /// Mapped as long as `shared` is.
     data: NonNull<u8>,
     /// The bits of an offset that tell the slot.
     mask: u64,
     shift: u32,
-    /// Keeps what the pointers point to mapped.
-    _memory: Arc<SharedMemory>,
 }
 
-// SAFETY: the pointers lead into shared memory, which can be used from any thread and lives
-// as long as the value; they are used for atomics and raw copies alone.
+// SAFETY: the pointer leads into shared memory, which can be used from any thread and lives
+// as long as the value; it is used for atomics and raw copies alone.
 unsafe impl Send for Mapped {}
 // SAFETY: as for Send.
 unsafe impl Sync for Mapped {}
@@ -156,24 +147,23 @@ impl Mapped {
     /// `data`, both offsets in `memory`.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if either is not wholly inside or not aligned (to 128 and to 64
+    /// `InvalidInput` if either is not wholly inside or not aligned (to 128 and to 64
     /// bytes), if `slots` is not a power of two of at most [`MAX_SLOTS`], or if the mapping
     /// is read-only.
-    pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Result<Mapped, OutOfBounds> {
+    pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Found<Mapped> {
         if !slots.is_power_of_two() || slots > MAX_SLOTS || !data.is_multiple_of(SLOT) {
-            return Err(OutOfBounds);
+            return Err(io::ErrorKind::InvalidInput);
         }
-        let shared = NonNull::from(memory.at::<RingShared>(shared)?);
-        let data = NonNull::new(memory.target(data, slots * SLOT)?.as_ptr()).ok_or(OutOfBounds)?;
+        let data = memory.target(data, slots * SLOT)?.as_ptr();
+        let data = NonNull::new(data).ok_or(io::ErrorKind::InvalidInput)?;
         let mask = ((slots - 1) * SLOT) as u64;
-        Ok(Mapped { shared, data, mask, shift: slots.trailing_zeros(), _memory: memory })
+        Ok(Mapped { shared: memory.place(shared)?, data, mask, shift: slots.trailing_zeros() })
     }
 
     /// The words that both sides see.
     #[inline]
     pub fn shared(&self) -> &RingShared {
-        // SAFETY: checked by `SharedMemory::at`, and mapped as long as `self._memory` lives.
-        unsafe { self.shared.as_ref() }
+        &self.shared
     }
 
     /// Makes the ring new, for another connection. Neither side may have a [`Producer`]
@@ -196,7 +186,7 @@ impl Mapped {
         // SAFETY: a slot that the ring has begins at the masked offset, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
-        // SAFETY: aligned and mapped as long as `self._memory` lives; any bits are a value.
+        // SAFETY: aligned and mapped as long as `self.shared` lives; any bits are a value.
         unsafe { at.as_ref() }
     }
 

@@ -44,7 +44,7 @@ impl AlarmWord {
     /// # Errors
     /// `InvalidData` if it is no alarm; otherwise the error of the system.
     pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
-        AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?)
+        AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?.1)
     }
 
     /// Ends the sleep with this number: see [`sleep::ring_for`].

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use crossbeam_utils::CachePadded;
 use dat_core::transport;
 use host::event_fd::EventFd;
-use host::lock::{Mutex, MutexGuard};
+use host::lock::Mutex;
 use host::{asymmetric, memory};
 use once_cell::sync::OnceCell;
 use rustix::rand::{GetRandomFlags, getrandom};
@@ -34,7 +34,7 @@ use crate::budget::Rounds;
 use crate::door::Door;
 use crate::guard::Guard;
 use crate::os::barrier;
-use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, ViewU32};
+use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
 use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{PeerRegions, RegionTable};
@@ -79,8 +79,8 @@ pub struct Home {
     pub guard: Guard,
     /// The alarm of a wait that watches for itself.
     pub alarm: Arc<Alarm>,
-    /// The published word changes under this lock alone.
-    sleepers: CachePadded<Mutex<Sleepers>>,
+    /// Who sleeps in this process. The published word changes under this lock alone.
+    pub sleepers: CachePadded<Mutex<Sleepers>>,
     callers: CachePadded<Callers>,
     /// A random value that peers read to find out if they can.
     probe: Box<u64>,
@@ -88,7 +88,7 @@ pub struct Home {
     /// Links are to be ended.
     ends: AtomicBool,
     /// This process makes fences for its peers, and they for it.
-    fences: bool,
+    pub fences: bool,
 }
 
 impl Home {
@@ -99,7 +99,7 @@ impl Home {
         let fences = barrier::register();
         // The first call may take long.
         asymmetric::available();
-        published.at::<AtomicU32>(FENCES).map_err(io::Error::from)?.store(fences.into(), Ordering::Relaxed);
+        published.at::<AtomicU32>(FENCES)?.store(fences.into(), Ordering::Relaxed);
         let word = published.place::<AtomicU32>(WORD)?;
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
@@ -124,11 +124,6 @@ impl Home {
         Ok(home)
     }
 
-    /// True if this process makes fences for its peers, and they for it.
-    pub fn fences_peers(&self) -> bool {
-        self.fences
-    }
-
     /// The second step of ending to poll: a fence for this process, and for peers that make none themselves because they
     /// rely on it.
     #[cold]
@@ -144,12 +139,12 @@ impl Home {
     /// True while callers poll, and nobody sleeps.
     #[inline]
     pub fn is_awake(&self) -> bool {
-        watcher(self.word().load(Ordering::Relaxed)) == AWAKE
+        watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
     /// The same, behind all that this thread has stored: a thread that sleeps from now on finds that.
     pub fn is_still_awake(&self) -> bool {
-        watcher(load_behind::<AtomicU32>(|| self.word().load(Ordering::Acquire))) == AWAKE
+        watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
 
     /// The descriptors that a peer opens as a [`Peer`], in its order.
@@ -194,17 +189,12 @@ impl Home {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    #[inline]
-    fn word(&self) -> &AtomicU32 {
-        &self.word
-    }
-
     /// Wakes the thread that sleeps in this process, if one does until there is such news, and returns whether it did. The news
     /// were published before.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
-        tell::<AtomicU32>(news, || self.word().load(Ordering::Acquire), alarm, || self.bell.ring())
+        tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.bell.ring())
     }
 
     /// Counts a caller that polls.
@@ -213,7 +203,7 @@ impl Home {
         // The count only tells the thread that callers poll: a lost one does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
-        if watcher(self.word().load(Ordering::Relaxed)) == THREAD {
+        if watcher(self.word.load(Ordering::Relaxed)) == THREAD {
             let loops = self.callers.loops.load(Ordering::Relaxed) + 1;
             self.callers.loops.store(loops, Ordering::Relaxed);
             if loops > POLLS_BEFORE_AWAKE {
@@ -241,17 +231,12 @@ impl Home {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
-    /// Who sleeps in this process.
-    pub fn sleepers(&self) -> MutexGuard<'_, Sleepers> {
-        self.sleepers.lock()
-    }
-
     /// Prepares a wait for sleep, with `requests` one for the completion of requests among others. If it is the only one, it
     /// becomes the leader, and sleeps while the alarm's word is what is returned. `any_news` is true if anything has arrived;
     /// `look` handles that, and returns false if another thread is at it.
     pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
-        let sleep = self.sleepers.lock().add(self.word(), transport::Alarm::word(&*self.alarm), requests);
+        let sleep = self.sleepers.lock().add(&*self.word, transport::Alarm::word(&*self.alarm), requests);
         if is_late::<AtomicU32>(any_news) {
             match sleep {
                 Some(_) => self.alarm.silence(),
@@ -265,7 +250,7 @@ impl Home {
 
     /// Ends what [`Home::arm`] began, which returned `sleep`.
     pub fn disarm(&self, sleep: Option<u32>, requests: bool, any_news: impl FnOnce() -> bool) {
-        let led = self.sleepers.lock().remove(self.word(), sleep, requests);
+        let led = self.sleepers.lock().remove(&*self.word, sleep, requests);
         if led && is_late::<AtomicU32>(any_news) {
             self.bell.ring();
         }
@@ -279,7 +264,7 @@ impl Home {
                 sleepers.remove_agent();
                 return;
             }
-            sleepers.add_agent(self.word());
+            sleepers.add_agent(&*self.word);
         }
         if is_late::<AtomicU32>(any_news) {
             self.wake(News::Completion);
@@ -293,17 +278,17 @@ impl Home {
 
     /// The thread is awake, and looks in the place of a wait that watched for itself.
     pub fn thread_takes_over(&self) {
-        self.sleepers.lock().thread_takes_over(self.word());
+        self.sleepers.lock().thread_takes_over(&*self.word);
     }
 
     /// The thread is awake, so that nobody needs to ring for it, and looks.
     pub fn thread_awake(&self) {
-        self.sleepers.lock().thread_awake(self.word());
+        self.sleepers.lock().thread_awake(&*self.word);
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
-        let watches = self.sleepers.lock().thread_asleep(self.word());
+        let watches = self.sleepers.lock().thread_asleep(&*self.word);
         !(watches && is_late::<AtomicU32>(any_news))
     }
 }
@@ -327,7 +312,7 @@ impl Peer {
     /// `InvalidData` if they are not what a peer publishes; what the system says.
     pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
-            published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?,
+            published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?.1,
             regions: PeerRegions::open(regions)?,
             alarm: AlarmWord::open(alarm)?,
             socket,
@@ -345,12 +330,12 @@ impl Peer {
 
     /// True if the peer ends its polling with a fence for this process.
     pub fn fences_peers(&self) -> bool {
-        self.published.view::<ViewU32>(FENCES).is_ok_and(|word| word.load() == 1)
+        self.published.view::<View<AtomicU32>>(FENCES).is_ok_and(|word| word.load() == 1)
     }
 
     #[inline]
     fn word(&self) -> u32 {
-        self.published.view::<ViewU32>(WORD).map_or(AWAKE, ViewU32::load)
+        self.published.view::<View<AtomicU32>>(WORD).map_or(AWAKE, View::load)
     }
 
     /// True if [`Peer::wake`] wakes a thread now for a record.
@@ -369,7 +354,7 @@ impl Peer {
     /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
     #[inline]
     pub fn door(&self) -> u32 {
-        self.published.view::<ViewU32>(DOOR).map_or(0, ViewU32::load)
+        self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)
     }
 }
 

@@ -104,7 +104,7 @@ impl Watch {
         if self.mode == Mode::Asleep {
             return;
         }
-        if links.home.sleepers().is_led() {
+        if links.home.sleepers.lock().is_led() {
             let rung = links.home.rung_leader().map(Mode::Doubtful);
             if rung != Some(self.mode) {
                 self.mode = rung.unwrap_or(Mode::Asleep);
@@ -113,7 +113,7 @@ impl Watch {
             links.home.thread_takes_over();
         }
         let asked = links.home.take_asked();
-        if links.home.sleepers().has_waits() {
+        if links.home.sleepers.lock().has_waits() {
             // Those whom this wakes handle what comes next, or sleep.
             links.serve();
             self.mode = Mode::after(links);

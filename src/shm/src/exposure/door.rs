@@ -14,7 +14,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use host::lock::{Condvar, Mutex};
 use host::thread::{self, Thread};
@@ -39,11 +39,17 @@ struct Sleeper {
 /// What a door and the other threads share.
 #[derive(Default)]
 struct Note {
-    /// Its number, once it is published.
-    tid: Mutex<i32>,
-    /// The number was published, or the door is to leave.
+    state: Mutex<State>,
+    /// The state has changed.
     news: Condvar,
-    leave: AtomicBool,
+}
+
+#[derive(Default)]
+struct State {
+    /// The number of the door, once it is published.
+    tid: i32,
+    /// The door is to leave.
+    leave: bool,
 }
 
 /// The doors of a process: the one that is published, and those that leave.
@@ -85,7 +91,7 @@ impl Door {
         let mut threads = self.threads.lock();
         self.start(&mut threads)?;
         if let Some(sleeper) = threads.all.last() {
-            sleeper.note.await_number();
+            sleeper.note.wait(|state| state.tid != 0);
         }
         Ok(())
     }
@@ -106,12 +112,12 @@ impl Door {
         if let Err(error) = self.start(&mut threads) {
             log::warn!("shm: no thread for peers to reach this process by: {error}");
             if let Some(last) = threads.all.last() {
-                last.note.await_number();
+                last.note.wait(|state| state.tid != 0);
             }
             threads.changes += 1;
             self.published.store(threads.changes, Ordering::SeqCst);
             self.sign.store(0, Ordering::SeqCst);
-            threads.all.iter().for_each(|sleeper| sleeper.note.dismiss());
+            threads.all.iter().for_each(|sleeper| sleeper.note.set(|state| state.leave = true));
         }
         Change(threads.changes)
     }
@@ -119,7 +125,7 @@ impl Door {
     /// True if no peer can find this process by a number from before the change.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
-        let gone = threads.all.extract_if(.., |sleeper| sleeper.note.has_left() && sleeper.is_gone());
+        let gone = threads.all.extract_if(.., |sleeper| sleeper.is_gone());
         for sleeper in gone.collect::<Vec<_>>() {
             sleeper.thread.join();
         }
@@ -131,8 +137,8 @@ impl Door {
     pub fn close(&self) {
         let sleepers = std::mem::take(&mut self.threads.lock().all);
         for sleeper in &sleepers {
-            sleeper.note.await_number();
-            sleeper.note.dismiss();
+            sleeper.note.wait(|state| state.tid != 0);
+            sleeper.note.set(|state| state.leave = true);
         }
         self.sign.store(0, Ordering::SeqCst);
         for sleeper in sleepers {
@@ -150,7 +156,7 @@ impl Door {
             let tid = gettid().as_raw_nonzero().get();
             // The door before publishes its number first, or it would publish it over this one.
             if let Some(note) = &before {
-                note.await_number();
+                note.wait(|state| state.tid != 0);
             }
             // SYNC door: the serial number is stored before the thread's number. A call that closed something and then
             // found the old serial number did so before this store, so a peer that has the new thread's number finds it
@@ -158,11 +164,11 @@ impl Door {
             published.store(serial, Ordering::SeqCst);
             sign.store(tid.cast_unsigned(), Ordering::SeqCst);
             drop(sign);
-            own.set_number(tid);
+            own.set(|state| state.tid = tid);
             if let Some(note) = before {
-                note.dismiss();
+                note.set(|state| state.leave = true);
             }
-            own.await_dismissal();
+            own.wait(|state| state.leave);
         };
         let thread = thread::start_on(STACK, c"dat-shm-door", run)?;
         threads.changes = serial;
@@ -178,11 +184,11 @@ impl Drop for Door {
 }
 
 impl Sleeper {
-    /// True if the kernel no longer finds the thread, or finds it without memory. A thread that is joined may
-    /// still be found for a moment.
+    /// True if the thread was to leave, and the kernel no longer finds it, or finds it without memory. A thread that is
+    /// joined may still be found for a moment.
     fn is_gone(&self) -> bool {
-        let tid = *self.note.tid.lock();
-        let Some(pid) = Pid::from_raw(tid) else { return false };
+        let State { tid, leave } = *self.note.state.lock();
+        let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
         let own = std::process::id().cast_signed();
         // A debugger may keep what is left of the thread.
         getpriority_process(Some(pid)) == Err(Errno::SRCH)
@@ -191,35 +197,16 @@ impl Sleeper {
 }
 
 impl Note {
-    fn set_number(&self, tid: i32) {
-        *self.tid.lock() = tid;
+    fn set(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock());
         self.news.notify_all();
     }
 
-    fn await_number(&self) {
-        let mut tid = self.tid.lock();
-        while *tid == 0 {
-            self.news.wait(&mut tid);
+    fn wait(&self, until: impl Fn(&State) -> bool) {
+        let mut state = self.state.lock();
+        while !until(&state) {
+            self.news.wait(&mut state);
         }
-    }
-
-    /// Has the thread end.
-    fn dismiss(&self) {
-        let tid = self.tid.lock();
-        self.leave.store(true, Ordering::Release);
-        drop(tid);
-        self.news.notify_all();
-    }
-
-    fn await_dismissal(&self) {
-        let mut tid = self.tid.lock();
-        while !self.has_left() {
-            self.news.wait(&mut tid);
-        }
-    }
-
-    fn has_left(&self) -> bool {
-        self.leave.load(Ordering::Acquire)
     }
 }
 

@@ -8,7 +8,6 @@
 //! Atomic words are read and written as such ([`SharedMemory::at`]). All other bytes are copied by address and never
 //! referred to, so that a peer that breaks the protocol can spoil bytes but nothing else.
 
-use std::fmt;
 use std::io;
 use std::mem;
 use std::ops::{Deref, RangeInclusive};
@@ -24,10 +23,13 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use super::user::Target;
+use crate::word::Word;
 
-/// The access that a mapping allows.
+/// What a mapping of memory allows, or a peer may do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
+    /// Reading, writing, and making the memory longer.
+    Grow,
     /// Reading and writing.
     ReadWrite,
     /// Reading only.
@@ -35,22 +37,10 @@ pub enum Access {
 }
 
 /// A range that is not within the memory, not aligned for its type, or not writable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutOfBounds;
+const OUTSIDE: io::ErrorKind = io::ErrorKind::InvalidInput;
 
-impl fmt::Display for OutOfBounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("outside of the shared memory")
-    }
-}
-
-impl std::error::Error for OutOfBounds {}
-
-impl From<OutOfBounds> for io::Error {
-    fn from(error: OutOfBounds) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidInput, error)
-    }
-}
+/// The result of looking for words or bytes in shared memory.
+pub type Found<T> = Result<T, io::ErrorKind>;
 
 /// Types that may lie in memory to which others write.
 ///
@@ -76,38 +66,21 @@ unsafe impl Shared for AtomicU64 {}
 // SAFETY: an array has the layout of its elements in a row.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
-/// A 32-bit word that can be read but not written.
+/// A word that can be read but not written.
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct ViewU32(AtomicU32);
+pub struct View<W>(W);
 
-impl ViewU32 {
+impl<W: Word> View<W> {
     /// The value at this moment; to order it, use fences.
     #[inline]
-    pub fn load(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// A 64-bit word that can be read but not written.
-#[derive(Debug)]
-#[repr(transparent)]
-pub struct ViewU64(AtomicU64);
-
-impl ViewU64 {
-    /// The value at this moment; to order it, use fences.
-    #[inline]
-    pub fn load(&self) -> u64 {
+    pub fn load(&self) -> W::Value {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 // SAFETY: an atomic integer whose one method is a relaxed load.
-unsafe impl SharedView for ViewU32 {}
-// SAFETY: as above.
-unsafe impl SharedView for ViewU64 {}
-// SAFETY: an array has the layout of its elements in a row, and no methods that store.
-unsafe impl<T: SharedView, const N: usize> SharedView for [T; N] {}
+unsafe impl<W: Word + Shared> SharedView for View<W> {}
 
 /// The anonymous file behind shared memory.
 #[derive(Debug)]
@@ -115,6 +88,7 @@ pub struct SharedFile(Shielded<OwnedFd>);
 
 /// A mapped piece of shared memory. The mapping ends with the value; the memory itself is freed with its last mapping
 /// and descriptor. A child of `fork` does not inherit the mapping.
+#[derive(Debug)]
 pub struct SharedMemory {
     base: NonNull<u8>,
     len: usize,
@@ -129,6 +103,13 @@ unsafe impl Sync for SharedMemory {}
 
 /// The seals without which memory is not accepted: with them no peer can take away memory that this process has mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::SEAL);
+
+impl Access {
+    /// The seals of memory that peers may use so.
+    fn seals(self) -> SealFlags {
+        if self == Access::Grow { SEALS } else { SEALS | SealFlags::GROW }
+    }
+}
 
 impl SharedFile {
     /// Takes the file of a peer if all `seals` are set.
@@ -191,8 +172,8 @@ impl SharedFile {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let protection = match access {
-            Access::ReadWrite => ProtFlags::READ | ProtFlags::WRITE,
             Access::ReadOnly => ProtFlags::READ,
+            Access::ReadWrite | Access::Grow => ProtFlags::READ | ProtFlags::WRITE,
         };
         let flags = MapFlags::SHARED | MapFlags::NORESERVE;
         // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
@@ -209,26 +190,18 @@ impl SharedFile {
 
 impl SharedMemory {
     /// Makes shared memory of `size` bytes, all 0; pages take up memory only once they are touched. `name` appears in
-    /// /proc/PID/maps. `peers` is the access of other processes; this process can always write.
+    /// /proc/PID/maps. `peers` is the access of other processes; this process can always write. For memory that can grow
+    /// see [`SharedFile::window`].
     ///
     /// # Errors
     /// The error of the system; `FileTooLarge` if the process may not have files of that size; `InvalidInput` for a
     /// size of 0 or above `isize::MAX`.
     pub fn create(name: &str, size: usize, peers: Access) -> io::Result<(SharedFile, SharedMemory)> {
-        SharedMemory::make(name, size, peers, SEALS | SealFlags::GROW)
-    }
-
-    /// Does what [`SharedMemory::create`] does, for memory that peers can write and that can grow: see
-    /// [`SharedFile::window`].
-    pub fn create_growing(name: &str, size: usize) -> io::Result<(SharedFile, SharedMemory)> {
-        SharedMemory::make(name, size, Access::ReadWrite, SEALS)
-    }
-
-    fn make(name: &str, size: usize, peers: Access, seals: SealFlags) -> io::Result<(SharedFile, SharedMemory)> {
         let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         let file = SharedFile(Shielded::new(fd));
         file.extend(size)?;
         let memory = file.map(0, size, Access::ReadWrite)?;
+        let seals = peers.seals();
         // This comes after the mapping of this process: the seal forbids only later ones.
         if peers == Access::ReadOnly && fcntl_add_seals(&file.0, seals | SealFlags::FUTURE_WRITE).is_ok() {
             return Ok((file, memory));
@@ -240,52 +213,38 @@ impl SharedMemory {
         Ok((file, memory))
     }
 
-    /// Maps memory of a fixed size that a peer has made, which has one of `sizes`.
+    /// Maps memory that a peer has made, which has one of `sizes`: all of it, or the least of these sizes if it can grow.
     ///
     /// # Errors
     /// `InvalidData` if it is not sealed anonymous memory of such a size, in which no access could ever fault;
     /// otherwise the error of the system.
-    pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<SharedMemory> {
-        let file = SharedFile::of_peer(fd, SEALS | SealFlags::GROW)?;
+    pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<(SharedFile, SharedMemory)> {
+        let file = SharedFile::of_peer(fd, access.seals())?;
         let found = file.size()?;
         if !sizes.contains(&found) {
             let text = format!("the peer's memory has {found} bytes, not {sizes:?}");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
-        file.map(0, found, access)
-    }
-
-    /// Maps the first `len` bytes of memory that a peer has made, and that can grow.
-    ///
-    /// # Errors
-    /// `InvalidData` if it is not such memory, or has less than `len` bytes; otherwise the error of the system.
-    pub fn open_growing(fd: OwnedFd, len: usize) -> io::Result<(SharedFile, SharedMemory)> {
-        let file = SharedFile::of_peer(fd, SEALS)?;
-        let found = file.size()?;
-        if found < len {
-            let text = format!("the peer's memory has {found} bytes, less than {len}");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
-        }
-        let memory = file.map(0, len, Access::ReadWrite)?;
+        let memory = file.map(0, if access == Access::Grow { *sizes.start() } else { found }, access)?;
         Ok((file, memory))
     }
 
     #[inline]
-    fn range(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
+    fn range(&self, offset: usize, len: usize, align: usize) -> Found<NonNull<u8>> {
         // What is beyond is never touched: an access there would end the process.
         let fits = offset <= self.len && len <= self.len - offset;
         // The mapping begins at a page, so an aligned offset is an aligned address.
         if !fits || !offset.is_multiple_of(align) {
-            return Err(OutOfBounds);
+            return Err(OUTSIDE);
         }
         // SAFETY: the offset is not beyond the end of the mapping.
         Ok(unsafe { self.base.add(offset) })
     }
 
     #[inline]
-    fn writable(&self, offset: usize, len: usize, align: usize) -> Result<NonNull<u8>, OutOfBounds> {
-        if self.access != Access::ReadWrite {
-            return Err(OutOfBounds);
+    fn writable(&self, offset: usize, len: usize, align: usize) -> Found<NonNull<u8>> {
+        if self.access == Access::ReadOnly {
+            return Err(OUTSIDE);
         }
         self.range(offset, len, align)
     }
@@ -293,9 +252,9 @@ impl SharedMemory {
     /// The atomic words at `offset`.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if they are not inside, not aligned, or the mapping is read-only.
+    /// `InvalidInput` if they are not inside, not aligned, or the mapping is read-only.
     #[inline]
-    pub fn at<T: Shared>(&self, offset: usize) -> Result<&T, OutOfBounds> {
+    pub fn at<T: Shared>(&self, offset: usize) -> Found<&T> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
         let at = self.writable(offset, size_of::<T>(), align_of::<T>())?;
         // SAFETY: the words are inside the mapping, aligned and writable, and mapped as long as `self` lives. Their
@@ -306,9 +265,9 @@ impl SharedMemory {
     /// The atomic words at `offset`, for reading only; works with either kind of mapping.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if they are not inside or not aligned.
+    /// `InvalidInput` if they are not inside or not aligned.
     #[inline]
-    pub fn view<T: SharedView>(&self, offset: usize) -> Result<&T, OutOfBounds> {
+    pub fn view<T: SharedView>(&self, offset: usize) -> Found<&T> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
         let at = self.range(offset, size_of::<T>(), align_of::<T>())?;
         // SAFETY: the words are inside the mapping, aligned, and mapped as long as `self` lives. Their type only ever
@@ -317,16 +276,16 @@ impl SharedMemory {
     }
 
     /// The atomic words at `offset`, to be used as long as the result lives.
-    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Result<InShared<T>, OutOfBounds> {
+    pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Found<InShared<T>> {
         Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }
 
     /// The bytes at `offset` as the target of a copy.
     ///
     /// # Errors
-    /// [`OutOfBounds`] if they are not inside, or the mapping is read-only.
+    /// `InvalidInput` if they are not inside, or the mapping is read-only.
     #[inline]
-    pub fn target(&self, offset: usize, len: usize) -> Result<Target<'_>, OutOfBounds> {
+    pub fn target(&self, offset: usize, len: usize) -> Found<Target<'_>> {
         let at = self.writable(offset, len, 1)?;
         // SAFETY: the bytes are inside the mapping, which can be written as long as `self` lives; only atomic words in
         // it are ever referred to.
@@ -335,6 +294,7 @@ impl SharedMemory {
 }
 
 /// Atomic words in shared memory that were checked to be there.
+#[derive(Debug)]
 pub struct InShared<T: Shared> {
     words: NonNull<T>,
     /// Keeps them mapped.
@@ -366,12 +326,6 @@ impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: the range is exactly this mapping; every reference into it borrows `self`.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
-    }
-}
-
-impl fmt::Debug for SharedMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedMemory").field("len", &self.len).field("access", &self.access).finish_non_exhaustive()
     }
 }
 

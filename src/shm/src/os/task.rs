@@ -64,9 +64,7 @@ pub fn is_own_proc() -> io::Result<bool> {
 /// It could not be found out, for want of a descriptor or memory.
 pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
     let status = match read(&format!("/proc/{pid}/task/{tid}/status")) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => {
-            return Ok(false);
-        }
+        Err(error) if is_absent(&error) => return Ok(false),
         status => status?,
     };
     let own = numbers(&status).next_back().and_then(|number| number.parse().ok());
@@ -93,7 +91,7 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     let read = |file: &str| read(&format!("/proc/{pid}/task/{tid}/{file}"));
     let stat = match read("stat") {
         Ok(stat) => stat,
-        Err(error) if is_absence(&error) => return Doing::Gone,
+        Err(error) if is_absent(&error) && exists("/proc/thread-self/stat") => return Doing::Gone,
         // There may be no descriptor or no memory to look with, which tells nothing about the thread.
         Err(_) => return Doing::Copying,
     };
@@ -112,10 +110,9 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     }
 }
 
-/// True if a thread whose file could not be read is over, and not hidden because there is no /proc.
-fn is_absence(error: &io::Error) -> bool {
-    let absent = error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH);
-    absent && exists("/proc/thread-self/stat")
+/// True if a file is not there, or no longer: the thread is over, or there is no /proc.
+fn is_absent(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
 }
 
 /// State of a thread, and its ticks in user mode and in the kernel.

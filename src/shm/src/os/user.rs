@@ -51,6 +51,16 @@ impl<A> Piece<A> {
         Piece { vec: libc::iovec { iov_base, iov_len }, access: PhantomData }
     }
 
+    /// The `len` bytes at `addr`.
+    ///
+    /// # Safety
+    /// The bytes must be accessible as `A` says while it lasts, and nothing in Rust may hold a reference to them if they
+    /// can be written; or `len` must be 0.
+    #[inline]
+    pub const unsafe fn new(addr: u64, len: usize) -> Self {
+        Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
+    }
+
     /// The pieces in the form that the system takes.
     #[inline]
     pub(super) fn as_vecs(pieces: &[Self]) -> &[libc::iovec] {
@@ -87,15 +97,6 @@ impl<A> Piece<A> {
 }
 
 impl<'a> Source<'a> {
-    /// The `len` bytes at `addr`.
-    ///
-    /// # Safety
-    /// The bytes must be readable while `'a` lasts, or `len` must be 0.
-    #[inline]
-    pub const unsafe fn new(addr: u64, len: usize) -> Self {
-        Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
-    }
-
     /// The bytes of a slice.
     #[inline]
     pub fn of(bytes: &'a [u8]) -> Self {
@@ -110,16 +111,6 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The `len` bytes at `addr`.
-    ///
-    /// # Safety
-    /// The bytes must be writable while `'a` lasts, and nothing in Rust may hold a reference to them; or `len` must be
-    /// 0.
-    #[inline]
-    pub const unsafe fn new(addr: u64, len: usize) -> Self {
-        Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
-    }
-
     /// The bytes of a slice.
     #[inline]
     pub fn of(bytes: &'a mut [u8]) -> Self {

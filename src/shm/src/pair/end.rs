@@ -90,7 +90,7 @@ impl End {
             theirs,
             rings: [requests, peer],
             answers,
-            taken: [const { AtomicU64::new(Spot::FIRST.word()) }; 2],
+            taken: [const { AtomicU64::new(Spot::FIRST.0) }; 2],
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
@@ -107,21 +107,21 @@ impl End {
     pub fn taken(&self) -> u64 {
         // SYNC ring-head: the caller puts the position into a record, whose first word is a Release, and the peer gets it
         // with its Acquire of that word.
-        Spot::of(self.taken[0].load(Ordering::Acquire)).position()
+        Spot(self.taken[0].load(Ordering::Acquire)).position()
     }
 
     /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
     #[inline]
     pub fn set_taken(&self, answers: bool, spot: Spot) {
         // SYNC ring-head: the reads of the slots are over before this store.
-        self.taken[usize::from(answers)].store(spot.word(), Ordering::Release);
+        self.taken[usize::from(answers)].store(spot.0, Ordering::Release);
     }
 
     /// Notes whether the record at the head of the peer's ring of requests waits for something that has a notice of its own:
     /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
-        let spot = Spot::of(self.taken[0].load(Ordering::Relaxed));
+        let spot = Spot(self.taken[0].load(Ordering::Relaxed));
         self.set_taken(false, spot.shut(stuck));
     }
 
@@ -209,12 +209,12 @@ impl End {
     /// True if a record of the ring of requests has arrived that can be handled.
     #[inline]
     pub fn has_requests(&self) -> bool {
-        ring::is_there(&self.rings[1], Spot::of(self.taken[0].load(Ordering::Relaxed)))
+        ring::is_there(&self.rings[1], Spot(self.taken[0].load(Ordering::Relaxed)))
     }
 
     /// True if a record has arrived that can be handled.
     fn has_arrived(&self) -> bool {
-        self.has_requests() || ring::is_there(&self.answers, Spot::of(self.taken[1].load(Ordering::Relaxed)))
+        self.has_requests() || ring::is_there(&self.answers, Spot(self.taken[1].load(Ordering::Relaxed)))
     }
 
     /// True if the peer has got further than `known`. Reads a line that the peer writes.

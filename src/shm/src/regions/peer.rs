@@ -22,7 +22,7 @@ impl PeerRegions {
     /// # Errors
     /// As for [`SharedMemory::open`].
     pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
-        Ok(PeerRegions { memory: SharedMemory::open(fd, FIRST..=TABLE_SIZE, Access::ReadOnly)? })
+        Ok(PeerRegions { memory: SharedMemory::open(fd, FIRST..=TABLE_SIZE, Access::ReadOnly)?.1 })
     }
 
     #[inline]
@@ -52,7 +52,7 @@ impl PeerRegions {
         let before = row.generation.load();
         // SYNC region-row: with the generation came the words.
         fence(Ordering::Acquire);
-        let (users, rights) = (Users::from_word(row.users.load()), row.rights.load());
+        let (users, rights) = (Users(row.users.load()), row.rights.load());
         let (first, size, base) = (row.first.load(), row.len.load(), row.addr.load());
         // SYNC region-reuse: had a word been of a later generation, the next load
         // would not find this one.

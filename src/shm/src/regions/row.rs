@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use dat_core::Rights;
 
 use super::{INDEX_BITS, ROW_SIZE, ROWS};
-use crate::os::memory::{Shared, SharedView, ViewU32, ViewU64};
+use crate::os::memory::{Shared, SharedView, View};
 
 /// The reason why a peer's operation on registered memory is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum RemoteFault {
 
 /// The connections over which a row may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Users(u64);
+pub struct Users(pub(super) u64);
 
 impl Users {
     /// Set for those of one connection.
@@ -36,18 +36,6 @@ impl Users {
     /// The connection that has an end with the port qualifier `port` on the side of the row.
     pub fn of_connection(port: u64) -> Users {
         Users(Users::ONE | port)
-    }
-
-    /// As words have it.
-    #[inline]
-    pub(super) fn from_word(word: u64) -> Users {
-        Users(word)
-    }
-
-    /// The word for it.
-    #[inline]
-    pub(super) fn word(self) -> u64 {
-        self.0
     }
 
     /// The protection zone; `None` for one connection.
@@ -105,30 +93,21 @@ pub struct Entry {
 /// A row as peers see it.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(super) struct Row {
+pub(super) struct Row<H = AtomicU32, W = AtomicU64> {
     /// 0 while the row is free.
-    pub(super) generation: AtomicU32,
-    pub(super) rights: AtomicU32,
-    pub(super) users: AtomicU64,
-    pub(super) first: AtomicU64,
-    pub(super) len: AtomicU64,
-    pub(super) addr: AtomicU64,
+    pub(super) generation: H,
+    pub(super) rights: H,
+    pub(super) users: W,
+    pub(super) first: W,
+    pub(super) len: W,
+    pub(super) addr: W,
 }
 
 // SAFETY: atomic words with a fixed layout.
 unsafe impl Shared for Row {}
 
 /// A [`Row`] without the means to write.
-#[derive(Debug)]
-#[repr(C, align(64))]
-pub(super) struct RowView {
-    pub(super) generation: ViewU32,
-    pub(super) rights: ViewU32,
-    pub(super) users: ViewU64,
-    pub(super) first: ViewU64,
-    pub(super) len: ViewU64,
-    pub(super) addr: ViewU64,
-}
+pub(super) type RowView = Row<View<AtomicU32>, View<AtomicU64>>;
 
 // SAFETY: words that can only be loaded, with a fixed layout.
 unsafe impl SharedView for RowView {}

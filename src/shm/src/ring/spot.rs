@@ -16,7 +16,7 @@ pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
 /// The slot at a position, in one word: what is needed to look whether a record is there, and as much of the position as
 /// travels in records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot(pub(super) u64);
+pub struct Spot(pub u64);
 
 const _: () = assert!((POSITION * SLOT as u64) >> Spot::LAP == 0);
 
@@ -33,18 +33,6 @@ impl Spot {
 
     /// The first slot of a ring, in the first lap.
     pub const FIRST: Spot = Spot(1 << Self::LAP);
-
-    /// The spot in a word that [`Spot::word`] gave.
-    #[inline]
-    pub fn of(word: u64) -> Spot {
-        Spot(word)
-    }
-
-    /// The spot as a word.
-    #[inline]
-    pub const fn word(self) -> u64 {
-        self.0
-    }
 
     /// The same spot, at which no record is found if `shut` is set, whatever is there.
     #[inline]

@@ -17,7 +17,7 @@ fn home() -> Home {
 #[test]
 fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
     let home = home();
-    let word = || watcher(home.word().load(Ordering::Relaxed));
+    let word = || watcher(home.word.load(Ordering::Relaxed));
     let [led, stray] = [(); 2].map(|()| AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -40,7 +40,7 @@ fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
     });
     assert_eq!(stray.into_inner(), 0, "a wait slept, and peers rang for somebody else");
     assert!(led.into_inner() > 0);
-    assert!(!home.sleepers().is_led() && !home.sleepers().has_waits());
+    assert!(!home.sleepers.lock().is_led() && !home.sleepers.lock().has_waits());
     assert_eq!(word(), THREAD);
 }
 

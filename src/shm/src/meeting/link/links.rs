@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
-use host::lock::{Mutex, MutexGuard, RwLock};
+use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory};
 use host::pause::Pause;
 
@@ -26,16 +26,7 @@ pub struct Links {
 impl Links {
     /// No links yet, of a process that publishes `home`.
     pub fn new(home: Home) -> Result<Self, NoMemory> {
-        Ok(Links {
-            home: memory::arc(home)?,
-            all: RwLock::default(),
-            progress: CachePadded::new(Progress {
-                polled: Mutex::default(),
-                any_hot: AtomicBool::new(false),
-                any_dead: AtomicBool::new(false),
-                rounds: AtomicU64::new(0),
-            }),
-        })
+        Ok(Links { home: memory::arc(home)?, all: RwLock::default(), progress: CachePadded::default() })
     }
 
     /// Adds a link; its connections are looked after from now on.
@@ -63,18 +54,9 @@ impl Links {
             }
             return;
         }
-        self.poll_with_others();
-    }
-
-    /// Handles what has arrived while another thread does so.
-    #[cold]
-    #[inline(never)]
-    fn poll_with_others(&self) {
-        if let Some(mut polled) = self.await_rounds(1, Some(PATIENCE)) {
-            // Another thread may have put a message into the program's memory and be about to queue its completion,
-            // which the caller, having seen the message, now expects. That thread has ended its round or this one has.
-            self.round_once(&mut polled);
-        }
+        // Another thread may have put a message into the program's memory and be about to queue its completion, which the
+        // caller, having seen the message, now expects. That thread has ended its round then, or this one has.
+        self.round_with_others(1, Some(PATIENCE));
     }
 
     /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
@@ -85,17 +67,13 @@ impl Links {
 
     /// As [`Links::look`], for waits that sleep: leaves what has arrived to another thread only if that takes long.
     pub fn serve(&self) {
-        if let Some(mut polled) = self.await_rounds(2, Some(PATIENCE)) {
-            self.round_once(&mut polled);
-        }
+        self.round_with_others(2, Some(PATIENCE));
     }
 
     /// Handles what has arrived, after any other thread that does.
     pub fn settle(&self) {
         // Of two rounds that end from now on, the second begins after all that has arrived by now.
-        if let Some(mut polled) = self.await_rounds(2, None) {
-            self.round_once(&mut polled);
-        }
+        self.round_with_others(2, None);
     }
 
     /// Handles what has arrived, for another thread than a caller's.
@@ -140,22 +118,24 @@ impl Links {
         any
     }
 
-    /// Waits until it is the caller's turn, or other threads have ended `count` rounds, or `limit` is over. A thread that
-    /// makes one round after another may never leave the lock free for long enough for a wait for the lock alone.
+    /// Makes a round when it is the caller's turn, unless other threads end `count` rounds before, or `limit` is over. A
+    /// thread that makes one round after another may never leave the lock free for long enough for a wait for the lock alone.
     #[cold]
-    fn await_rounds(&self, count: u64, limit: Option<Duration>) -> Option<MutexGuard<'_, Polled>> {
+    #[inline(never)]
+    fn round_with_others(&self, count: u64, limit: Option<Duration>) {
         let before = self.progress.rounds.load(Ordering::Acquire);
         let start = Instant::now();
         let mut pause = Pause::new();
         loop {
-            if let Some(polled) = self.progress.polled.try_lock() {
-                return Some(polled);
+            if let Some(mut polled) = self.progress.polled.try_lock() {
+                self.round_once(&mut polled);
+                return;
             }
             if self.progress.rounds.load(Ordering::Acquire).wrapping_sub(before) >= count {
-                return None;
+                return;
             }
             if !pause.is_short() && limit.is_some_and(|limit| start.elapsed() > limit) {
-                return None;
+                return;
             }
             pause.pass();
         }
@@ -248,6 +228,7 @@ struct Polled {
 }
 
 /// What the progress of a process needs.
+#[derive(Default)]
 struct Progress {
     polled: Mutex<Polled>,
     /// Connections may be polled.
