@@ -24,6 +24,7 @@ use crate::record::LARGEST;
 use crate::regions::{Entry, ROWS, Users, WRITES};
 use crate::ring::SMALL;
 use crate::srq::SharedQueue;
+use crate::thread::PendingConnect;
 use crate::transfers;
 use crate::tx::Tx;
 use crate::wire::{self, EndInfo};
@@ -401,16 +402,14 @@ impl Transport for Shm {
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
-        let command = Command::Connect {
-            conn: qp.clone(),
-            address: connect.address.clone(),
+        let waiting = PendingConnect {
+            conn: Arc::downgrade(qp),
             qualifier: connect.qualifier,
             private_data: memory::copied(connect.private_data)?.into_vec(),
-            timeout: connect.timeout,
         };
         self.node.room_for_command()?;
         qp.shift(ConnPhase::Idle, ConnPhase::Pending);
-        self.node.command(command);
+        self.node.command(Command::Connect(waiting, connect.address.clone(), connect.timeout));
         Ok(())
     }
 

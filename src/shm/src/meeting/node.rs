@@ -21,6 +21,7 @@ use crate::link::{Link, Links};
 use crate::os::directory::{ANY, Claim, Directory, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
+use crate::thread::PendingConnect;
 use crate::wire::{Message, Probe};
 
 /// Tasks that may come before the thread fetches them, and after room was made for them.
@@ -28,19 +29,8 @@ const TASKS: usize = 64;
 
 /// A task for the node's thread.
 pub enum Command {
-    /// Connect.
-    Connect {
-        /// The active end.
-        conn: Arc<Conn>,
-        /// The host.
-        address: Address,
-        /// The service point.
-        qualifier: u64,
-        /// Bytes for the peer.
-        private_data: Vec<u8>,
-        /// Time for the whole attempt.
-        timeout: Option<Duration>,
-    },
+    /// Connect to a host, within this time for the whole attempt.
+    Connect(PendingConnect, Address, Option<Duration>),
     /// Handle a message of this process to itself.
     Deliver(Arc<Link>, Message),
     /// Wait until the link's socket has room.
@@ -67,7 +57,8 @@ pub struct Node {
     points: Mutex<BTreeMap<u64, ListenerSink<Shm>>>,
     ports: AtomicU64,
     own: OnceCell<Arc<Link>>,
-    thread: Mutex<Option<Thread>>,
+    /// Its thread, which ends with the last adapter.
+    pub thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
     stopped: AtomicBool,
@@ -103,11 +94,6 @@ impl Node {
         node.links.add(&own);
         let _ = node.own.set(own);
         Ok(node)
-    }
-
-    /// Takes the node's thread, which ends with the last adapter.
-    pub fn set_thread(&self, thread: Thread) {
-        *self.thread.lock() = Some(thread);
     }
 
     /// The link of this process with itself.

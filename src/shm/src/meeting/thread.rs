@@ -42,7 +42,8 @@ use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 mod calls;
 mod greeting;
 
-use self::calls::{Call, Late, PendingConnect};
+pub use self::calls::PendingConnect;
+use self::calls::{Call, Late};
 
 /// Pauses between two attempts at what had no room, with another process or in the system: the first, and the longest, to
 /// which they grow.
@@ -222,14 +223,14 @@ impl Thread {
 
     fn obey(&mut self, command: Command) {
         match command {
-            Command::Connect { conn, address, qualifier, private_data, timeout } => {
+            Command::Connect(waiting, address, timeout) => {
                 if let Some(timeout) = timeout {
-                    self.set_timer(timeout, Due::Connect(Arc::downgrade(&conn)));
+                    self.set_timer(timeout, Due::Connect(waiting.conn.clone()));
                 }
                 if address.is_local() {
-                    self.connect(PendingConnect { conn: Arc::downgrade(&conn), qualifier, private_data });
+                    self.connect(waiting);
                 } else {
-                    cm::end(&conn, ConnectionReport::Unreachable);
+                    waiting.end(ConnectionReport::Unreachable);
                 }
             }
             Command::Deliver(link, message) => {
@@ -291,8 +292,7 @@ impl Thread {
 
     /// Lets a process that has connected say who it is.
     fn admit(&mut self, socket: Socket) -> io::Result<()> {
-        let peer = socket.peer_credentials()?;
-        peer.same_user()?;
+        let pid = socket.peer()?;
         let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
         self.peers.insert(token, Stage::Greeted(socket));
@@ -300,7 +300,7 @@ impl Thread {
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
             while self.strangers.is_full() && self.dismiss() {}
-            self.strangers.add(token, peer.pid);
+            self.strangers.add(token, pid);
         }
         Ok(())
     }
@@ -312,7 +312,7 @@ impl Thread {
         if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
             // One that keeps to the rules was about to speak.
             let _ = socket.send(&Message::Again.encode(), &[]);
-            let pid = pid(socket);
+            let pid = socket.peer().unwrap_or(0);
             if of_it > LINKS {
                 self.complain(pid, &"it connects and says nothing");
             }
@@ -367,7 +367,7 @@ impl Thread {
                 Err(error) => Err(error.to_string()),
             };
             if let Err(why) = message.and_then(|message| self.on_message(token, message, &mut fds)) {
-                self.complain(pid(&socket), &why);
+                self.complain(socket.peer().unwrap_or(0), &why);
                 return self.lose(token);
             }
         }
@@ -469,9 +469,4 @@ impl Thread {
             self.timers.set(due, what);
         }
     }
-}
-
-/// The process at the other end of a socket; 0 if it is not visible from here.
-fn pid(socket: &Socket) -> i32 {
-    socket.peer_credentials().map_or(0, |peer| peer.pid)
 }

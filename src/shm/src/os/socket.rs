@@ -19,7 +19,7 @@ use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
-    listen, recvmsg, send, sendmsg, shutdown, socket_with, socketpair,
+    listen, recvmsg, send, sendmsg, shutdown, socket_with,
 };
 
 /// The most descriptors that one message can carry.
@@ -27,29 +27,6 @@ pub const MAX_FDS: usize = 16;
 
 /// The longest path of a socket, in bytes.
 const MAX_PATH: usize = 107;
-
-/// The process at the other end, as the kernel vouches. For a connection of a listener this is the state when the
-/// connection was requested, for a connection to a listener the state when it began to listen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Credentials {
-    /// The process; 0 if it is not visible from here.
-    pub pid: libc::pid_t,
-    /// Its effective user.
-    pub uid: libc::uid_t,
-}
-
-impl Credentials {
-    /// Refuses processes of other users.
-    ///
-    /// # Errors
-    /// `PermissionDenied`.
-    pub fn same_user(&self) -> io::Result<()> {
-        if self.uid == rustix::process::geteuid().as_raw() {
-            return Ok(());
-        }
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {}", self.uid)))
-    }
-}
 
 /// Attempts at a message of one byte for which the system has no memory.
 const ATTEMPTS: usize = 1000;
@@ -128,12 +105,6 @@ impl Socket {
             Err(Errno::NOENT | Errno::NOTDIR) => Err(Errno::CONNREFUSED),
             Err(error) => Err(error),
         }
-    }
-
-    /// Makes a connection within the process and returns both ends.
-    pub fn pair() -> Result<(Socket, Socket)> {
-        let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)?;
-        Ok((Socket::new(one), Socket::new(two)))
     }
 
     /// Sends `bytes` as one message, with duplicates of `fds`.
@@ -216,8 +187,13 @@ impl Socket {
         Ok(got.bytes)
     }
 
-    /// The process at the other end.
-    pub fn peer_credentials(&self) -> io::Result<Credentials> {
+    /// The process at the other end, as the kernel vouches; 0 if it is not visible from here. For a connection of a listener
+    /// this is the state when the connection was requested, for a connection to a listener the state when it began to
+    /// listen.
+    ///
+    /// # Errors
+    /// `PermissionDenied` for a process of another user; otherwise the error of the system.
+    pub fn peer(&self) -> io::Result<libc::pid_t> {
         // This calls libc: rustix knows no process 0, which is what the kernel reports for a process that is not
         // visible.
         let mut found = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
@@ -229,7 +205,10 @@ impl Socket {
         if result != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Credentials { pid: found.pid, uid: found.uid })
+        if found.uid != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {}", found.uid)));
+        }
+        Ok(found.pid)
     }
 }
 

@@ -20,11 +20,13 @@ use crate::pair::Pair;
 use crate::wire::{MAX_PACKET, Message, VERSION};
 
 /// A connect whose link does not exist yet.
-pub(super) struct PendingConnect {
+pub struct PendingConnect {
     /// Not kept alive: the program may have gone on without it.
-    pub(super) conn: Weak<Conn>,
-    pub(super) qualifier: u64,
-    pub(super) private_data: Vec<u8>,
+    pub conn: Weak<Conn>,
+    /// The service point.
+    pub qualifier: u64,
+    /// Bytes for the peer.
+    pub private_data: Vec<u8>,
 }
 
 impl PendingConnect {
@@ -42,8 +44,13 @@ impl PendingConnect {
 
     /// Refuses the connect, because it gets no link.
     pub(super) fn refuse(self) {
+        self.end(ConnectionReport::NonPeerRejected);
+    }
+
+    /// Ends the connect.
+    pub(super) fn end(self, report: ConnectionReport) {
         if let Some(conn) = self.conn.upgrade() {
-            cm::end(&conn, ConnectionReport::NonPeerRejected);
+            cm::end(&conn, report);
         }
     }
 }
@@ -168,13 +175,9 @@ impl Thread {
             Err(Errno::AGAIN) => return Err(NoLink::Busy),
             socket => memory::arc(socket?)?,
         };
-        let peer = socket.peer_credentials()?;
-        peer.same_user()?;
-        let hello = Message::Hello {
-            version: VERSION,
-            name: self.node.name.as_str().to_owned(),
-            probe: self.node.probe(peer.pid),
-        };
+        let pid = socket.peer()?;
+        let hello =
+            Message::Hello { version: VERSION, name: self.node.name.as_str().to_owned(), probe: self.node.probe(pid) };
         let [published, regions, alarm] = home.fds();
         match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm]) {
             Ok(()) => {}
@@ -185,7 +188,7 @@ impl Thread {
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token, Interest::READ)?;
-        let pair = pair.with(peer.pid)?;
+        let pair = pair.with(pid)?;
         let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?;
         Ok((token, link))
     }
