@@ -294,7 +294,7 @@ impl Table {
     /// An empty table.
     pub fn new() -> io::Result<Table> {
         let own = RegionTable::new()?;
-        let peer = PeerRegions::open(own.fd().try_clone_to_owned()?)?;
+        let peer = PeerRegions::open(own.file.fd().try_clone_to_owned()?)?;
         Ok(Table { own, peer })
     }
 
@@ -394,7 +394,7 @@ impl Peer {
     /// Sends a packet with descriptors; false if it did not go out.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
         let [home, regions, alarm] = self.face.fds();
-        let right = [self.pair.fd(), home, regions, alarm];
+        let right = [self.pair.file.fd(), home, regions, alarm];
         let mut own: Vec<OwnedFd> = Vec::new();
         for (at, sort) in sorts.iter().enumerate() {
             let fd = match sort {

@@ -17,7 +17,7 @@
 //! are looked at under the locks of the connection.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -99,7 +99,8 @@ impl Hint {
 /// The shared memory of this process and another one, or itself.
 pub struct Pair {
     home: Arc<Home>,
-    file: SharedFile,
+    /// What the peer opens as its [`Pair`].
+    pub file: SharedFile,
     #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
     ready: [InShared<Ready>; 2],
@@ -179,11 +180,6 @@ impl Pair {
             violated: AtomicBool::new(false),
             complained: AtomicBool::new(false),
         })
-    }
-
-    /// The descriptor that the peer opens as its [`Pair`].
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.file.fd()
     }
 
     /// True if both sides are in this process.

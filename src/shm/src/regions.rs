@@ -20,7 +20,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::BorrowedFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
@@ -111,7 +110,8 @@ struct Free {
 /// The owner's side of the table.
 #[derive(Debug)]
 pub struct RegionTable {
-    file: SharedFile,
+    /// What peers map: see [`PeerRegions::open`].
+    pub file: SharedFile,
     memory: SharedMemory,
     /// Rows that there are.
     rows: u32,
@@ -141,11 +141,6 @@ impl RegionTable {
             sleepers: Mutex::new(()),
             unpinned: Condvar::new(),
         })
-    }
-
-    /// The descriptor that peers map with [`PeerRegions::open`].
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.file.fd()
     }
 
     /// Enters a whole region, or the part of one that a window shows, and returns the key. `None` if all rows are in use,

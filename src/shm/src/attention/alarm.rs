@@ -15,7 +15,7 @@
 //! wakes all sleepers on the word, so a thread that a peer has put there takes no wake-up of the leader's.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::transport;
@@ -55,40 +55,34 @@ impl AlarmWord {
 }
 
 /// The alarm of this process, and the file that peers map.
-pub struct Alarm(AlarmWord, SharedFile);
+pub struct Alarm {
+    /// The word, as peers have it too.
+    pub word: AlarmWord,
+    /// What a peer opens: see [`AlarmWord::open`].
+    pub file: SharedFile,
+}
 
 impl Alarm {
     /// Makes an alarm on which nobody sleeps.
     pub fn new() -> io::Result<Alarm> {
         let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
-        Ok(Alarm(AlarmWord::new(memory)?, file))
-    }
-
-    /// The descriptor that a peer opens: see [`AlarmWord::open`].
-    pub fn fd(&self) -> BorrowedFd<'_> {
-        self.1.fd()
+        Ok(Alarm { word: AlarmWord::new(memory)?, file })
     }
 
     /// Keeps the waiter from the sleep for which it has prepared.
     pub fn silence(&self) {
-        self.0.word.store(RUNG, Ordering::Release);
-    }
-
-    /// Ends the sleep with this number.
-    #[inline]
-    pub fn ring_for(&self, sleep: u32) -> Rung {
-        self.0.ring_for(sleep)
+        self.word.word.store(RUNG, Ordering::Release);
     }
 }
 
 impl transport::Alarm for Alarm {
     fn word(&self) -> &AtomicU32 {
-        &self.0.word
+        &self.word.word
     }
 
     #[cold]
     fn ring(&self) {
         self.silence();
-        futex::wake_shared(&self.0.word);
+        futex::wake_shared(&self.word.word);
     }
 }

@@ -149,7 +149,7 @@ impl Home {
 
     /// The descriptors that a peer opens as a [`Peer`], in its order.
     pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
-        [self.file.fd(), self.regions.fd(), self.alarm.fd()]
+        [&self.file, &self.regions.file, &self.alarm.file].map(SharedFile::fd)
     }
 
     /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
@@ -193,7 +193,7 @@ impl Home {
     /// were published before.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
-        let alarm = |sleep| self.alarm.ring_for(sleep);
+        let alarm = |sleep| self.alarm.word.ring_for(sleep);
         tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.bell.ring())
     }
 

@@ -78,30 +78,23 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     }
     let Some(id) = link.allocate() else {
         log::warn!("shm: more than {MAX_CONNS} connections between two processes, or no memory for one more");
-        end(conn, ConnectionReport::NonPeerRejected);
+        end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
     };
     let attached = link.attach(id.active, id, conn, Party::new(0, 0));
     if !attached || conn.phase() >= ConnPhase::Dead {
         // There is no memory, or the program gave up while the place was looked for.
         link.withdraw(id);
-        end(conn, ConnectionReport::NonPeerRejected);
+        end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
     }
     link.send(Message::Request { conn: id, qualifier, end: conn.info(), private_data });
 }
 
-/// Ends an attempt from this end, if it has not ended yet.
-pub fn end(conn: &Arc<Conn>, report: ConnectionReport) {
+/// Ends an attempt from this end, if it has not ended yet; `reason` is for the peer.
+pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
     if conn.kill(false) {
-        conn.finish(CloseReason::Disconnected, Report::Ended(report));
-    }
-}
-
-/// Ends the passive end of a request that was accepted just now, because the active end has given up.
-pub fn fail_accept(conn: &Arc<Conn>) {
-    if conn.kill(false) {
-        conn.finish(CloseReason::Answer, Report::Ended(ConnectionReport::AcceptFailed));
+        conn.finish(reason, Report::Ended(report));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::Shm;
 use crate::conn::{Conn, Ending};
 use crate::home::Home;
 use crate::link::{Link, Links};
-use crate::os::directory::{ANY, Claim, Directory, Reachable, SocketName};
+use crate::os::directory::{ANY, Claim, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
 use crate::thread::PendingConnect;
@@ -45,8 +45,6 @@ pub enum Command {
 
 /// This process in one directory.
 pub struct Node {
-    /// The directory where processes meet.
-    pub directory: Arc<Directory>,
     /// Name of this process's socket there.
     pub name: SocketName,
     /// The socket itself, until the node stops.
@@ -69,14 +67,13 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node that can be reached at `reachable` in `directory`, linked with itself; it has a door, but no thread yet.
-    pub fn new(directory: Arc<Directory>, reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
+    /// A node that can be reached at `reachable`, linked with itself; it has a door, but no thread yet.
+    pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
         let name = reachable.name.clone();
         let links = Links::new(Home::new()?)?;
         links.home.door.open()?;
         let pair = memory::arc(Pair::create(&links.home, None)?)?;
         let node = memory::arc(Node {
-            directory,
             name: name.clone(),
             reachable: Mutex::new(Some(reachable.clone())),
             links,
@@ -187,8 +184,8 @@ impl Node {
         // The nodes of such a tree are smaller.
         memory::probe(2048)?;
         let claim = match qualifier {
-            Some(qualifier) => self.directory.claim(qualifier, &reachable),
-            None => self.directory.claim_any(ANY, &reachable),
+            Some(qualifier) => reachable.directory.claim(qualifier, &reachable),
+            None => reachable.directory.claim_any(ANY, &reachable),
         };
         let claim = claim.map_err(|error| match (error.kind(), qualifier) {
             (io::ErrorKind::AddrInUse, Some(_)) => Error::QualifierInUse,

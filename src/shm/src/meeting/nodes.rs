@@ -68,7 +68,7 @@ impl Nodes {
         let path = directory.path().to_owned();
         nodes.room(1)?;
         let reachable = directory.listen().map_err(device)?;
-        let node = Node::new(directory, &reachable).map_err(device)?;
+        let node = Node::new(&reachable).map_err(device)?;
         *node.thread.lock() = Some(thread::start(&node, reachable).map_err(device)?);
         node.adapters.fetch_add(1, Ordering::AcqRel);
         nodes.insert(path, Arc::downgrade(&node));

@@ -17,25 +17,19 @@ use host::limit;
 const MOST: usize = 64;
 const PART: u64 = 8;
 
-/// A stranger.
-struct Stranger {
-    token: u64,
-    pid: i32,
-}
-
-/// The strangers, the one that has been silent longest first.
+/// The strangers, by token and process, the one that has been silent longest first.
 #[derive(Default)]
-pub struct Strangers(Vec<Stranger>);
+pub struct Strangers(Vec<(u64, i32)>);
 
 impl Strangers {
     /// Adds the connection `token` of the process `pid`.
     pub fn add(&mut self, token: u64, pid: i32) {
-        self.0.push(Stranger { token, pid });
+        self.0.push((token, pid));
     }
 
     /// Removes a connection whose peer has said who it is, or that has ended.
     pub fn remove(&mut self, token: u64) {
-        self.0.retain(|stranger| stranger.token != token);
+        self.0.retain(|stranger| stranger.0 != token);
     }
 
     /// True if one more would be too many.
@@ -49,12 +43,12 @@ impl Strangers {
     /// that has.
     pub fn least_welcome(&self) -> Option<(u64, usize)> {
         let mut counts: HashMap<i32, usize> = HashMap::new();
-        for stranger in &self.0 {
-            *counts.entry(stranger.pid).or_default() += 1;
+        for &(_, pid) in &self.0 {
+            *counts.entry(pid).or_default() += 1;
         }
         let most = counts.values().copied().max()?;
-        let oldest = self.0.iter().find(|stranger| counts.get(&stranger.pid) == Some(&most))?;
-        Some((oldest.token, most))
+        let (oldest, _) = self.0.iter().find(|(_, pid)| counts.get(pid) == Some(&most))?;
+        Some((*oldest, most))
     }
 }
 

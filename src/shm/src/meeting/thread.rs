@@ -241,7 +241,7 @@ impl Thread {
                     let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ | Interest::WRITE);
                 }
             }
-            Command::Fail(conn) => cm::fail_accept(&conn),
+            Command::Fail(conn) => cm::end(&conn, CloseReason::Answer, ConnectionReport::AcceptFailed),
             Command::Abandon(link) => {
                 if let Some(&token) = self.names.get(&link.name)
                     && matches!(self.peers.get(&token), Some(Stage::Up(known)) if Arc::ptr_eq(known, &link))
@@ -452,7 +452,7 @@ impl Thread {
             match due {
                 Due::Connect(conn) => {
                     if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == ConnPhase::Pending) {
-                        cm::end(&conn, ConnectionReport::TimedOut);
+                        cm::end(&conn, CloseReason::Disconnected, ConnectionReport::TimedOut);
                     }
                 }
                 Due::Call(name) => self.call_again(name),

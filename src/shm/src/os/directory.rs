@@ -167,16 +167,11 @@ impl Directory {
         self.path.join(&name.0)
     }
 
-    /// A path for a socket that will soon have another name, or none.
-    pub fn unfinished(&self) -> PathBuf {
-        self.path.join(format!("n{}", &SocketName::new().0[1..]))
-    }
-
     /// Makes a socket at which this process can be reached.
     pub fn listen(self: &Arc<Self>) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
         // The socket is bound under another name first, because a socket that does not listen yet looks dead.
-        let unfinished = self.unfinished();
+        let unfinished = self.path.join(format!("n{}", &name.0[1..]));
         let listener = Socket::listen(&unfinished)?;
         if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
             let _ = fs::remove_file(&unfinished);
@@ -386,7 +381,8 @@ pub struct Reachable {
     pub listener: Socket,
     /// Its name in the directory.
     pub name: SocketName,
-    directory: Arc<Directory>,
+    /// The directory where processes meet.
+    pub directory: Arc<Directory>,
     owner: u32,
 }
 

@@ -17,7 +17,7 @@ pub struct PeerRegions {
 }
 
 impl PeerRegions {
-    /// Maps the table behind [`RegionTable::fd`].
+    /// Maps the table behind [`RegionTable::file`].
     ///
     /// # Errors
     /// As for [`SharedMemory::open`].

@@ -66,7 +66,7 @@ impl Party {
         Party { zone: AtomicU32::new(zone), port: AtomicU64::new(port) }
     }
 
-    /// Takes note of what the peer says of its end.
+    /// Stores what the peer says of its end.
     pub fn set(&self, zone: u32, port: u64) {
         self.zone.store(zone, Ordering::Relaxed);
         self.port.store(port, Ordering::Relaxed);

@@ -12,7 +12,7 @@ const ALL: Rights = Rights::all();
 
 fn table() -> (RegionTable, PeerRegions) {
     let table = RegionTable::new().expect("table");
-    let peer = PeerRegions::open(table.fd().try_clone_to_owned().expect("dup")).expect("peer");
+    let peer = PeerRegions::open(table.file.fd().try_clone_to_owned().expect("dup")).expect("peer");
     (table, peer)
 }
 

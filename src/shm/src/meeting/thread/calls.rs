@@ -17,7 +17,7 @@ use crate::link::Link;
 use crate::os::directory::SocketName;
 use crate::os::socket::Socket;
 use crate::pair::Pair;
-use crate::wire::{MAX_PACKET, Message, VERSION};
+use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 
 /// A connect whose link does not exist yet.
 pub struct PendingConnect {
@@ -50,7 +50,7 @@ impl PendingConnect {
     /// Ends the connect.
     pub(super) fn end(self, report: ConnectionReport) {
         if let Some(conn) = self.conn.upgrade() {
-            cm::end(&conn, report);
+            cm::end(&conn, CloseReason::Disconnected, report);
         }
     }
 }
@@ -102,7 +102,7 @@ pub(super) fn is_put_off(socket: &Socket) -> bool {
 impl Thread {
     /// Finds or makes the link to the process that listens, then asks for the connection.
     pub(super) fn connect(&mut self, waiting: PendingConnect) {
-        let Ok(Some(name)) = self.node.directory.lookup(waiting.qualifier) else {
+        let Ok(Some(name)) = self.reachable.directory.lookup(waiting.qualifier) else {
             return waiting.refuse();
         };
         if name == self.node.name {
@@ -171,7 +171,7 @@ impl Thread {
         let home = &self.node.links.home;
         // Made first, so that the process is silent for as short a time as it can after it has connected.
         let pair = Pair::create(home, Some(0))?;
-        let socket = match self.node.directory.connect(name) {
+        let socket = match self.reachable.directory.connect(name) {
             Err(Errno::AGAIN) => return Err(NoLink::Busy),
             socket => memory::arc(socket?)?,
         };
@@ -179,7 +179,7 @@ impl Thread {
         let hello =
             Message::Hello { version: VERSION, name: self.node.name.as_str().to_owned(), probe: self.node.probe(pid) };
         let [published, regions, alarm] = home.fds();
-        match socket.send(&hello.encode(), &[pair.fd(), published, regions, alarm]) {
+        match socket.send(&hello.encode(), &[pair.file.fd(), published, regions, alarm]) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return Err(NoLink::Crowded),
             // It had to make room for others before it could say anything.

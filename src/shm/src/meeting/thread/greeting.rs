@@ -76,7 +76,7 @@ impl Thread {
     /// True if the process `pid` listens at the socket `name`. Processes are compared as they are numbered here, so
     /// that namespaces do not matter.
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
-        match self.node.directory.connect(name) {
+        match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
             // It cannot be asked now, and nobody else is reached at that name.
             Err(_) => name.pid() == Some(pid),
