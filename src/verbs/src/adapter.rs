@@ -23,7 +23,7 @@ use crate::device::Device;
 use crate::memory::{Region, Zone};
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
-use crate::window::Window;
+use crate::window::{Window, await_binds};
 
 /// An open interface adapter.
 pub struct Verbs {
@@ -88,10 +88,11 @@ impl Hooks for Verbs {
             // The region is asked for when it is dropped.
             Shown::Before(_) => true,
             Shown::Window(window) => {
-                window.await_binds(&self.device);
+                // One that is held up keeps its region from being freed.
+                await_binds(&self.device, || window.is_moving());
                 true
             }
-            Shown::Region(region) => region.is_closed(&self.device),
+            Shown::Region(region) => await_binds(&self.device, || Arc::strong_count(&region.shared) > 1),
         }
     }
 

@@ -11,15 +11,18 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
+use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
 use crate::device::Device;
 use crate::locate::has_device;
+use crate::memory::remote_access;
 use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
@@ -36,7 +39,7 @@ pub enum Party {
 pub struct Listener {
     device: Arc<Device>,
     token: u64,
-    _id: CmId,
+    id: CmId,
 }
 
 impl Drop for Listener {
@@ -139,18 +142,15 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     };
     let token = device.token();
     let address = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    let id = CmId::bound(&device.channel, token, address).map_err(failed)?;
+    let id = CmId::bound(RDMA_PS_TCP, &device.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
     let mut parties = device.parties.lock();
     parties.room(1)?;
     parties.insert(token, Party::Listener(qualifier, sink));
     drop(parties);
-    if let Err(error) = id.listen(1024) {
-        let party = device.parties.lock().remove(&token);
-        drop(party);
-        return Err(failed(error));
-    }
-    Ok((Listener { device: device.clone(), token, _id: id }, qualifier))
+    let listener = Listener { device: device.clone(), token, id };
+    listener.id.listen(1024).map_err(failed)?;
+    Ok((listener, qualifier))
 }
 
 /// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
@@ -180,7 +180,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let device = &qp.device;
     let ip = destination(device, connect.address);
     let token = device.token();
-    let id = CmId::new(&device.channel, token).map_err(|error| {
+    let id = CmId::new(RDMA_PS_TCP, &device.channel, token).map_err(|error| {
         log::warn!("cannot connect: {error}");
         Error::InsufficientResources(Resource::Memory)
     })?;
@@ -225,7 +225,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
         match state {
             ibv_qp_state::IBV_QPS_INIT => {
-                attr.qp_access_flags |= qp.device.limits.access();
+                attr.qp_access_flags |= remote_access(qp.device.limits.granted(Rights::REMOTE)) as u32;
                 mask |= ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS.0 as i32;
             }
             ibv_qp_state::IBV_QPS_RTR => {
@@ -319,14 +319,14 @@ fn request(device: &Arc<Device>, event: Event) {
     id.set_token(token);
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
+    let remote_address = id.remote_address().unwrap_or_else(|| device.attributes.address.clone());
     let info = ConnectionRequestInfo {
         qualifier,
-        remote_address: id.remote_address().unwrap_or_else(|| device.attributes.address.clone()),
-        remote_qualifier: id.remote_port().into(),
+        remote_qualifier: remote_address.port().into(),
+        remote_address,
         private_data: event.private_data,
     };
-    let reads = (event.responder_resources, event.initiator_depth);
-    let incoming = Incoming { token, id: Some(id), reads };
+    let incoming = Incoming { token, id: Some(id), reads: event.reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
@@ -368,15 +368,15 @@ fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     id.connect(&terms(qp, qp.reads, &private_data))
 }
 
-fn terms<'a>(qp: &Qp, (reads_in, reads_out): (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
-    Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads_in, reads_out, private_data }
+fn terms<'a>(qp: &Qp, reads: (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
+    Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads, private_data }
 }
 
 /// The peer has accepted, and this end confirms it. The peer may serve and ask for fewer reads at a time than this
 /// end.
 fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
-    let reads = fewer(qp.reads, (event.responder_resources, event.initiator_depth));
+    let reads = fewer(qp.reads, event.reads);
     step(qp, |qp, id| {
         // A thread that abandons the attempt waits for this lock, or has taken it before.
         let state = qp.state.lock();

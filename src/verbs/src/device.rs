@@ -18,7 +18,8 @@
 //! librdmacm opened (`Retained` in `sys/cm.rs`), and no identifier is bound to a device that no adapter is open on:
 //! whose an address is, is read from /sys.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -32,13 +33,14 @@ use host::fork::{NotInherited, undivided};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
+use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::Party;
 use crate::cq::CompletionQueue;
-use crate::locate::{Fault, Place, locate};
+use crate::locate::{Place, RESOLVER, locate};
 use crate::memory::Regions;
 use crate::qp::Qp;
 use crate::srq::SharedQueue;
@@ -76,8 +78,7 @@ pub struct Device {
     pub(crate) work: Mutex<Work>,
     pub(crate) cqs: Mutex<Vec<Weak<CompletionQueue>>>,
     pub(crate) channels: Channels,
-    /// A tree, because it has room for another one whenever one was freed, and takes memory in small pieces.
-    pub(crate) srqs: Mutex<BTreeMap<usize, Weak<SharedQueue>>>,
+    pub(crate) srqs: Mutex<Vec<Weak<SharedQueue>>>,
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
@@ -114,7 +115,8 @@ struct Sentinel {
 
 impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
-        let id = CmId::sentinel(channel, place.address)
+        // No connection uses a port of this space, nor any event the token 0.
+        let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
             .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
             .ok();
         let retained = id.as_ref().and_then(Retained::behind);
@@ -142,12 +144,12 @@ impl Device {
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
         check_room().map_err(exhausted(Resource::Memory))?;
-        let place = locate(name, instance).map_err(|fault| match fault {
-            Fault::NoMemory => Error::InsufficientResources(Resource::Memory),
-            Fault::NotFound(why) => {
+        let place = locate(name, instance).map_err(|why| {
+            // What lacks memory finds nothing.
+            memory::probe(RESOLVER).map_or(Error::InsufficientResources(Resource::Memory), |()| {
                 log::error!("{name}: {why}");
                 none
-            }
+            })
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = memory::arc(Context::open(&place.name)?)?;
@@ -259,11 +261,6 @@ impl Device {
         self.bell.ring();
     }
 
-    /// Adds a completion queue to those that are settled.
-    pub fn add_cq(&self, cq: &Arc<CompletionQueue>) {
-        channels::add(&mut self.cqs.lock(), cq);
-    }
-
     /// Reports all that has completed so far.
     pub fn settle(&self) {
         for cq in channels::each(&self.cqs) {
@@ -298,20 +295,18 @@ impl Device {
     /// The shared receive queues that have buffers for which the device has no room: the thread must then make the
     /// device consume, because no other thread may be calling.
     pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
-        let mut srqs: Vec<_> = self.srqs.lock().values().filter_map(Weak::upgrade).collect();
-        srqs.retain(|srq| srq.is_starving());
-        srqs
+        channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
     /// The queue pairs that take buffers from the shared receive queue whose address in the device's events is this
     /// one.
     pub fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
-        let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.raw.address() == address);
+        let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }
 
     /// The shared receive queue whose address in the device's events is this one.
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {
-        self.srqs.lock().get(&address)?.upgrade()
+        channels::each(&self.srqs).find(|srq| srq.raw.address() == address)
     }
 }

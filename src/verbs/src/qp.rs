@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use dat_core::Rights;
 use dat_core::error::{Resource, Result};
 use dat_core::event::Status;
 use dat_core::probes::Stall;
@@ -22,17 +23,21 @@ use dat_core::transport::{
 use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory;
-use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
+use rdma_sys::{
+    ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status,
+};
 
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
+use crate::memory::remote_access;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
-use crate::sys::qp::{Caps, RawQp};
+use crate::sys::qp::RawQp;
+use crate::sys::zeroed;
 use crate::window::Singles;
-use crate::work_queue::{Backlog, WorkQueue};
+use crate::work_queue::{WorkQueue, post};
 
 /// Work request identifiers: the core's numbers, with a bit that marks receives.
 pub mod wr {
@@ -119,10 +124,8 @@ pub struct State {
     pub since: Option<Instant>,
     /// A thread finishes the end.
     pub finishing: bool,
-    /// The number of completions when it was last read.
-    pub seen: u64,
-    /// The time since when that number is the same.
-    pub quiet: Option<Instant>,
+    /// The number of completions, and the time since when it is the same.
+    pub quiet: Option<(u64, Instant)>,
 }
 
 /// One end of a connection.
@@ -180,20 +183,20 @@ impl Qp {
         let sends = (sizes.requests + 1).min(most);
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(most) };
         let requests = request_cq.reserve(device, sends, None, false)?;
-        let shared = srq.as_ref().map(|srq| (srq.raw.address(), srq.room()));
+        let shared = srq.as_ref().map(|srq| (srq.queue.raw.address(), srq.queue.room()));
         let receives = recv_cq.reserve(device, recvs, shared, init.solicited)?;
         let make = |sends: usize, recvs: usize| {
-            let caps = Caps {
-                sends: small(sends),
-                recvs: small(recvs),
-                send_segments: small(sizes.request_segments.max(1)),
-                recv_segments: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
-                inline: INLINE,
+            let cap = ibv_qp_cap {
+                max_send_wr: small(sends),
+                max_recv_wr: small(recvs),
+                max_send_sge: small(sizes.request_segments.max(1)),
+                max_recv_sge: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
+                max_inline_data: INLINE,
             };
-            let queue = srq.as_ref().map(|srq| &srq.raw);
-            let make = |caps| RawQp::new(&init.zone.pd, &requests.raw, &receives.raw, queue, caps);
+            let queue = srq.as_ref().map(|srq| &srq.queue.raw);
+            let make = |cap| RawQp::new(&init.zone.pd, [&requests.raw, &receives.raw], queue, cap);
             // A long queue matters more.
-            make(caps).or_else(|_| make(Caps { inline: 0, ..caps }))
+            make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
@@ -238,19 +241,7 @@ impl Qp {
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        let mut queue = self.recvs.lock();
-        if !queue.is_open() {
-            // The end of the connection completes it.
-            return Ok(());
-        }
-        if queue.is_full() {
-            return queue.wait(recv.id, None, recv.segments, false);
-        }
-        match self.raw.post_recv(wr::recv(recv.id), recv.segments) {
-            Ok(()) => queue.posted(),
-            Err(error) => return Err(refused(queue, error)),
-        }
-        Ok(())
+        self.hand_over(&self.recvs, recv.id, None, recv.segments, false)
     }
 
     /// Hands over a request.
@@ -284,14 +275,28 @@ impl Qp {
     /// Hands over a request with these segments and this fence instead of its own.
     #[inline(always)]
     fn post_segments(&self, request: &Request<'_>, segments: &[Segment], fence: bool) -> Result<()> {
-        let mut queue = self.sends.lock();
+        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)
+    }
+
+    /// Hands over work of one direction; a receive if there is no operation.
+    #[inline(always)]
+    fn hand_over(
+        &self,
+        queue: &Mutex<WorkQueue>,
+        id: u64,
+        operation: Option<&Operation>,
+        segments: &[Segment],
+        fence: bool,
+    ) -> Result<()> {
+        let mut queue = queue.lock();
         if !queue.is_open() {
+            // The end of the connection completes it.
             return Ok(());
         }
         if queue.is_full() {
-            return queue.wait(request.id, Some(request.operation), segments, fence);
+            return queue.wait(id, operation.copied(), segments, fence);
         }
-        match self.raw.post_send(wr::send(request.id), &request.operation, segments, fence) {
+        match post(&self.raw, id, operation, segments, fence) {
             Ok(()) => queue.posted(),
             Err(error) => return Err(refused(queue, error)),
         }
@@ -314,7 +319,7 @@ impl Qp {
         let mut hard = false;
         match &self.srq {
             Some(srq) => {
-                srq.consumed();
+                srq.queue.consumed();
                 hard = self.sink.recv_taken(id) == Verdict::Break;
             }
             None => {
@@ -419,13 +424,18 @@ impl Qp {
     /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
     /// the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
-        let states = [&self.sends, &self.recvs].map(|queue| queue.lock().try_again(&self.raw));
-        if states.contains(&Backlog::Hopeless) {
-            log::error!("queue pair {} takes no more work: its connection ends", self.number());
-            self.begin_end(ConnectionReport::Broken);
-            return false;
+        let mut refused = false;
+        for queue in [&self.sends, &self.recvs] {
+            let mut queue = queue.lock();
+            refused |= queue.try_again(&self.raw);
+            if queue.is_hopeless() {
+                drop(queue);
+                log::error!("queue pair {} takes no more work: its connection ends", self.number());
+                self.begin_end(ConnectionReport::Broken);
+                return false;
+            }
         }
-        states.contains(&Backlog::Refused)
+        refused
     }
 
     /// Has the device look again at a request that waits for those before it; false once there is none.
@@ -506,11 +516,10 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 
 /// Brings a new queue pair into the state in which it takes receives.
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
-    // SAFETY: plain data, for which zero is a value.
-    let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
+    let mut attr: ibv_qp_attr = zeroed();
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
     attr.port_num = device.place.port;
-    attr.qp_access_flags = device.limits.access();
+    attr.qp_access_flags = remote_access(device.limits.granted(Rights::REMOTE)) as u32;
     let mask = ibv_qp_attr_mask::IBV_QP_STATE
         | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
         | ibv_qp_attr_mask::IBV_QP_PORT

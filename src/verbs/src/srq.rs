@@ -68,7 +68,7 @@ struct State {
 
 /// The use that a queue pair makes of a queue, until [`Attachment::end`].
 pub struct Attachment {
-    queue: Arc<SharedQueue>,
+    pub(crate) queue: Arc<SharedQueue>,
     ended: AtomicBool,
 }
 
@@ -81,14 +81,6 @@ impl Attachment {
     }
 }
 
-impl std::ops::Deref for Attachment {
-    type Target = Arc<SharedQueue>;
-
-    fn deref(&self) -> &Arc<SharedQueue> {
-        &self.queue
-    }
-}
-
 impl Drop for Attachment {
     fn drop(&mut self) {
         self.end();
@@ -98,7 +90,6 @@ impl Drop for Attachment {
 impl Drop for SharedQueue {
     fn drop(&mut self) {
         let address = self.raw.address();
-        self.device.srqs.lock().remove(&address);
         for cq in channels::each(&self.device.cqs) {
             cq.forget_shared(address);
         }
@@ -133,7 +124,7 @@ impl SharedQueue {
         let (device, zone) = (device.clone(), zone.pd.clone());
         let waiting = AtomicBool::new(false);
         let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?;
-        queue.device.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
+        channels::add(&mut queue.device.srqs.lock(), &queue)?;
         Ok(queue)
     }
 

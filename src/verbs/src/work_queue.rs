@@ -8,6 +8,7 @@
 //! waits completes as flushed.
 
 use std::collections::VecDeque;
+use std::io;
 use std::time::{Duration, Instant};
 
 use dat_core::Handle;
@@ -51,15 +52,13 @@ impl Refusals {
     }
 }
 
-/// The state of a backlog after another try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backlog {
-    /// It is empty, or goes on when the device has done some of the work that it has.
-    Moving,
-    /// The device refuses the next piece of work.
-    Refused,
-    /// The device has refused for too long: the connection must end.
-    Hopeless,
+/// Gives the device a request, or a receive if there is no operation.
+#[inline(always)]
+pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Segment], fence: bool) -> io::Result<()> {
+    match operation {
+        Some(operation) => raw.post_send(wr::send(id), operation, segments, fence),
+        None => raw.post_recv(wr::recv(id), segments),
+    }
 }
 
 /// Work of one direction.
@@ -202,10 +201,7 @@ impl WorkQueue {
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
-            let posted = match next.operation {
-                Some(operation) => raw.post_send(wr::send(next.id), &operation, &next.segments, next.fence),
-                None => raw.post_recv(wr::recv(next.id), &next.segments),
-            };
+            let posted = post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence);
             if let Err(error) = posted {
                 self.backlog.push_front(next);
                 let first = self.refusals.count(Instant::now());
@@ -221,19 +217,17 @@ impl WorkQueue {
         false
     }
 
-    /// Hands over work that the device refused before.
-    pub fn try_again(&mut self, raw: &RawQp) -> Backlog {
-        if !self.open || !self.refusals.any() {
-            return Backlog::Moving;
+    /// Hands over work that the device refused before. True if it refuses again.
+    pub fn try_again(&mut self, raw: &RawQp) -> bool {
+        if self.open && self.refusals.any() {
+            self.feed(raw);
         }
-        self.feed(raw);
-        if !self.refusals.any() {
-            Backlog::Moving
-        } else if self.is_back() && self.refusals.are_hopeless(Instant::now()) {
-            Backlog::Hopeless
-        } else {
-            Backlog::Refused
-        }
+        self.refusals.any()
+    }
+
+    /// True once the device, which has no work, has refused some for too long: the connection must end.
+    pub fn is_hopeless(&mut self) -> bool {
+        self.is_back() && self.refusals.are_hopeless(Instant::now())
     }
 
     /// Ends the queue. The core completes the work that waits.
