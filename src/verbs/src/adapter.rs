@@ -272,7 +272,7 @@ impl Transport for Verbs {
     }
 
     fn local_qualifier(&self, qp: &Qp) -> u64 {
-        qp.state.lock().cm.as_ref().map_or(0, |(_, id)| id.local_port().into())
+        qp.state.lock().cm.as_ref().map_or(0, |id| id.local_port().into())
     }
 
     fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {

@@ -13,6 +13,7 @@ use host::environment;
 use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_state};
 
 use crate::locate::Place;
+use crate::memory::remote_access;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::device::Context;
 use crate::sys::qp::LONGEST;
@@ -68,6 +69,11 @@ impl Limits {
             soft_roce: attr.vendor_id == SOFT_ROCE,
             iwarp,
         }
+    }
+
+    /// What peers may do on a queue pair, as far as memory grants it: a set of the `IBV_ACCESS_*` bits.
+    pub fn access(&self) -> u32 {
+        remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
     /// The rights to memory that the device can grant out of `rights`. It refuses the right to atomic operations where it has

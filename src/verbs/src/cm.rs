@@ -11,7 +11,6 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
@@ -22,7 +21,6 @@ use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 use crate::adapter::Verbs;
 use crate::device::Device;
 use crate::locate::has_device;
-use crate::memory::remote_access;
 use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
@@ -38,20 +36,18 @@ pub enum Party {
 /// A service point that listens; dropped to stop.
 pub struct Listener {
     device: Arc<Device>,
-    token: u64,
     id: CmId,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let party = self.device.parties.lock().remove(&self.token);
+        let party = self.device.parties.lock().remove(&self.id.token());
         drop(party);
     }
 }
 
 /// A connection request not yet answered; dropped to refuse.
 pub struct Incoming {
-    token: u64,
     id: Option<Arc<CmId>>,
     /// Reads that this side shall serve, and that the peer serves, at a time.
     reads: (u8, u8),
@@ -109,9 +105,9 @@ impl Incoming {
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
-            state.cm = Some((request.token, id.clone()));
+            state.cm = Some(id.clone());
         }
-        qp.device.parties.lock().insert(request.token, Party::End(qp.clone()));
+        qp.device.parties.lock().insert(id.token(), Party::End(qp.clone()));
         let accepted = ready.and_then(|()| id.accept(&terms(qp, reads, private_data)));
         if let Some(mut request) = incoming.take() {
             request.id = None;
@@ -148,7 +144,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     parties.room(1)?;
     parties.insert(token, Party::Listener(qualifier, sink));
     drop(parties);
-    let listener = Listener { device: device.clone(), token, id };
+    let listener = Listener { device: device.clone(), id };
     listener.id.listen(1024).map_err(failed)?;
     Ok((listener, qualifier))
 }
@@ -192,7 +188,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     {
         let mut state = qp.state.lock();
         state.phase = QpPhase::Connecting;
-        state.cm = Some((token, id.clone()));
+        state.cm = Some(id.clone());
         state.private_data = connect.private_data.to_vec();
         state.deadline = deadline;
         state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
@@ -225,7 +221,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
         match state {
             ibv_qp_state::IBV_QPS_INIT => {
-                attr.qp_access_flags |= remote_access(qp.device.limits.granted(Rights::REMOTE)) as u32;
+                attr.qp_access_flags |= qp.device.limits.access();
                 mask |= ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS.0 as i32;
             }
             ibv_qp_state::IBV_QPS_RTR => {
@@ -263,7 +259,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
                 // The peer has answered the message that ended the connection.
-                device.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
+                device.work.lock().leaving.move_to(Instant::now(), |id| id.token() == event.token);
             }
             return;
         }
@@ -278,16 +274,16 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, look_again)
         }
-        (kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR, _) => {
-            qp.give_up(ConnectionReport::Unreachable);
-        }
+        (
+            kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR | kind::RDMA_CM_EVENT_UNREACHABLE,
+            QpPhase::Connecting,
+        ) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_RESPONSE, QpPhase::Connecting) => answered(&qp, event),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
             qp.give_up(rejection::read(event.status, &event.private_data, device.limits.iwarp));
         }
-        (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
         (
             kind::RDMA_CM_EVENT_REJECTED | kind::RDMA_CM_EVENT_UNREACHABLE | kind::RDMA_CM_EVENT_CONNECT_ERROR,
@@ -315,8 +311,7 @@ fn request(device: &Arc<Device>, event: Event) {
             return;
         }
     };
-    let token = device.token();
-    id.set_token(token);
+    id.set_token(device.token());
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
     let remote_address = id.remote_address().unwrap_or_else(|| device.attributes.address.clone());
@@ -326,14 +321,14 @@ fn request(device: &Arc<Device>, event: Event) {
         remote_address,
         private_data: event.private_data,
     };
-    let incoming = Incoming { token, id: Some(id), reads: event.reads };
+    let incoming = Incoming { id: Some(id), reads: event.reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
 
 /// Takes the next step of an attempt, which ends if that fails.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
-    let Some(id) = qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()) else { return };
+    let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
         log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
         let unreachable = matches!(

@@ -22,14 +22,13 @@
 //! its end before this is reported. Fetching some of these asks the channel, the one
 //! system call of a dequeue.
 
-use std::array;
 use std::collections::BTreeMap;
 use std::hint::cold_path;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
 use host::lock::{Mutex, MutexGuard};
@@ -40,8 +39,7 @@ use crate::channels::{self, CompletionChannel};
 use crate::device::Device;
 use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
-use crate::sys::cq::{BATCH, Batch, RawCq};
-use crate::sys::zeroed;
+use crate::sys::cq::{BATCH, Batch, RawCq, batch};
 
 /// A dispatcher's first queue is no longer than this or what the first queue pair needs; others add what they need.
 const FIRST: usize = 1024;
@@ -56,10 +54,8 @@ pub struct CompletionQueue {
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
-    /// Fetches so far; changed under the lock of `fetch` alone.
-    fetches: AtomicU64,
-    /// Fetches at the time of the last [`CompletionQueue::settle_if_unread`].
-    fetches_before: AtomicU64,
+    /// A thread has fetched since the last [`CompletionQueue::settle_if_unread`].
+    read: AtomicBool,
 }
 
 struct Part {
@@ -122,15 +118,13 @@ impl CompletionQueue {
     /// A queue, of which the device has no part yet, of a dispatcher for `depth` completions.
     pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
         let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
-        let batch = memory::boxed(array::from_fn(|_| zeroed()))?;
         let cq = memory::arc(CompletionQueue {
             depth: depth.min(FIRST),
             channel,
             parts: Mutex::default(),
-            fetch: Mutex::new(Fetch { batch, sources: Vec::new(), table: Vec::new(), touched: Vec::new() }),
+            fetch: Mutex::new(Fetch { batch: batch()?, sources: Vec::new(), table: Vec::new(), touched: Vec::new() }),
             armed: AtomicUsize::new(0),
-            fetches: AtomicU64::new(0),
-            fetches_before: AtomicU64::new(0),
+            read: AtomicBool::new(false),
         })?;
         channels::add(&mut cq.channel.queues.lock(), &cq)?;
         channels::add(&mut device.cqs.lock(), &cq)?;
@@ -248,10 +242,10 @@ impl CompletionQueue {
     /// Reports all work that has completed, unless a thread has fetched since the last call: a queue that the program
     /// reads is left to the program's threads. One thread at a time calls this.
     pub fn settle_if_unread(&self) {
-        if self.fetches.load(Ordering::Relaxed) == self.fetches_before.load(Ordering::Relaxed) {
+        if !self.read.swap(false, Ordering::Relaxed) {
             self.settle();
+            self.read.store(false, Ordering::Relaxed);
         }
-        self.fetches_before.store(self.fetches.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
@@ -315,7 +309,7 @@ impl CompletionQueue {
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, touched } = fetch;
-        self.fetches.store(self.fetches.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.read.store(true, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
         if let [source] = &mut **sources
             && !source.solicited

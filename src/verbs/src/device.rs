@@ -64,8 +64,8 @@ pub struct Work {
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers, by token, whose disconnect message may be under way, with the time when they can be destroyed.
-    pub leaving: Timers<(u64, Arc<CmId>)>,
+    /// Identifiers whose disconnect message may be under way, with the time when they can be destroyed.
+    pub leaving: Timers<Arc<CmId>>,
     /// Whether to fetch from all completion queues now.
     pub settle: bool,
 }
@@ -89,8 +89,6 @@ pub struct Device {
     /// The number of sleeping waits and of agents: for these the thread fetches, since they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Whether the descriptor of the device's events has failed.
-    pub(crate) lost: AtomicBool,
     /// Whether the loss of the device was reported to the program.
     reported: AtomicBool,
     /// The field comes before the bell, as it must.
@@ -172,7 +170,6 @@ impl Device {
                 force_backlog: environment::secure("DAT_VERBS_SRQ_BACKLOG").is_some_and(|value| value == "1"),
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
-                lost: AtomicBool::new(false),
                 reported: AtomicBool::new(false),
                 _note: note,
                 bell,
@@ -286,7 +283,7 @@ impl Device {
 
     /// Reports what has completed in the queues of these queue pairs, each queue once.
     pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
-        let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| qp.reservations()).map(|entries| &entries.cq).collect();
+        let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| &qp.entries).map(|entries| &entries.cq).collect();
         cqs.sort_by_key(|cq| Arc::as_ptr(cq));
         cqs.dedup_by(|one, other| Arc::ptr_eq(one, other));
         cqs.into_iter().for_each(|cq| cq.settle());

@@ -42,7 +42,7 @@ impl Qp {
             state.phase = QpPhase::Draining;
             state.cause = Some(cause);
             state.since = Some(Instant::now());
-            state.cm.as_ref().map(|(_, cm)| cm.clone())
+            state.cm.clone()
         };
         self.sends.lock().close();
         self.recvs.lock().close();
@@ -119,12 +119,12 @@ impl Qp {
         };
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
-        if let Some((token, cm)) = ended.cm {
+        if let Some(cm) = ended.cm {
             // The kernel repeats a message that got lost, as long as the identifier is there.
             let leave =
                 Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
-            self.device.parties.lock().remove(&token);
-            self.device.work.lock().leaving.set(leave, (token, cm));
+            self.device.parties.lock().remove(&cm.token());
+            self.device.work.lock().leaving.set(leave, cm);
         }
         // The first failure has ended the connection, though the peer's message may have been seen before it.
         if (ended.failed_recv.is_some() || ended.failed_request.is_some()) && cause != ConnectionReport::AcceptFailed {
@@ -163,9 +163,8 @@ impl Qp {
         // From now on the device touches no buffer.
         self.reset();
         self.leave();
-        if let Some((token, cm)) = cm {
-            self.device.parties.lock().remove(&token);
-            drop(cm);
+        if let Some(cm) = cm {
+            self.device.parties.lock().remove(&cm.token());
         }
         true
     }
@@ -191,8 +190,6 @@ impl Qp {
         if let Some(srq) = &self.srq {
             srq.end();
         }
-        for reservation in self.reservations() {
-            reservation.cq.leave(self);
-        }
+        self.entries.iter().for_each(|entries| entries.cq.leave(self));
     }
 }

@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
@@ -118,16 +118,13 @@ fn choose(
 /// Addresses of an interface, IPv4 first: those under its name, then those of its aliases. Link-local addresses are
 /// left out, because nothing can be reached from them without naming the interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
-    let usable = || interfaces.iter().filter(|(_, address)| !is_link_local(address));
+    let usable =
+        || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
     let own = usable().filter(|(name, _)| name == netdev);
     let aliases = usable().filter(|(name, _)| name.split_once(':').is_some_and(|(stem, _)| stem == netdev));
     let mut found: Vec<IpAddr> = own.chain(aliases).map(|&(_, address)| address).collect();
     found.sort_by_key(IpAddr::is_ipv6);
     found
-}
-
-fn is_link_local(address: &IpAddr) -> bool {
-    matches!(address, IpAddr::V6(v6) if Ipv6Addr::segments(v6)[0] & 0xffc0 == 0xfe80)
 }
 
 /// Addresses of a host, as the resolver returns them.

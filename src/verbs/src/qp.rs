@@ -12,7 +12,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use dat_core::Rights;
 use dat_core::error::{Resource, Result};
 use dat_core::event::Status;
 use dat_core::probes::Stall;
@@ -30,12 +29,10 @@ use rdma_sys::{
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
-use crate::memory::remote_access;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::RawQp;
-use crate::sys::zeroed;
 use crate::window::Singles;
 use crate::work_queue::{WorkQueue, post};
 
@@ -104,8 +101,7 @@ pub enum QpPhase {
 #[derive(Default)]
 pub struct State {
     pub phase: QpPhase,
-    /// The identifier, and its token.
-    pub cm: Option<(u64, Arc<CmId>)>,
+    pub cm: Option<Arc<CmId>>,
     /// The private data of the request, until it is sent.
     pub private_data: Vec<u8>,
     /// The moment when the attempt times out.
@@ -133,8 +129,8 @@ pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    requests: Reservation,
-    receives: Reservation,
+    /// Its entries in completion queues, for requests and for receives.
+    pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
     /// The most reads at a time: of the peer, which the device serves, and own ones.
     pub(crate) reads: (u8, u8),
@@ -205,8 +201,7 @@ impl Qp {
             raw,
             device: device.clone(),
             sink: init.sink,
-            requests,
-            receives,
+            entries: [requests, receives],
             srq,
             reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
             sends: Mutex::new(WorkQueue::new(ep, Stall::Requests, sends)),
@@ -219,7 +214,7 @@ impl Qp {
             state: Mutex::default(),
             ended: Condvar::new(),
         })?;
-        let joined = qp.reservations().into_iter().try_for_each(|entries| entries.cq.join(&qp));
+        let joined = qp.entries.iter().try_for_each(|entries| entries.cq.join(&qp));
         joined.and_then(|()| device.add_qp(&qp)).inspect_err(|_| qp.leave())?;
         Ok(qp)
     }
@@ -233,11 +228,6 @@ impl Qp {
         self.state.lock().phase
     }
 
-    /// Its entries in completion queues, for requests and for receives.
-    pub fn reservations(&self) -> [&Reservation; 2] {
-        [&self.requests, &self.receives]
-    }
-
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
@@ -249,7 +239,7 @@ impl Qp {
     pub fn post(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         match request.operation {
             Operation::Send { .. } | Operation::Write(_) if !request.fence => {
-                self.post_segments(request, request.segments, false)
+                self.hand_over(&self.sends, request.id, Some(&request.operation), request.segments, false)
             }
             _ => self.post_rare(request),
         }
@@ -264,18 +254,12 @@ impl Qp {
             Operation::Send { .. } | Operation::Write(_) => request.segments,
             _ => shorten(request.segments, request.len, &mut cut),
         };
-        self.post_segments(request, segments, request.fence)?;
+        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, request.fence)?;
         if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
             // The program need not call in until the request is done, so this is left to the thread.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
-    }
-
-    /// Hands over a request with these segments and this fence instead of its own.
-    #[inline(always)]
-    fn post_segments(&self, request: &Request<'_>, segments: &[Segment], fence: bool) -> Result<()> {
-        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)
     }
 
     /// Hands over work of one direction; a receive if there is no operation.
@@ -424,18 +408,17 @@ impl Qp {
     /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
     /// the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
-        let mut refused = false;
+        let mut again = false;
         for queue in [&self.sends, &self.recvs] {
-            let mut queue = queue.lock();
-            refused |= queue.try_again(&self.raw);
-            if queue.is_hopeless() {
-                drop(queue);
+            let (refused, hopeless) = queue.lock().try_again(&self.raw);
+            if hopeless {
                 log::error!("queue pair {} takes no more work: its connection ends", self.number());
                 self.begin_end(ConnectionReport::Broken);
                 return false;
             }
+            again |= refused;
         }
-        refused
+        again
     }
 
     /// Has the device look again at a request that waits for those before it; false once there is none.
@@ -463,14 +446,12 @@ impl Qp {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.requests.cq.settle();
+        self.entries[0].cq.settle();
     }
 
     /// Reports all work that is complete.
     pub fn settle(&self) {
-        for reservation in self.reservations() {
-            reservation.cq.settle();
-        }
+        self.entries.iter().for_each(|entries| entries.cq.settle());
     }
 }
 
@@ -516,10 +497,11 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 
 /// Brings a new queue pair into the state in which it takes receives.
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
-    let mut attr: ibv_qp_attr = zeroed();
+    // SAFETY: the structure is plain data, for which zero is a valid value.
+    let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
     attr.port_num = device.place.port;
-    attr.qp_access_flags = remote_access(device.limits.granted(Rights::REMOTE)) as u32;
+    attr.qp_access_flags = device.limits.access();
     let mask = ibv_qp_attr_mask::IBV_QP_STATE
         | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
         | ibv_qp_attr_mask::IBV_QP_PORT

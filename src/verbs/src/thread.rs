@@ -54,6 +54,8 @@ struct Turns {
     limits_due: Vec<usize>,
     /// The last fetch that nothing demanded.
     watched: Option<Instant>,
+    /// The descriptor of the device's events has failed.
+    lost: bool,
 }
 
 fn run(device: &Arc<Device>) {
@@ -65,7 +67,7 @@ fn run(device: &Arc<Device>) {
             return;
         }
         let next = alone(|| turn(device, &mut turns));
-        sleep(device, next.unwrap_or(Some(IDLE_TICK)));
+        sleep(device, &mut turns, next.unwrap_or(Some(IDLE_TICK)));
     }
 }
 
@@ -112,7 +114,7 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     for qp in each(device, |work| work.timers.take_due(now)) {
         alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
-    for (_, id) in each(device, |work| work.leaving.take_due(now)) {
+    for id in each(device, |work| work.leaving.take_due(now)) {
         alone(|| drop(id));
     }
     let tick = watch(device, turns, now);
@@ -231,7 +233,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
         event::QP_FATAL => end(qp()),
         // Data came before the connection was announced.
         event::COMM_EST => {
-            let id = qp().and_then(|qp| qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()));
+            let id = qp().and_then(|qp| qp.state.lock().cm.clone());
             if let Some(id) = id {
                 id.established_by_data();
             }
@@ -250,7 +252,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
         }
         event::CQ_ERR => {
             log::error!("a completion queue overflowed: its connections end");
-            let uses = |qp: &Arc<Qp>| qp.reservations().iter().any(|entries| entries.raw.address() == address);
+            let uses = |qp: &Arc<Qp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
             end(device.qps().into_iter().filter(uses));
         }
         event::SRQ_ERR => {
@@ -262,15 +264,15 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     }
 }
 
-fn sleep(device: &Device, limit: Option<Duration>) {
+fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
     // The descriptor of a device that is gone reports an error for ever, so it is left out.
-    let events = (!device.lost.load(Ordering::Relaxed)).then(|| device.context.as_fd());
+    let events = (!turns.lost).then(|| device.context.as_fd());
     let found = poll::wait([Some(device.bell.as_fd()), Some(device.channel.as_fd()), events], limit);
     if let Ok([_, _, events]) = found
         && events.failed
         && !events.readable
     {
-        device.lost.store(true, Ordering::Relaxed);
+        turns.lost = true;
     }
 }
 

@@ -80,8 +80,7 @@ impl Under {
 /// Objects that a bind needs until it is done, even if the program frees its own references meanwhile.
 #[derive(Default)]
 pub struct Kept {
-    _mw: Option<Arc<Mw>>,
-    _anchor: Option<Arc<Anchor>>,
+    _device: Option<(Arc<Mw>, Arc<Anchor>)>,
     /// The regions that the window was and will be bound to.
     _regions: [Option<Arc<Shared>>; 2],
     /// The range that peers could reach before.
@@ -156,8 +155,7 @@ impl Window {
                 let now = target.map(|target| target.region.shared.clone());
                 let before = std::mem::replace(&mut *region, now.clone());
                 let kept = Kept {
-                    _mw: Some(mw.clone()),
-                    _anchor: Some(anchor.clone()),
+                    _device: Some((mw.clone(), anchor.clone())),
                     _regions: [before, now],
                     _under_way,
                     ..Kept::default()

@@ -217,17 +217,13 @@ impl WorkQueue {
         false
     }
 
-    /// Hands over work that the device refused before. True if it refuses again.
-    pub fn try_again(&mut self, raw: &RawQp) -> bool {
+    /// Hands over work that the device refused before. Gives whether it refuses again; and whether it has, though it has no
+    /// work, for too long: then the connection must end.
+    pub fn try_again(&mut self, raw: &RawQp) -> (bool, bool) {
         if self.open && self.refusals.any() {
             self.feed(raw);
         }
-        self.refusals.any()
-    }
-
-    /// True once the device, which has no work, has refused some for too long: the connection must end.
-    pub fn is_hopeless(&mut self) -> bool {
-        self.is_back() && self.refusals.are_hopeless(Instant::now())
+        (self.refusals.any(), self.is_back() && self.refusals.are_hopeless(Instant::now()))
     }
 
     /// Ends the queue. The core completes the work that waits.

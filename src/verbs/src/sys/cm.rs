@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
+use std::mem;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::{self, NonNull};
@@ -14,7 +15,7 @@ use host::memory;
 use rdma_sys::*;
 
 use super::device::name_of;
-use super::{Owned, SET_UP, again, check_room, made, undivided, zeroed};
+use super::{Owned, SET_UP, again, check_room, made, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
@@ -116,7 +117,8 @@ pub const RETRIES: u8 = 6;
 
 impl Terms<'_> {
     fn param(&self) -> rdma_conn_param {
-        let mut param: rdma_conn_param = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut param: rdma_conn_param = unsafe { mem::zeroed() };
         param.private_data = self.private_data.as_ptr().cast::<c_void>();
         param.private_data_len = u8::try_from(self.private_data.len()).unwrap_or(u8::MAX);
         (param.responder_resources, param.initiator_depth) = self.reads;
@@ -138,6 +140,10 @@ impl CmId {
         outcome(|| unsafe { rdma_create_id(channel.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
         Ok(Owned::of(raw, channel.clone()))
+    }
+
+    pub fn token(&self) -> u64 {
+        self.context as u64
     }
 
     /// Gives the identifier of a request its token, before other threads know the identifier.
@@ -204,7 +210,8 @@ impl CmId {
 
     /// The attributes with which a queue pair goes to `state`, and their mask.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
-        let mut attr: ibv_qp_attr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
         let mut mask = 0;
         // SAFETY: both places are writable.
@@ -298,7 +305,8 @@ impl Retained {
 
 /// The number of the device behind the descriptor of a character device.
 fn device_behind(fd: RawFd) -> Option<libc::dev_t> {
-    let mut stat = zeroed();
+    // SAFETY: the structure is plain data, for which zero is a valid value.
+    let mut stat: libc::stat = unsafe { mem::zeroed() };
     // SAFETY: the place is writable; the call refuses a descriptor that is not open.
     let failed = unsafe { libc::fstat(fd, &raw mut stat) } != 0;
     (!failed && stat.st_mode & libc::S_IFMT == libc::S_IFCHR).then_some(stat.st_rdev)
@@ -310,7 +318,8 @@ fn millis(limit: Duration) -> c_int {
 
 /// The native form of a socket address, in a structure that is large enough for any.
 fn native(address: SocketAddr) -> libc::sockaddr_storage {
-    let mut storage: libc::sockaddr_storage = zeroed();
+    // SAFETY: the structure is plain data, for which zero is a valid value.
+    let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };
     let bytes = *Address::new(address).native();
     // SAFETY: the storage is larger than the 28 bytes.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut storage).cast::<u8>(), bytes.len()) };

@@ -2,12 +2,13 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::cancel::uncancelled;
-use host::memory;
+use host::memory::{self, NoMemory};
 use rdma_sys::*;
 
 use super::device::Context;
@@ -49,6 +50,11 @@ pub const BATCH: usize = 16;
 
 /// Room for completions that are being fetched.
 pub type Batch = [ibv_wc; BATCH];
+
+pub fn batch() -> Result<Box<Batch>, NoMemory> {
+    // SAFETY: the structure is plain data, for which zero is a valid value.
+    memory::boxed(unsafe { mem::zeroed() })
+}
 
 /// A completion queue of the device, with the flag that says whether an announcement was taken from the channel.
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_uint, c_void};
 use std::io;
+use std::mem;
 
 use rdma_sys::*;
 
-use super::{Owned, check_room, code, keep_memory_over_forks, made, text, undivided, zeroed};
+use super::{Owned, check_room, code, keep_memory_over_forks, made, text, undivided};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
@@ -85,7 +86,8 @@ impl Context {
 
     /// Limits and abilities of the device.
     pub fn query(&self) -> io::Result<ibv_device_attr> {
-        let mut attr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut attr: ibv_device_attr = unsafe { mem::zeroed() };
         // SAFETY: the call writes the structure.
         code(|| unsafe { ibv_query_device(self.as_ptr(), &raw mut attr) })?;
         Ok(attr)
@@ -93,7 +95,8 @@ impl Context {
 
     /// Limits and state of a port.
     pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
-        let mut attr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut attr: ibv_port_attr = unsafe { mem::zeroed() };
         // SAFETY: the call writes the structure, or a prefix of it.
         code(|| unsafe { ___ibv_query_port(self.as_ptr(), port, &raw mut attr) })?;
         Ok(attr)

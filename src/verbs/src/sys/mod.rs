@@ -277,15 +277,6 @@ fn meaning(answer: c_int) -> io::Result<()> {
     }
 }
 
-/// What ibv_is_fork_initialized answers; nothing before rdma-core 35, which has no such function.
-fn fork_status() -> Option<ibv_fork_status> {
-    let found = symbol::named(c"ibv_is_fork_initialized")?;
-    // SAFETY: this is the function's type, and the library, which this one needs, stays as long as this one.
-    let call: unsafe extern "C" fn() -> ibv_fork_status = unsafe { mem::transmute(found) };
-    // SAFETY: the call takes no arguments.
-    Some(unsafe { call() })
-}
-
 /// The first two numbers of a version.
 pub fn version(text: &str) -> (u32, u32) {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
@@ -301,8 +292,14 @@ fn kernel_copies(release: &str) -> bool {
 /// pages for the child at once. Under older ones the library keeps the pages from the child; it must not be asked to
 /// where the kernel copies, since it would do so all the same. Must be called before anything is registered.
 fn keep_memory_over_forks() {
-    let done = match fork_status() {
-        Some(status) => status != IBV_FORK_DISABLED,
+    // Before rdma-core 35 there is no such function.
+    let done = match symbol::named(c"ibv_is_fork_initialized") {
+        Some(found) => {
+            // SAFETY: this is the function's type, and the library, which this one needs, stays as long as this one.
+            let call: unsafe extern "C" fn() -> ibv_fork_status = unsafe { mem::transmute(found) };
+            // SAFETY: the call takes no arguments.
+            unsafe { call() != IBV_FORK_DISABLED }
+        }
         None => kernel_copies(&rustix::system::uname().release().to_string_lossy()),
     };
     if done {
@@ -326,30 +323,6 @@ pub unsafe fn text(raw: *const c_char) -> String {
     // SAFETY: the caller's promise.
     unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
 }
-
-/// Plain data of C, for which zero is a valid value.
-///
-/// # Safety
-/// Zero is one.
-pub unsafe trait Plain {}
-
-/// Plain data that are all zero.
-#[inline(always)]
-pub fn zeroed<T: Plain>() -> T {
-    // SAFETY: the promise of the trait.
-    unsafe { mem::zeroed() }
-}
-
-/// Says of structures that they are plain data.
-macro_rules! plain {
-    ($($data:ty),*) => {
-        // SAFETY: these are structures of numbers, pointers that may be NULL, and unions of these.
-        $(unsafe impl Plain for $data {})*
-    };
-}
-
-plain!(ibv_device_attr, ibv_mw_bind, ibv_port_attr, ibv_qp_attr, ibv_qp_init_attr, ibv_send_wr, ibv_wc);
-plain!(libc::sockaddr_storage, libc::stat, rdma_conn_param);
 
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use rdma_sys::*;
 
 use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
-use super::{Owned, code, meaning, must_be_mappable, repeat, zeroed};
+use super::{Owned, code, meaning, must_be_mappable, repeat};
 
 /// The objects that a queue pair is made of.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
@@ -40,18 +41,15 @@ fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
 /// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
 
-/// Segments in the form of the device. Unused places are not touched.
-type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
-
 /// A segment in the form of the device.
 #[inline(always)]
 fn element(segment: &Segment) -> ibv_sge {
     ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key as u32 }
 }
 
-/// Segments in the form of the device.
+/// Segments in the form of the device. Unused places are not touched.
 #[inline(always)]
-fn elements(segments: &[Segment]) -> Elements {
+fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
     segments.iter().take(MAX_SEGMENTS).map(element).collect()
 }
 
@@ -78,7 +76,8 @@ struct PostSend {
 impl RawQp {
     /// Makes a queue pair in the state RESET, whose requests complete in the first queue and its receives in the second.
     pub fn new(pd: &Arc<Pd>, cqs: [&Arc<RawCq>; 2], srq: Option<&Arc<RawSrq>>, cap: ibv_qp_cap) -> io::Result<Self> {
-        let mut init: ibv_qp_init_attr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut init: ibv_qp_init_attr = unsafe { mem::zeroed() };
         [init.send_cq, init.recv_cq] = cqs.map(|cq| cq.as_ptr());
         init.srq = srq.map_or(ptr::null_mut(), |srq| srq.as_ptr());
         init.cap = cap;
@@ -101,7 +100,8 @@ impl RawQp {
 
     /// Goes to a state that needs no other attribute: RESET or ERROR.
     pub fn go(&self, state: ibv_qp_state::Type) -> io::Result<()> {
-        let mut attr: ibv_qp_attr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
         self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
     }
@@ -125,7 +125,8 @@ impl RawQp {
         // The processor copies few bytes sooner than the device fetches them. 0 bytes need neither.
         let inline = if total(elements).wrapping_sub(1) < self.inline { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
         let solicited = |solicited: bool| if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 };
-        let mut wr: ibv_send_wr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;
@@ -233,7 +234,8 @@ impl RawQp {
 
     /// Binds a window to a range. This ends its earlier binding and gives it another key.
     pub fn post_bind(&self, id: u64, mw: &Mw, range: Range<'_>) -> io::Result<()> {
-        let mut bind: ibv_mw_bind = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut bind: ibv_mw_bind = unsafe { mem::zeroed() };
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
         bind.bind_info = bind_info(range);
@@ -243,7 +245,8 @@ impl RawQp {
 
     /// Binds a new window that serves this queue pair alone to a range, under a key.
     pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
-        let mut wr: ibv_send_wr = zeroed();
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
         wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
