@@ -89,7 +89,7 @@ impl Hooks for Verbs {
             Shown::Before(_) => true,
             Shown::Window(window) => {
                 // One that is held up keeps its region from being freed.
-                await_binds(&self.device, || window.is_moving());
+                await_binds(&self.device, || Arc::strong_count(&window.under_way) > 1);
                 true
             }
             Shown::Region(region) => await_binds(&self.device, || Arc::strong_count(&region.shared) > 1),
@@ -106,7 +106,7 @@ impl Hooks for Verbs {
     }
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
-        Flow { request_stalls: qp.sends.lock().stalls(), ..Flow::default() }
+        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
     }
 
     fn await_end(&self, qp: &Arc<Qp>) {
@@ -164,7 +164,7 @@ impl Transport for Verbs {
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
-        let _ = self.device.adapter.set(sink);
+        *self.device.adapter.lock() = Some(sink);
         self.device.report_loss();
     }
 

@@ -270,7 +270,10 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => {
             step(&qp, |qp, id| id.resolve_route(left(qp.state.lock().deadline)))
         }
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, ask),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| {
+            let private_data = std::mem::take(&mut qp.state.lock().private_data);
+            id.connect(&terms(qp, qp.reads, &private_data))
+        }),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, look_again)
         }
@@ -356,11 +359,6 @@ fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
         }
         _ => Err(std::io::Error::from_raw_os_error(libc::EHOSTUNREACH)),
     }
-}
-
-fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
-    let private_data = std::mem::take(&mut qp.state.lock().private_data);
-    id.connect(&terms(qp, qp.reads, &private_data))
 }
 
 fn terms<'a>(qp: &Qp, reads: (u8, u8), private_data: &'a [u8]) -> Terms<'a> {

@@ -21,7 +21,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
@@ -42,7 +42,7 @@ use crate::cm::Party;
 use crate::cq::CompletionQueue;
 use crate::locate::{Place, RESOLVER, locate};
 use crate::memory::Regions;
-use crate::qp::Qp;
+use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::status::exhausted;
 use crate::sys::check_room;
@@ -82,15 +82,14 @@ pub struct Device {
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    pub(crate) adapter: OnceLock<AdapterSink<Verbs>>,
+    /// The sink for the loss of the device, until that is reported.
+    pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
     /// Whether tests want shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
     /// The number of sleeping waits and of agents: for these the thread fetches, since they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Whether the loss of the device was reported to the program.
-    reported: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
     pub(crate) bell: EventFd,
@@ -165,12 +164,11 @@ impl Device {
                 regions: Regions::default(),
                 place: place.clone(),
                 attributes,
-                adapter: OnceLock::new(),
+                adapter: Mutex::default(),
                 limits,
                 force_backlog: environment::secure("DAT_VERBS_SRQ_BACKLOG").is_some_and(|value| value == "1"),
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
-                reported: AtomicBool::new(false),
                 _note: note,
                 bell,
                 sentinel: Sentinel::new(name, &channel, &place),
@@ -194,7 +192,10 @@ impl Device {
         }
         self.report_loss();
         for qp in self.qps() {
-            qp.lose_device();
+            if qp.phase() == QpPhase::Connecting {
+                qp.give_up(ConnectionReport::Unreachable);
+            }
+            qp.begin_end(ConnectionReport::Broken);
         }
         // No message reaches a peer any longer.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
@@ -207,11 +208,9 @@ impl Device {
 
     /// Reports to the program, once, that the device cannot go on.
     pub fn report_loss(&self) {
-        if self.is_gone()
-            && let Some(adapter) = self.adapter.get()
-            && !self.reported.swap(true, Ordering::AcqRel)
-        {
-            adapter.catastrophe();
+        let sink = self.adapter.lock().take_if(|_| self.is_gone());
+        if let Some(sink) = sink {
+            sink.catastrophe();
         }
     }
 

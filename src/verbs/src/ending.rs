@@ -176,14 +176,6 @@ impl Qp {
         }
     }
 
-    /// Ends the attempt or the connection because the device cannot go on.
-    pub fn lose_device(self: &Arc<Self>) {
-        if self.phase() == QpPhase::Connecting {
-            self.give_up(ConnectionReport::Unreachable);
-        }
-        self.begin_end(ConnectionReport::Broken);
-    }
-
     /// Takes the queue pair out of all tables.
     pub(crate) fn leave(&self) {
         self.device.table.write().remove(&self.number());

@@ -59,8 +59,6 @@ impl Zone {
 pub struct Region {
     pub(crate) shared: Arc<Shared>,
     remote: bool,
-    /// The device whose table lists it, if one does.
-    listed: Option<Arc<Device>>,
 }
 
 /// The registrations of a region.
@@ -94,14 +92,6 @@ impl Regions {
     }
 }
 
-impl Drop for Region {
-    fn drop(&mut self) {
-        if let Some(device) = &self.listed {
-            device.regions.0.lock().remove(&self.shared.mr.lkey);
-        }
-    }
-}
-
 impl RegionKeys for Region {
     fn local_key(&self) -> u64 {
         self.shared.mr.lkey.into()
@@ -129,7 +119,7 @@ pub(crate) fn remote_access(rights: Rights) -> Access {
 
 impl Region {
     /// Registers `len` bytes at `addr`.
-    pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
+    pub fn new(device: &Device, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // The device demands the local right with the remote one. The core checks the rights that the program
@@ -150,13 +140,15 @@ impl Region {
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
         let shared = memory::arc(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() })?;
-        let listed = device.limits.soft_roce.then(|| device.clone());
-        if let Some(device) = &listed {
+        if device.limits.soft_roce {
             let mut regions = device.regions.0.lock();
+            if regions.len() == regions.capacity() {
+                regions.retain(|_, region| region.strong_count() > 0);
+            }
             regions.room(1)?;
             regions.insert(shared.mr.lkey, Arc::downgrade(&shared));
         }
-        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE), listed })
+        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE) })
     }
 }
 

@@ -35,8 +35,6 @@ pub struct SharedQueue {
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
     state: Mutex<State>,
-    /// Receives wait in the backlog; changed with the state alone.
-    waiting: AtomicBool,
 }
 
 struct State {
@@ -122,8 +120,7 @@ impl SharedQueue {
         let by_user = device.limits.soft_roce;
         state.reserve(depth, by_user)?;
         let (device, zone) = (device.clone(), zone.pd.clone());
-        let waiting = AtomicBool::new(false);
-        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?;
+        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state) })?;
         channels::add(&mut queue.device.srqs.lock(), &queue)?;
         Ok(queue)
     }
@@ -169,7 +166,6 @@ impl SharedQueue {
             return Ok(());
         }
         state.backlog.push(recv);
-        self.waiting.store(true, Ordering::Release);
         if state.backlog.len() == 1 {
             // The device must raise an event before it runs dry, because no thread may be calling in by then.
             self.apply_limit(&state);
@@ -226,7 +222,6 @@ impl SharedQueue {
             state.posted += 1;
             state.fed = true;
             if state.backlog.is_empty() {
-                self.waiting.store(false, Ordering::Release);
                 self.apply_limit(state);
             }
         }
@@ -325,8 +320,8 @@ impl SharedQueue {
 
     /// True if receives wait for a place while endpoints take some.
     pub fn is_starving(&self) -> bool {
-        // The lock is left to the threads that post, unless it is needed.
-        self.waiting.load(Ordering::Acquire) && self.state.lock().users > 0
+        let state = self.state.lock();
+        !state.backlog.is_empty() && state.users > 0
     }
 
     /// The number of receives that the device has room for.

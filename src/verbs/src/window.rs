@@ -32,7 +32,7 @@ use crate::sys::qp::{Range, RawQp};
 pub struct Window {
     bound: Bound,
     /// Each of its binds under way has another reference.
-    under_way: Arc<()>,
+    pub(crate) under_way: Arc<()>,
 }
 
 enum Bound {
@@ -91,13 +91,6 @@ pub struct Kept {
     _under_way: Option<Arc<()>>,
 }
 
-impl Kept {
-    /// The key of what a window for the queue pair of this number alone showed before.
-    fn key_before(&self, qp: u32) -> Option<u32> {
-        self.shown[0].as_ref().filter(|shown| shown.qp == qp).map(|shown| shown.key)
-    }
-}
-
 /// The longest time for which a free waits for binds under way.
 const BIND_LIMIT: Duration = Duration::from_secs(1);
 /// Time between two fetches meanwhile.
@@ -109,7 +102,7 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_LIMIT;
     while needed() {
         let mut qps = device.qps();
-        qps.retain(|qp| qp.sends.lock().has_binds());
+        qps.retain(|qp| !qp.sends.lock().binds.is_empty());
         device.settle_queues_of(&qps);
         if needed() {
             if Instant::now() >= limit {
@@ -134,11 +127,6 @@ impl Window {
             }
         };
         Ok(Window { bound, under_way: memory::arc(())? })
-    }
-
-    /// Whether a bind of it is under way.
-    pub fn is_moving(&self) -> bool {
-        Arc::strong_count(&self.under_way) > 1
     }
 
     /// Binds the window to `target`, or unbinds it, by the request `id` of the queue pair `raw`. Gives the key that peers use from then on, 0 if there is none, and the objects that must stay until the bind is
@@ -262,8 +250,10 @@ impl Qp {
         if let Bound::Single(single) = &window.bound {
             // The end of the connection revokes it, and has not begun, because the queue is open.
             let mut singles = self.singles.lock();
-            if let Some(old) = kept.key_before(self.number()) {
-                singles.bound.remove(&old);
+            if let [Some(before), _] = &kept.shown
+                && before.qp == self.number()
+            {
+                singles.bound.remove(&before.key);
             }
             if target.is_some() {
                 singles.bound.insert(key, Arc::downgrade(single));
@@ -285,7 +275,7 @@ impl Qp {
     /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. The work queues
     /// are closed.
     pub fn end_binds(&self) {
-        self.sends.lock().forget_binds();
+        self.sends.lock().binds.clear();
         let Singles { bound, revoked } = std::mem::take(&mut *self.singles.lock());
         for (key, window) in bound.into_iter().chain(revoked) {
             self.free_binding(key, &window);

@@ -76,9 +76,9 @@ pub struct WorkQueue {
     /// The endpoint, what the work is, and whether some of it waits.
     ep: Handle,
     work: Stall,
-    stalls: Gauge,
+    pub stalls: Gauge,
     /// Objects that binds need which are under way, by the numbers of these.
-    binds: VecDeque<(u64, Kept)>,
+    pub binds: VecDeque<(u64, Kept)>,
 }
 
 /// A request or a receive that the device has no room for yet.
@@ -144,25 +144,10 @@ impl WorkQueue {
         self.stalls.set(self.ep, self.work, !self.backlog.is_empty());
     }
 
-    /// How often work began to wait.
-    pub fn stalls(&self) -> u64 {
-        self.stalls.stalls()
-    }
-
     /// The device has taken a bind, which needs `kept` until it is done.
     pub fn posted_bind(&mut self, id: u64, kept: Kept) {
         self.posted();
         self.binds.push_back((id, kept));
-    }
-
-    /// True if a bind is under way whose completion was not fetched.
-    pub fn has_binds(&self) -> bool {
-        !self.binds.is_empty()
-    }
-
-    /// Drops the objects that binds need: none is under way.
-    pub fn forget_binds(&mut self) {
-        self.binds.clear();
     }
 
     /// The last request waits for those before it. True if the queue pair must be added to the list of the thread, where

@@ -59,40 +59,38 @@ impl EventChannel {
 
     /// The next event, if there is one.
     pub fn next(self: &Arc<Self>) -> Option<Event> {
-        undivided(|| self.fetch())
-    }
-
-    fn fetch(self: &Arc<Self>) -> Option<Event> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: the place is writable; the descriptor does not block.
-        if unsafe { rdma_get_cm_event(self.as_ptr(), &raw mut raw) } != 0 {
-            return None;
-        }
-        // SAFETY: the event is not acknowledged yet, and its identifiers are not destroyed before it is. Its parameters
-        // are those of a connection: there are no others in the port space that is used here.
-        let event = unsafe {
-            let event = &*raw;
-            let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
-            let owner = if request { event.listen_id } else { event.id };
-            let conn = event.param.conn;
-            let private_data = if conn.private_data.is_null() {
-                Vec::new()
-            } else {
-                std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
-            };
-            let incoming = NonNull::new(event.id).filter(|_| request);
-            Event {
-                kind: event.event,
-                token: if owner.is_null() { 0 } else { (*owner).context as u64 },
-                status: event.status,
-                private_data,
-                reads: (conn.responder_resources, conn.initiator_depth),
-                incoming: incoming.map(|raw| Owned::of(raw, self.clone())),
+        undivided(|| {
+            let mut raw = ptr::null_mut();
+            // SAFETY: the place is writable; the descriptor does not block.
+            if unsafe { rdma_get_cm_event(self.as_ptr(), &raw mut raw) } != 0 {
+                return None;
             }
-        };
-        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.
-        unsafe { rdma_ack_cm_event(raw) };
-        Some(event)
+            // SAFETY: the event is not acknowledged yet, and its identifiers are not destroyed before it is. Its parameters
+            // are those of a connection: there are no others in the port space that is used here.
+            let event = unsafe {
+                let event = &*raw;
+                let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
+                let owner = if request { event.listen_id } else { event.id };
+                let conn = event.param.conn;
+                let private_data = if conn.private_data.is_null() {
+                    Vec::new()
+                } else {
+                    std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
+                };
+                let incoming = NonNull::new(event.id).filter(|_| request);
+                Event {
+                    kind: event.event,
+                    token: if owner.is_null() { 0 } else { (*owner).context as u64 },
+                    status: event.status,
+                    private_data,
+                    reads: (conn.responder_resources, conn.initiator_depth),
+                    incoming: incoming.map(|raw| Owned::of(raw, self.clone())),
+                }
+            };
+            // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.
+            unsafe { rdma_ack_cm_event(raw) };
+            Some(event)
+        })
     }
 }
 
