@@ -23,11 +23,6 @@ use crate::sys::{text, version};
 /// itself.
 pub const MAX_PRIVATE_DATA: usize = 56;
 
-/// Memory windows of type 2, whichever way devices check them.
-const SINGLE_WINDOWS: ibv_device_cap_flags = ibv_device_cap_flags(
-    ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A.0 | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0,
-);
-
 const SOFT_ROCE: u32 = 0xff_ffff;
 
 /// The sizes of packets, by their codes from 1 on.
@@ -58,13 +53,16 @@ impl Limits {
     fn of(attr: &ibv_device_attr, iwarp: bool) -> Self {
         let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
         let windows = attr.max_mw > 0 && has(attr, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
+        // Memory windows of type 2, whichever way devices check them.
+        let single =
+            ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B;
         Limits {
             cqe: count(attr.max_cqe).max(1),
             reads_in: reads(attr.max_qp_rd_atom),
             reads_out: reads(attr.max_qp_init_rd_atom),
             srq_resize: has(attr, ibv_device_cap_flags::IBV_DEVICE_SRQ_RESIZE),
             windows,
-            single_windows: windows && has(attr, SINGLE_WINDOWS),
+            single_windows: windows && has(attr, single),
             atomics: attr.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
             soft_roce: attr.vendor_id == SOFT_ROCE,
             iwarp,

@@ -190,7 +190,6 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         state.phase = QpPhase::Connecting;
         state.cm = Some(id.clone());
         state.private_data = connect.private_data.to_vec();
-        state.deadline = deadline;
         state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
     }
     device.parties.lock().insert(token, Party::End(qp.clone()));
@@ -207,12 +206,10 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-fn left(deadline: Option<Instant>) -> Duration {
-    match deadline {
-        // A little longer than the time that is left, so that the adapter's own timer ends the attempt.
-        Some(deadline) => (deadline.saturating_duration_since(Instant::now()) + Duration::from_secs(1)).min(LONGEST),
-        None => NO_LIMIT,
-    }
+/// The time that is left for an attempt, and a little more, so that the adapter's own timer ends the attempt.
+fn left(qp: &Qp) -> Duration {
+    let left = qp.state.lock().way.map_or(NO_LIMIT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
+    (left + Duration::from_secs(1)).min(LONGEST)
 }
 
 /// Brings the queue pair into the state in which it sends and receives.
@@ -267,9 +264,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
     log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
-        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => {
-            step(&qp, |qp, id| id.resolve_route(left(qp.state.lock().deadline)))
-        }
+        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| id.resolve_route(left(qp))),
         (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| {
             let private_data = std::mem::take(&mut qp.state.lock().private_data);
             id.connect(&terms(qp, qp.reads, &private_data))
@@ -400,7 +395,6 @@ fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
             return;
         }
         state.phase = QpPhase::Connected;
-        state.deadline = None;
     }
     qp.sink.connection(ConnectionReport::Established(private_data));
     // Something may have failed before there was a connection to end.

@@ -56,7 +56,8 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
         if found.is_empty() && wanted.port.is_none() {
             // What lacks memory finds nothing; and glibc's resolver may end a process that has none.
             memory::probe(RESOLVER).map_err(|_| String::new())?;
-            found = hosts(&wanted.word);
+            let addresses = (&*wanted.word, 0).to_socket_addrs().into_iter().flatten();
+            found = in_order(addresses.map(|address| (address.ip(), None)).collect());
         }
         choose(&wanted, &found, bind)
     };
@@ -125,12 +126,6 @@ fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let mut found: Vec<IpAddr> = own.chain(aliases).map(|&(_, address)| address).collect();
     found.sort_by_key(IpAddr::is_ipv6);
     found
-}
-
-/// Addresses of a host, as the resolver returns them.
-fn hosts(name: &str) -> Vec<Candidate> {
-    let found = (name, 0).to_socket_addrs().into_iter().flatten();
-    in_order(found.map(|address| (address.ip(), None)).collect())
 }
 
 /// The network interfaces of one port of a device, or of all ports. An interface whose name is not text cannot be among

@@ -104,8 +104,6 @@ pub struct State {
     pub cm: Option<Arc<CmId>>,
     /// The private data of the request, until it is sent.
     pub private_data: Vec<u8>,
-    /// The moment when the attempt times out.
-    pub deadline: Option<Instant>,
     /// The route that the kernel resolves: from where, to where, and until when.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     /// The reason why it goes down.

@@ -230,9 +230,6 @@ impl SharedQueue {
     /// Makes room for `depth` receives.
     pub fn resize(&self, depth: usize) -> Result<()> {
         let mut state = self.state.lock();
-        if depth <= state.room {
-            return state.reserve(depth, self.by_user);
-        }
         let room = depth.min(state.most);
         if !state.fixed && room > state.room {
             match self.raw.resize(small(room)) {

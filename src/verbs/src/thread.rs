@@ -123,19 +123,17 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
 
     let work = device.work.lock();
     let now = Instant::now();
-    let due = [work.timers.next_due(), work.leaving.next_due()].into_iter().flatten().min();
-    let mut next = due.map(|due| due.saturating_duration_since(now));
-    let mut sooner = |limit: Duration| next = Some(next.map_or(limit, |next| next.min(limit)));
-    if let Some(tick) = tick {
-        sooner(tick);
-    }
-    if !work.draining.is_empty() || !turns.limits_due.is_empty() {
-        sooner(DRAIN_TICK);
-    }
-    if work.settle || !work.reports.is_empty() {
-        sooner(Duration::ZERO);
-    }
-    next
+    let until = |due: Option<Instant>| due.map(|due| due.saturating_duration_since(now));
+    let draining = !work.draining.is_empty() || !turns.limits_due.is_empty();
+    let now_due = work.settle || !work.reports.is_empty();
+    let next = [
+        until(work.timers.next_due()),
+        until(work.leaving.next_due()),
+        tick,
+        draining.then_some(DRAIN_TICK),
+        now_due.then_some(Duration::ZERO),
+    ];
+    next.into_iter().flatten().min()
 }
 
 /// Fetches completions if it is time, and tries again what the device refused; gives the time until the next fetch.
