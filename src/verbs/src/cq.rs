@@ -431,6 +431,7 @@ fn report(run: &[ibv_wc], last: &mut usize, table: &Table, touched: &mut Vec<Arc
 }
 
 /// Where the queue pair of this number is in the table, or would be.
+#[inline(never)]
 fn place<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize> {
     table.binary_search_by_key(&number, |(number, _)| *number)
 }

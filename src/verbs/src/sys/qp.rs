@@ -324,7 +324,7 @@ impl RawSrq {
     }
 
     /// Hands over a receive.
-    #[inline]
+    #[inline(always)]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
         // SAFETY: as in `RawQp::post_elements`.
         post_receive(id, segments, |wr, bad| unsafe { ibv_post_srq_recv(self.as_ptr(), wr, bad) })
