@@ -23,7 +23,7 @@ use crate::device::Device;
 use crate::memory::{Region, Zone};
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
-use crate::window::Window;
+use crate::window::{Window, await_binds};
 
 /// An open interface adapter.
 pub struct Verbs {
@@ -88,10 +88,11 @@ impl Hooks for Verbs {
             // The region is asked for when it is dropped.
             Shown::Before(_) => true,
             Shown::Window(window) => {
-                window.await_binds(&self.device);
+                // One that is held up keeps its region from being freed.
+                await_binds(&self.device, || Arc::strong_count(&window.under_way) > 1);
                 true
             }
-            Shown::Region(region) => region.is_closed(&self.device),
+            Shown::Region(region) => await_binds(&self.device, || Arc::strong_count(&region.shared) > 1),
         }
     }
 
@@ -105,7 +106,7 @@ impl Hooks for Verbs {
     }
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
-        Flow { request_stalls: qp.sends.lock().stalls(), ..Flow::default() }
+        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
     }
 
     fn await_end(&self, qp: &Arc<Qp>) {
@@ -163,7 +164,7 @@ impl Transport for Verbs {
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
-        let _ = self.device.adapter.set(sink);
+        *self.device.adapter.lock() = Some(sink);
         self.device.report_loss();
     }
 
@@ -271,7 +272,7 @@ impl Transport for Verbs {
     }
 
     fn local_qualifier(&self, qp: &Qp) -> u64 {
-        qp.state.lock().cm.as_ref().map_or(0, |(_, id)| id.local_port().into())
+        qp.state.lock().cm.as_ref().map_or(0, |id| id.local_port().into())
     }
 
     fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {

@@ -2,8 +2,7 @@
 //!
 //! Soft-RoCE is recognised by its vendor number, where it differs from what a device promises.
 
-use std::borrow::Cow;
-use std::ffi::{CStr, OsString, c_int};
+use std::ffi::{OsString, c_int};
 use std::io;
 use std::net::SocketAddr;
 
@@ -11,21 +10,18 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::transport::{AdapterAttributes, Fabric, FabricKind, MAX_SEGMENTS};
 use host::environment;
-use rdma_sys::{ibv_access_flags, ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_state};
+use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_state};
 
 use crate::locate::Place;
+use crate::memory::remote_access;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::device::Context;
 use crate::sys::qp::LONGEST;
+use crate::sys::{text, version};
 
 /// Bytes of private data that fit into a connection request: rdma_cm needs the rest of the 92 bytes of the wire for
 /// itself.
 pub const MAX_PRIVATE_DATA: usize = 56;
-
-/// Memory windows of type 2, whichever way devices check them.
-const SINGLE_WINDOWS: ibv_device_cap_flags = ibv_device_cap_flags(
-    ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A.0 | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0,
-);
 
 const SOFT_ROCE: u32 = 0xff_ffff;
 
@@ -57,13 +53,16 @@ impl Limits {
     fn of(attr: &ibv_device_attr, iwarp: bool) -> Self {
         let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
         let windows = attr.max_mw > 0 && has(attr, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
+        // Memory windows of type 2, whichever way devices check them.
+        let single =
+            ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B;
         Limits {
             cqe: count(attr.max_cqe).max(1),
             reads_in: reads(attr.max_qp_rd_atom),
             reads_out: reads(attr.max_qp_init_rd_atom),
             srq_resize: has(attr, ibv_device_cap_flags::IBV_DEVICE_SRQ_RESIZE),
             windows,
-            single_windows: windows && has(attr, SINGLE_WINDOWS),
+            single_windows: windows && has(attr, single),
             atomics: attr.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
             soft_roce: attr.vendor_id == SOFT_ROCE,
             iwarp,
@@ -72,8 +71,7 @@ impl Limits {
 
     /// What peers may do on a queue pair, as far as memory grants it: a set of the `IBV_ACCESS_*` bits.
     pub fn access(&self) -> u32 {
-        let atomics = if self.atomics { ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 } else { 0 };
-        (ibv_access_flags::IBV_ACCESS_REMOTE_READ | ibv_access_flags::IBV_ACCESS_REMOTE_WRITE).0 | atomics
+        remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
     /// The rights to memory that the device can grant out of `rights`. It refuses the right to atomic operations where it has
@@ -96,6 +94,8 @@ fn has(attr: &ibv_device_attr, flags: ibv_device_cap_flags) -> bool {
 pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, Limits)> {
     let attr = context.query()?;
     let port = context.query_port(place.port)?;
+    // SAFETY: the library ends the string within the array.
+    let firmware = unsafe { text(attr.fw_ver.as_ptr()) };
     let limits = Limits::of(&attr, context.is_iwarp());
     // The core knows one limit of segments for all receives.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
@@ -106,7 +106,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         vendor: format!("{:#x}", attr.vendor_id),
         provider: place.name.clone(),
         hardware_version: (attr.hw_ver, 0),
-        firmware_version: version(&firmware(&attr)),
+        firmware_version: version(&firmware),
         address: Address::new(SocketAddr::new(place.address, 0)),
         max_eps: count(attr.max_qp),
         // One place more than the program gets, so that none of its posts finds a full queue.
@@ -158,22 +158,11 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     Ok((attributes, limits))
 }
 
-fn firmware(attr: &ibv_device_attr) -> Cow<'_, str> {
-    // SAFETY: the library ends the string within the array.
-    unsafe { CStr::from_ptr(attr.fw_ver.as_ptr()) }.to_string_lossy()
-}
-
 /// Bytes of the longest packet, of which a port gives a code. The user can ask for less, in one of the sizes that there are.
 fn mtu(code: u32, asked: Option<OsString>) -> usize {
     let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
     let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));
     asked.map_or(active, |asked| active.min(asked))
-}
-
-/// The first two numbers of a version.
-fn version(text: &str) -> (u32, u32) {
-    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
-    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 #[cfg(test)]

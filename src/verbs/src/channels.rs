@@ -12,38 +12,30 @@ use std::sync::{Arc, Weak};
 
 use host::limit;
 use host::lock::Mutex;
-use host::memory::{self, Room};
+use host::memory::{self, NoMemory, Room};
 
 use crate::cq::CompletionQueue;
 use crate::sys::cq::Channel;
 use crate::sys::device::Context;
 
-/// A channel and its queues.
+/// A channel, and the queues that announce on it.
 pub struct CompletionChannel {
     pub(crate) raw: Arc<Channel>,
     _own: OwnPlace,
-    queues: Mutex<Vec<Weak<CompletionQueue>>>,
-}
-
-impl CompletionChannel {
-    /// Adds a queue that announces on the channel.
-    pub fn add(&self, cq: &Arc<CompletionQueue>) {
-        add(&mut self.queues.lock(), cq);
-    }
-
-    /// The queues that announce on the channel. No lock is held between them.
-    pub fn queues(&self) -> impl Iterator<Item = Arc<CompletionQueue>> + '_ {
-        each(&self.queues)
-    }
+    pub(crate) queues: Mutex<Vec<Weak<CompletionQueue>>>,
 }
 
 /// Adds `what` to a list. Places are reused and never move, so that a thread that goes through the list with [`each`]
 /// misses none.
-pub fn add<T>(list: &mut Vec<Weak<T>>, what: &Arc<T>) {
+pub fn add<T>(list: &mut Vec<Weak<T>>, what: &Arc<T>) -> Result<(), NoMemory> {
     match list.iter_mut().find(|place| place.strong_count() == 0) {
         Some(place) => *place = Arc::downgrade(what),
-        None => list.push(Arc::downgrade(what)),
+        None => {
+            list.room(1)?;
+            list.push(Arc::downgrade(what));
+        }
     }
+    Ok(())
 }
 
 /// What a list has that is alive. No lock is held between two of them, and the list is not copied.

@@ -15,6 +15,7 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
+use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
@@ -35,20 +36,18 @@ pub enum Party {
 /// A service point that listens; dropped to stop.
 pub struct Listener {
     device: Arc<Device>,
-    token: u64,
-    _id: CmId,
+    id: CmId,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let party = self.device.parties.lock().remove(&self.token);
+        let party = self.device.parties.lock().remove(&self.id.token());
         drop(party);
     }
 }
 
 /// A connection request not yet answered; dropped to refuse.
 pub struct Incoming {
-    token: u64,
     id: Option<Arc<CmId>>,
     /// Reads that this side shall serve, and that the peer serves, at a time.
     reads: (u8, u8),
@@ -106,9 +105,9 @@ impl Incoming {
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
-            state.cm = Some((request.token, id.clone()));
+            state.cm = Some(id.clone());
         }
-        qp.device.parties.lock().insert(request.token, Party::End(qp.clone()));
+        qp.device.parties.lock().insert(id.token(), Party::End(qp.clone()));
         let accepted = ready.and_then(|()| id.accept(&terms(qp, reads, private_data)));
         if let Some(mut request) = incoming.take() {
             request.id = None;
@@ -139,18 +138,15 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     };
     let token = device.token();
     let address = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    let id = CmId::bound(&device.channel, token, address).map_err(failed)?;
+    let id = CmId::bound(RDMA_PS_TCP, &device.channel, token, address).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
     let mut parties = device.parties.lock();
     parties.room(1)?;
     parties.insert(token, Party::Listener(qualifier, sink));
     drop(parties);
-    if let Err(error) = id.listen(1024) {
-        let party = device.parties.lock().remove(&token);
-        drop(party);
-        return Err(failed(error));
-    }
-    Ok((Listener { device: device.clone(), token, _id: id }, qualifier))
+    let listener = Listener { device: device.clone(), id };
+    listener.id.listen(1024).map_err(failed)?;
+    Ok((listener, qualifier))
 }
 
 /// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
@@ -180,7 +176,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let device = &qp.device;
     let ip = destination(device, connect.address);
     let token = device.token();
-    let id = CmId::new(&device.channel, token).map_err(|error| {
+    let id = CmId::new(RDMA_PS_TCP, &device.channel, token).map_err(|error| {
         log::warn!("cannot connect: {error}");
         Error::InsufficientResources(Resource::Memory)
     })?;
@@ -192,9 +188,8 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     {
         let mut state = qp.state.lock();
         state.phase = QpPhase::Connecting;
-        state.cm = Some((token, id.clone()));
+        state.cm = Some(id.clone());
         state.private_data = connect.private_data.to_vec();
-        state.deadline = deadline;
         state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
     }
     device.parties.lock().insert(token, Party::End(qp.clone()));
@@ -211,12 +206,10 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-fn left(deadline: Option<Instant>) -> Duration {
-    match deadline {
-        // A little longer than the time that is left, so that the adapter's own timer ends the attempt.
-        Some(deadline) => (deadline.saturating_duration_since(Instant::now()) + Duration::from_secs(1)).min(LONGEST),
-        None => NO_LIMIT,
-    }
+/// The time that is left for an attempt, and a little more, so that the adapter's own timer ends the attempt.
+fn left(qp: &Qp) -> Duration {
+    let left = qp.state.lock().way.map_or(NO_LIMIT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
+    (left + Duration::from_secs(1)).min(LONGEST)
 }
 
 /// Brings the queue pair into the state in which it sends and receives.
@@ -263,7 +256,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
                 // The peer has answered the message that ended the connection.
-                device.work.lock().leaving.move_to(Instant::now(), |(token, _)| *token == event.token);
+                device.work.lock().leaving.move_to(Instant::now(), |id| id.token() == event.token);
             }
             return;
         }
@@ -271,23 +264,24 @@ pub fn handle(device: &Arc<Device>, event: Event) {
     log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
-        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => {
-            step(&qp, |qp, id| id.resolve_route(left(qp.state.lock().deadline)))
-        }
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, ask),
+        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| id.resolve_route(left(qp))),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| {
+            let private_data = std::mem::take(&mut qp.state.lock().private_data);
+            id.connect(&terms(qp, qp.reads, &private_data))
+        }),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, look_again)
         }
-        (kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR, _) => {
-            qp.give_up(ConnectionReport::Unreachable);
-        }
+        (
+            kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR | kind::RDMA_CM_EVENT_UNREACHABLE,
+            QpPhase::Connecting,
+        ) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_RESPONSE, QpPhase::Connecting) => answered(&qp, event),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Connecting) => established(&qp, event.private_data),
         (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Accepting) => established(&qp, Vec::new()),
         (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connecting) => {
             qp.give_up(rejection::read(event.status, &event.private_data, device.limits.iwarp));
         }
-        (kind::RDMA_CM_EVENT_UNREACHABLE, QpPhase::Connecting) => qp.give_up(ConnectionReport::Unreachable),
         (kind::RDMA_CM_EVENT_CONNECT_ERROR, QpPhase::Connecting) => qp.give_up(ConnectionReport::NonPeerRejected),
         (
             kind::RDMA_CM_EVENT_REJECTED | kind::RDMA_CM_EVENT_UNREACHABLE | kind::RDMA_CM_EVENT_CONNECT_ERROR,
@@ -315,25 +309,24 @@ fn request(device: &Arc<Device>, event: Event) {
             return;
         }
     };
-    let token = device.token();
-    id.set_token(token);
+    id.set_token(device.token());
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
+    let remote_address = id.remote_address().unwrap_or_else(|| device.attributes.address.clone());
     let info = ConnectionRequestInfo {
         qualifier,
-        remote_address: id.remote_address().unwrap_or_else(|| device.attributes.address.clone()),
-        remote_qualifier: id.remote_port().into(),
+        remote_qualifier: remote_address.port().into(),
+        remote_address,
         private_data: event.private_data,
     };
-    let reads = (event.responder_resources, event.initiator_depth);
-    let incoming = Incoming { token, id: Some(id), reads };
+    let incoming = Incoming { id: Some(id), reads: event.reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
 
 /// Takes the next step of an attempt, which ends if that fails.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
-    let Some(id) = qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()) else { return };
+    let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
         log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
         let unreachable = matches!(
@@ -363,20 +356,15 @@ fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     }
 }
 
-fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
-    let private_data = std::mem::take(&mut qp.state.lock().private_data);
-    id.connect(&terms(qp, qp.reads, &private_data))
-}
-
-fn terms<'a>(qp: &Qp, (reads_in, reads_out): (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
-    Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads_in, reads_out, private_data }
+fn terms<'a>(qp: &Qp, reads: (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
+    Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads, private_data }
 }
 
 /// The peer has accepted, and this end confirms it. The peer may serve and ask for fewer reads at a time than this
 /// end.
 fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
-    let reads = fewer(qp.reads, (event.responder_resources, event.initiator_depth));
+    let reads = fewer(qp.reads, event.reads);
     step(qp, |qp, id| {
         // A thread that abandons the attempt waits for this lock, or has taken it before.
         let state = qp.state.lock();
@@ -407,7 +395,6 @@ fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
             return;
         }
         state.phase = QpPhase::Connected;
-        state.deadline = None;
     }
     qp.sink.connection(ConnectionReport::Established(private_data));
     // Something may have failed before there was a connection to end.

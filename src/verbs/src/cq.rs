@@ -12,7 +12,7 @@
 //!
 //! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
 //! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
-//! completion names its queue pair by number, which is looked up among those that complete here ([`QpTable`]), so
+//! completion names its queue pair by number, which is looked up among those that complete here, so
 //! one of a queue pair that is gone is dropped. The queue remembers whose completion came last. A fetch takes up to
 //! 16, and the core gets one report of requests that follow each other. Every request is signalled, also those whose
 //! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
@@ -22,23 +22,24 @@
 //! its end before this is reported. Fetching some of these asks the channel, the one
 //! system call of a dequeue.
 
+use std::collections::BTreeMap;
+use std::hint::cold_path;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
 use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
-use crate::channels::CompletionChannel;
+use crate::channels::{self, CompletionChannel};
 use crate::device::Device;
 use crate::qp::{Qp, belong_together};
-use crate::qp_table::QpTable;
 use crate::status::exhausted;
-use crate::sys::cq::{BATCH, Batch, RawCq};
+use crate::sys::cq::{BATCH, Batch, RawCq, batch};
 
 /// A dispatcher's first queue is no longer than this or what the first queue pair needs; others add what they need.
 const FIRST: usize = 1024;
@@ -53,10 +54,8 @@ pub struct CompletionQueue {
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
-    /// Fetches so far; changed under the lock of `fetch` alone.
-    fetches: AtomicU64,
-    /// Fetches at the time of the last [`CompletionQueue::settle_if_unread`].
-    fetches_before: AtomicU64,
+    /// A thread has fetched since the last [`CompletionQueue::settle_if_unread`].
+    read: AtomicBool,
 }
 
 struct Part {
@@ -66,18 +65,20 @@ struct Part {
     taken: usize,
     /// Shared receive queues whose buffers complete here, by address, and the number of buffers that there is room
     /// for.
-    shared: Vec<(usize, usize)>,
+    shared: BTreeMap<usize, usize>,
 }
 
 /// The tools of a thread that fetches completions.
 struct Fetch {
-    batch: Batch,
+    batch: Box<Batch>,
     sources: Vec<Source>,
-    /// The queue pairs that complete here.
-    table: QpTable<Qp>,
+    table: Table,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
+
+/// The queue pairs that complete here, in the order of their numbers, which completions carry.
+type Table = Vec<(u32, Arc<Qp>)>;
 
 /// A part, as it is fetched from.
 struct Source {
@@ -121,18 +122,12 @@ impl CompletionQueue {
             depth: depth.min(FIRST),
             channel,
             parts: Mutex::default(),
-            fetch: Mutex::new(Fetch {
-                batch: Batch::new()?,
-                sources: Vec::new(),
-                table: QpTable::new(),
-                touched: Vec::new(),
-            }),
+            fetch: Mutex::new(Fetch { batch: batch()?, sources: Vec::new(), table: Vec::new(), touched: Vec::new() }),
             armed: AtomicUsize::new(0),
-            fetches: AtomicU64::new(0),
-            fetches_before: AtomicU64::new(0),
+            read: AtomicBool::new(false),
         })?;
-        cq.channel.add(&cq);
-        device.add_cq(&cq);
+        channels::add(&mut cq.channel.queues.lock(), &cq)?;
+        channels::add(&mut device.cqs.lock(), &cq)?;
         Ok(cq)
     }
 
@@ -145,7 +140,7 @@ impl CompletionQueue {
         if solicited || self.armed.load(Ordering::Acquire) > 0 {
             raw.arm(solicited).map_err(&failed)?;
         }
-        parts.push(Part { depth: raw.depth(), raw: raw.clone(), solicited, taken: 0, shared: Vec::new() });
+        parts.push(Part { depth: raw.depth(), raw: raw.clone(), solicited, taken: 0, shared: BTreeMap::new() });
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
@@ -194,7 +189,7 @@ impl CompletionQueue {
     /// Makes room for `receives` buffers of a shared queue, if any complete here.
     pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) {
         for part in self.parts.lock().iter_mut() {
-            if !part.shared.iter().any(|&(known, _)| known == address) {
+            if !part.shared.contains_key(&address) {
                 continue;
             }
             let need = part.taken + part.missing(Some((address, receives)));
@@ -208,23 +203,30 @@ impl CompletionQueue {
     /// Forgets a shared queue.
     pub fn forget_shared(&self, address: usize) {
         for part in self.parts.lock().iter_mut() {
-            if let Some(at) = part.shared.iter().position(|&(known, _)| known == address) {
-                part.taken -= part.shared.swap_remove(at).1;
-            }
+            part.taken -= part.shared.remove(&address).unwrap_or(0);
         }
     }
 
     /// Completions of `qp` are reported from now on, until [`CompletionQueue::leave`].
     pub fn join(&self, qp: &Arc<Qp>) -> Result<()> {
-        let table = &mut self.fetch.lock().table;
-        table.room()?;
-        table.insert(qp.number(), qp.clone());
+        let Fetch { table, sources, .. } = &mut *self.fetch.lock();
+        table.room(1)?;
+        if let Err(at) = place(table, qp.number()) {
+            table.insert(at, (qp.number(), qp.clone()));
+            sources.iter_mut().filter(|source| source.last >= at).for_each(|source| source.last += 1);
+        }
         Ok(())
     }
 
     /// Completions of `qp` are no longer reported.
     pub fn leave(&self, qp: &Qp) {
-        let gone = self.fetch.lock().table.remove(qp.number());
+        let gone = {
+            let Fetch { table, sources, .. } = &mut *self.fetch.lock();
+            place(table, qp.number()).map(|at| {
+                sources.iter_mut().filter(|source| source.last > at).for_each(|source| source.last -= 1);
+                table.remove(at)
+            })
+        };
         drop(gone);
     }
 
@@ -240,10 +242,10 @@ impl CompletionQueue {
     /// Reports all work that has completed, unless a thread has fetched since the last call: a queue that the program
     /// reads is left to the program's threads. One thread at a time calls this.
     pub fn settle_if_unread(&self) {
-        if self.fetches.load(Ordering::Relaxed) == self.fetches_before.load(Ordering::Relaxed) {
+        if !self.read.swap(false, Ordering::Relaxed) {
             self.settle();
+            self.read.store(false, Ordering::Relaxed);
         }
-        self.fetches_before.store(self.fetches.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
@@ -284,7 +286,7 @@ impl CompletionQueue {
     fn settle_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
-            for cq in self.channel.queues().filter(|cq| !std::ptr::eq(&**cq, self)) {
+            for cq in channels::each(&self.channel.queues).filter(|cq| !std::ptr::eq(&**cq, self)) {
                 if cq.armed.load(Ordering::Acquire) > 0 && cq.was_announced() {
                     cq.notify();
                     more |= cq.settle_alone();
@@ -307,7 +309,7 @@ impl CompletionQueue {
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, touched } = fetch;
-        self.fetches.store(self.fetches.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.read.store(true, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
         if let [source] = &mut **sources
             && !source.solicited
@@ -348,9 +350,9 @@ impl CompletionQueue {
 
     /// Asks the channel whether one of the messages that were fetched is solicited; see above.
     #[cold]
-    fn look_for_announcement(&self, source: &mut Source, table: &QpTable<Qp>, nothing: bool, found: &mut Found) {
+    fn look_for_announcement(&self, source: &mut Source, table: &Table, nothing: bool, found: &mut Found) {
         if std::mem::take(&mut source.due)
-            && let Some(qp) = table.at(source.last)
+            && let Some((_, qp)) = table.get(source.last).or_else(|| table.first())
         {
             qp.sink.recv_announced();
         }
@@ -409,7 +411,7 @@ fn arm(raw: &RawCq, solicited: bool) {
 
 /// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
 #[inline(never)]
-fn report_runs(done: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
+fn report_runs(done: &[ibv_wc], last: &mut usize, table: &Table, touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
         report(run, last, table, touched);
     }
@@ -417,15 +419,35 @@ fn report_runs(done: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: 
 
 /// Reports completions that belong together.
 #[inline(always)]
-fn report(run: &[ibv_wc], last: &mut usize, table: &QpTable<Qp>, touched: &mut Vec<Arc<Qp>>) {
+fn report(run: &[ibv_wc], last: &mut usize, table: &Table, touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
-    let Some(qp) = table.get(first.qp_num, last) else {
+    let Some(qp) = find(table, first.qp_num, last) else {
         note_stray(first.qp_num);
         return;
     };
     if qp.complete(run) {
         touch(qp, touched);
     }
+}
+
+/// Where the queue pair of this number is in the table, or would be.
+#[inline(never)]
+fn place<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize> {
+    table.binary_search_by_key(&number, |(number, _)| *number)
+}
+
+/// The queue pair of this number. Completions of one mostly come in a row, so `last` is the place of the one that was found
+/// last.
+#[inline(always)]
+fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&'a Q> {
+    if let Some((known, qp)) = table.get(*last)
+        && *known == number
+    {
+        return Some(qp);
+    }
+    cold_path();
+    *last = place(table, number).ok()?;
+    table.get(*last).map(|(_, qp)| qp)
 }
 
 /// Notes that a queue pair has more to report.
@@ -447,8 +469,7 @@ impl Part {
     /// Entries that receives of a shared queue need beyond those they have.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
-        let have = self.shared.iter().find(|&&(known, _)| known == address).map_or(0, |&(_, have)| have);
-        receives.saturating_sub(have)
+        receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))
     }
 
     /// Resizes to at least `need`, better twice as much as now.
@@ -470,15 +491,11 @@ impl Part {
     }
 
     fn share(&mut self, address: usize, receives: usize) {
-        match self.shared.iter_mut().find(|(known, _)| *known == address) {
-            Some((_, have)) => {
-                self.taken += receives.saturating_sub(*have);
-                *have = receives.max(*have);
-            }
-            None => {
-                self.shared.push((address, receives));
-                self.taken += receives;
-            }
-        }
+        self.taken += self.missing(Some((address, receives)));
+        let have = self.shared.entry(address).or_default();
+        *have = receives.max(*have);
     }
 }
+
+#[cfg(test)]
+mod tests;

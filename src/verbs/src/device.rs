@@ -18,9 +18,10 @@
 //! librdmacm opened (`Retained` in `sys/cm.rs`), and no identifier is bound to a device that no adapter is open on:
 //! whose an address is, is read from /sys.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
@@ -32,15 +33,16 @@ use host::fork::{NotInherited, undivided};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
+use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::Party;
 use crate::cq::CompletionQueue;
-use crate::locate::{Fault, Place, locate};
+use crate::locate::{Place, RESOLVER, locate};
 use crate::memory::Regions;
-use crate::qp::Qp;
+use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::status::exhausted;
 use crate::sys::check_room;
@@ -62,8 +64,8 @@ pub struct Work {
     pub timers: Timers<Weak<Qp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers, by token, whose disconnect message may be under way, with the time when they can be destroyed.
-    pub leaving: Timers<(u64, Arc<CmId>)>,
+    /// Identifiers whose disconnect message may be under way, with the time when they can be destroyed.
+    pub leaving: Timers<Arc<CmId>>,
     /// Whether to fetch from all completion queues now.
     pub settle: bool,
 }
@@ -76,22 +78,18 @@ pub struct Device {
     pub(crate) work: Mutex<Work>,
     pub(crate) cqs: Mutex<Vec<Weak<CompletionQueue>>>,
     pub(crate) channels: Channels,
-    /// A tree, because it has room for another one whenever one was freed, and takes memory in small pieces.
-    pub(crate) srqs: Mutex<BTreeMap<usize, Weak<SharedQueue>>>,
+    pub(crate) srqs: Mutex<Vec<Weak<SharedQueue>>>,
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    pub(crate) adapter: OnceLock<AdapterSink<Verbs>>,
+    /// The sink for the loss of the device, until that is reported.
+    pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
     /// Whether tests want shared receive queues made as if the device could not resize them.
     pub(crate) force_backlog: bool,
     /// The number of sleeping waits and of agents: for these the thread fetches, since they do not call in.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Whether the descriptor of the device's events has failed.
-    pub(crate) lost: AtomicBool,
-    /// Whether the loss of the device was reported to the program.
-    reported: AtomicBool,
     /// The field comes before the bell, as it must.
     _note: NotInherited,
     pub(crate) bell: EventFd,
@@ -114,7 +112,8 @@ struct Sentinel {
 
 impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
-        let id = CmId::sentinel(channel, place.address)
+        // No connection uses a port of this space, nor any event the token 0.
+        let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
             .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
             .ok();
         let retained = id.as_ref().and_then(Retained::behind);
@@ -142,12 +141,12 @@ impl Device {
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
         check_room().map_err(exhausted(Resource::Memory))?;
-        let place = locate(name, instance).map_err(|fault| match fault {
-            Fault::NoMemory => Error::InsufficientResources(Resource::Memory),
-            Fault::NotFound(why) => {
+        let place = locate(name, instance).map_err(|why| {
+            // What lacks memory finds nothing.
+            memory::probe(RESOLVER).map_or(Error::InsufficientResources(Resource::Memory), |()| {
                 log::error!("{name}: {why}");
                 none
-            }
+            })
         })?;
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = memory::arc(Context::open(&place.name)?)?;
@@ -165,13 +164,11 @@ impl Device {
                 regions: Regions::default(),
                 place: place.clone(),
                 attributes,
-                adapter: OnceLock::new(),
+                adapter: Mutex::default(),
                 limits,
                 force_backlog: environment::secure("DAT_VERBS_SRQ_BACKLOG").is_some_and(|value| value == "1"),
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
-                lost: AtomicBool::new(false),
-                reported: AtomicBool::new(false),
                 _note: note,
                 bell,
                 sentinel: Sentinel::new(name, &channel, &place),
@@ -195,7 +192,10 @@ impl Device {
         }
         self.report_loss();
         for qp in self.qps() {
-            qp.lose_device();
+            if qp.phase() == QpPhase::Connecting {
+                qp.give_up(ConnectionReport::Unreachable);
+            }
+            qp.begin_end(ConnectionReport::Broken);
         }
         // No message reaches a peer any longer.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
@@ -208,11 +208,9 @@ impl Device {
 
     /// Reports to the program, once, that the device cannot go on.
     pub fn report_loss(&self) {
-        if self.is_gone()
-            && let Some(adapter) = self.adapter.get()
-            && !self.reported.swap(true, Ordering::AcqRel)
-        {
-            adapter.catastrophe();
+        let sink = self.adapter.lock().take_if(|_| self.is_gone());
+        if let Some(sink) = sink {
+            sink.catastrophe();
         }
     }
 
@@ -259,11 +257,6 @@ impl Device {
         self.bell.ring();
     }
 
-    /// Adds a completion queue to those that are settled.
-    pub fn add_cq(&self, cq: &Arc<CompletionQueue>) {
-        channels::add(&mut self.cqs.lock(), cq);
-    }
-
     /// Reports all that has completed so far.
     pub fn settle(&self) {
         for cq in channels::each(&self.cqs) {
@@ -289,7 +282,7 @@ impl Device {
 
     /// Reports what has completed in the queues of these queue pairs, each queue once.
     pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
-        let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| qp.reservations()).map(|entries| &entries.cq).collect();
+        let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| &qp.entries).map(|entries| &entries.cq).collect();
         cqs.sort_by_key(|cq| Arc::as_ptr(cq));
         cqs.dedup_by(|one, other| Arc::ptr_eq(one, other));
         cqs.into_iter().for_each(|cq| cq.settle());
@@ -298,20 +291,18 @@ impl Device {
     /// The shared receive queues that have buffers for which the device has no room: the thread must then make the
     /// device consume, because no other thread may be calling.
     pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
-        let mut srqs: Vec<_> = self.srqs.lock().values().filter_map(Weak::upgrade).collect();
-        srqs.retain(|srq| srq.is_starving());
-        srqs
+        channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
     /// The queue pairs that take buffers from the shared receive queue whose address in the device's events is this
     /// one.
     pub fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
-        let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.raw.address() == address);
+        let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }
 
     /// The shared receive queue whose address in the device's events is this one.
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {
-        self.srqs.lock().get(&address)?.upgrade()
+        channels::each(&self.srqs).find(|srq| srq.raw.address() == address)
     }
 }

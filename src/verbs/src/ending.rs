@@ -42,11 +42,11 @@ impl Qp {
             state.phase = QpPhase::Draining;
             state.cause = Some(cause);
             state.since = Some(Instant::now());
-            state.cm.as_ref().map(|(_, cm)| cm.clone())
+            state.cm.clone()
         };
         self.sends.lock().close();
         self.recvs.lock().close();
-        self.to_error();
+        self.go(ibv_qp_state::IBV_QPS_ERR);
         // This answers the peer's message, too.
         let disconnected = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().disconnected = disconnected;
@@ -54,18 +54,16 @@ impl Qp {
         true
     }
 
-    fn to_error(&self) {
-        if let Err(error) = self.raw.go(ibv_qp_state::IBV_QPS_ERR) {
-            log::warn!("queue pair {} does not stop: {error}", self.number());
+    fn go(&self, state: ibv_qp_state::Type) {
+        if let Err(error) = self.raw.go(state) {
+            log::warn!("queue pair {} does not go to state {state}: {error}", self.number());
         }
     }
 
     /// Has the device forget all work. Windows are freed before, while the queue pair to which they are bound is there.
     fn reset(&self) {
         self.end_binds();
-        if let Err(error) = self.raw.go(ibv_qp_state::IBV_QPS_RESET) {
-            log::warn!("queue pair {} is not reset: {error}", self.number());
-        }
+        self.go(ibv_qp_state::IBV_QPS_RESET);
     }
 
     /// True if all work has come back, as far as completions were fetched. The thread asks now and then while the
@@ -79,12 +77,9 @@ impl Qp {
                 return true;
             }
             let completions = self.completions.load(Ordering::Acquire);
-            if state.seen != completions || state.quiet.is_none() {
-                state.seen = completions;
-                state.quiet = Some(now);
-            }
-            let time = |from: Option<Instant>| from.map_or(Duration::ZERO, |from| now - from);
-            (time(state.since), time(state.quiet))
+            let quiet = state.quiet.filter(|(seen, _)| *seen == completions).unwrap_or((completions, now));
+            state.quiet = Some(quiet);
+            (state.since.map_or(Duration::ZERO, |since| now - since), now - quiet.1)
         };
         let patience = if self.device.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
         if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
@@ -100,7 +95,7 @@ impl Qp {
         }
         if !all && quiet > Duration::from_millis(2) {
             // Some devices flush a post that came late only when the state is set again.
-            self.to_error();
+            self.go(ibv_qp_state::IBV_QPS_ERR);
         }
         false
     }
@@ -124,12 +119,12 @@ impl Qp {
         };
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
-        if let Some((token, cm)) = ended.cm {
+        if let Some(cm) = ended.cm {
             // The kernel repeats a message that got lost, as long as the identifier is there.
             let leave =
                 Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
-            self.device.parties.lock().remove(&token);
-            self.device.work.lock().leaving.set(leave, (token, cm));
+            self.device.parties.lock().remove(&cm.token());
+            self.device.work.lock().leaving.set(leave, cm);
         }
         // The first failure has ended the connection, though the peer's message may have been seen before it.
         if (ended.failed_recv.is_some() || ended.failed_request.is_some()) && cause != ConnectionReport::AcceptFailed {
@@ -168,9 +163,8 @@ impl Qp {
         // From now on the device touches no buffer.
         self.reset();
         self.leave();
-        if let Some((token, cm)) = cm {
-            self.device.parties.lock().remove(&token);
-            drop(cm);
+        if let Some(cm) = cm {
+            self.device.parties.lock().remove(&cm.token());
         }
         true
     }
@@ -182,22 +176,12 @@ impl Qp {
         }
     }
 
-    /// Ends the attempt or the connection because the device cannot go on.
-    pub fn lose_device(self: &Arc<Self>) {
-        if self.phase() == QpPhase::Connecting {
-            self.give_up(ConnectionReport::Unreachable);
-        }
-        self.begin_end(ConnectionReport::Broken);
-    }
-
     /// Takes the queue pair out of all tables.
     pub(crate) fn leave(&self) {
         self.device.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {
             srq.end();
         }
-        for reservation in self.reservations() {
-            reservation.cq.leave(self);
-        }
+        self.entries.iter().for_each(|entries| entries.cq.leave(self));
     }
 }

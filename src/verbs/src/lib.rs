@@ -19,7 +19,6 @@ mod ending;
 mod locate;
 mod memory;
 mod qp;
-mod qp_table;
 pub mod rejection;
 mod srq;
 mod status;

@@ -8,17 +8,17 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
 use dat_registry::conf::Instance;
-use host::cancel::uncancelled;
 use host::{memory, net, sysfs};
+use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 
 use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
+use crate::sys::repeat;
 
 /// The place of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,20 +30,18 @@ pub struct Place {
     pub address: IpAddr,
 }
 
-/// An address that instance data can stand for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Candidate {
-    address: IpAddr,
-    /// The device if one was named, because an interface may belong to several.
-    device: Option<String>,
-}
+/// An address that instance data can stand for, and the device if one was named, because an interface may belong to several.
+type Candidate = (IpAddr, Option<String>);
 
 /// Names and addresses of the network interfaces.
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
 /// If `instance` is empty, the entry's name `verbs-NETDEV` has the interface.
-pub fn locate(name: &str, instance: &str) -> Result<Place, Fault> {
+///
+/// # Errors
+/// One line that says what was looked for and what exists.
+pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
     let interfaces = net::interfaces();
@@ -58,45 +56,35 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Fault> {
         if found.is_empty() && wanted.port.is_none() {
             // What lacks memory finds nothing; and glibc's resolver may end a process that has none.
             memory::probe(RESOLVER).map_err(|_| String::new())?;
-            found = hosts(&wanted.word);
+            let addresses = (&*wanted.word, 0).to_socket_addrs().into_iter().flatten();
+            found = in_order(addresses.map(|address| (address.ip(), None)).collect());
         }
         choose(&wanted, &found, bind)
     };
-    search().map_err(|why| {
-        if memory::probe(RESOLVER).is_err() {
-            return Fault::NoMemory;
-        }
-        Fault::NotFound(format!("{why}; there is {}", present(sysfs, &devices, &interfaces)))
-    })
-}
-
-/// The reason why there is no place.
-#[derive(Debug)]
-pub enum Fault {
-    /// There is no memory to look for it.
-    NoMemory,
-    /// One line that says what was looked for and what exists.
-    NotFound(String),
+    search().map_err(|why| format!("{why}; there is {}", present(sysfs, &devices, &interfaces)))
 }
 
 /// Memory in bytes that the resolver takes for all sources of names.
-const RESOLVER: usize = 256 << 10;
+pub const RESOLVER: usize = 256 << 10;
 
 /// Addresses that the word stands for, best first, except for names of hosts.
 fn candidates(wanted: &Instance, sysfs: &Path, interfaces: &Interfaces) -> Vec<Candidate> {
     let Instance { word, port } = wanted;
     if let Ok(address) = word.parse::<IpAddr>() {
-        return vec![Candidate { address, device: None }];
+        return vec![(address, None)];
     }
-    let own = addresses(interfaces, word).into_iter().map(|address| Candidate { address, device: None });
+    let own = addresses(interfaces, word).into_iter().map(|address| (address, None));
     let of_device = netdevs_of(sysfs, word, *port)
         .into_iter()
         .flat_map(|netdev| addresses(interfaces, &netdev))
-        .map(|address| Candidate { address, device: Some(word.clone()) });
+        .map(|address| (address, Some(word.clone())));
     // A port other than 0 belongs to a device, even if an interface has the same name.
-    let mut found: Vec<Candidate> =
-        if port.is_some() { of_device.chain(own).collect() } else { own.chain(of_device).collect() };
-    found.sort_by_key(|candidate| candidate.address.is_ipv6());
+    in_order(if port.is_some() { of_device.chain(own).collect() } else { own.chain(of_device).collect() })
+}
+
+/// Candidates with IPv4 first.
+fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
+    found.sort_by_key(|(address, _)| address.is_ipv6());
     found.dedup();
     found
 }
@@ -108,7 +96,7 @@ fn choose(
     bind: impl Fn(IpAddr) -> io::Result<(String, u8)>,
 ) -> Result<Place, String> {
     let mut reasons = Vec::new();
-    for Candidate { address, device } in candidates {
+    for (address, device) in candidates {
         let address = *address;
         match bind(address) {
             Ok((found, port))
@@ -131,24 +119,12 @@ fn choose(
 /// Addresses of an interface, IPv4 first: those under its name, then those of its aliases. Link-local addresses are
 /// left out, because nothing can be reached from them without naming the interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
-    let usable = || interfaces.iter().filter(|(_, address)| !is_link_local(address));
+    let usable =
+        || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
     let own = usable().filter(|(name, _)| name == netdev);
     let aliases = usable().filter(|(name, _)| name.split_once(':').is_some_and(|(stem, _)| stem == netdev));
     let mut found: Vec<IpAddr> = own.chain(aliases).map(|&(_, address)| address).collect();
     found.sort_by_key(IpAddr::is_ipv6);
-    found
-}
-
-fn is_link_local(address: &IpAddr) -> bool {
-    matches!(address, IpAddr::V6(v6) if Ipv6Addr::segments(v6)[0] & 0xffc0 == 0xfe80)
-}
-
-/// Addresses of a host, as the resolver returns them.
-fn hosts(name: &str) -> Vec<Candidate> {
-    let found = (name, 0).to_socket_addrs().into_iter().flatten();
-    let mut found: Vec<Candidate> = found.map(|address| Candidate { address: address.ip(), device: None }).collect();
-    found.sort_by_key(|candidate| candidate.address.is_ipv6());
-    found.dedup();
     found
 }
 
@@ -217,36 +193,18 @@ fn forbidden() -> Option<String> {
 
 /// The device and port that an address belongs to.
 fn bind(address: IpAddr) -> io::Result<(String, u8)> {
-    let mut pauses = [0, 1, 10, 50].into_iter().map(Duration::from_millis);
-    loop {
-        if let Some(found) = bind_once(address)? {
-            return Ok(found);
-        }
-        // librdmacm opens the device, and says of a failure that may pass, too, only that there is no device.
-        match pauses.next() {
-            Some(pause) if has_device(address) => uncancelled(|| thread::sleep(pause)),
-            _ => break,
-        }
-    }
-    Err(io::Error::other(match forbidden() {
-        Some(file) => format!("no permission for {file}"),
-        None => "no RDMA device has this address".to_owned(),
-    }))
-}
-
-/// What librdmacm says of an address, if it knows a device that has it.
-fn bind_once(address: IpAddr) -> io::Result<Option<(String, u8)>> {
-    let channel = EventChannel::new().map_err(|error| {
-        io::Error::other(match forbidden() {
-            Some(file) => format!("no permission for {file}"),
-            None => format!("no connection manager ({error}): is the module rdma_ucm loaded?"),
-        })
-    })?;
-    match CmId::bound(&channel, 0, SocketAddr::new(address, 0)) {
-        Ok(id) => Ok(id.device()),
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL)) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let refused = |why: String| io::Error::other(forbidden().map_or(why, |file| format!("no permission for {file}")));
+    let find = || {
+        let channel = EventChannel::new()
+            .map_err(|error| refused(format!("no connection manager ({error}): is the module rdma_ucm loaded?")))?;
+        let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
+        id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
+    };
+    // librdmacm opens the device, and says of a failure that may pass, too, only that there is no device.
+    let none = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL));
+    let pauses = [0, 1, 10, 50].map(Duration::from_millis);
+    let found = repeat(pauses, |error| none(error) && has_device(address), find);
+    found.map_err(|error| if none(&error) { refused("no RDMA device has this address".to_owned()) } else { error })
 }
 
 #[cfg(test)]

@@ -41,9 +41,7 @@ impl Zone {
         let pd = Pd::new(&device.context).map_err(exhausted(Resource::Zone))?;
         Ok(Zone { anchor: Mutex::new(None), pd, number: zone::next_number() })
     }
-}
 
-impl Zone {
     /// Its anchor, which is made for the first window.
     pub(crate) fn anchor(&self) -> Result<Arc<Anchor>> {
         let mut anchor = self.anchor.lock();
@@ -61,8 +59,6 @@ impl Zone {
 pub struct Region {
     pub(crate) shared: Arc<Shared>,
     remote: bool,
-    /// The device whose table lists it, if one does.
-    listed: Option<Arc<Device>>,
 }
 
 /// The registrations of a region.
@@ -87,57 +83,43 @@ impl Regions {
         let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
         let mut elsewhere = region.elsewhere.lock();
         if let Some((_, mr)) = elsewhere.iter().find(|(known, _)| Arc::ptr_eq(known, pd)) {
-            return Ok(mr.lkey());
+            return Ok(mr.lkey);
         }
         let mr = Mr::new(pd, region.addr, region.len, region.access & LOCAL_WRITE)?;
-        let key = mr.lkey();
+        let key = mr.lkey;
         elsewhere.push((pd.clone(), mr));
         Ok(key)
     }
 }
 
-impl Drop for Region {
-    fn drop(&mut self) {
-        if let Some(device) = &self.listed {
-            device.regions.0.lock().remove(&self.shared.mr.lkey());
-        }
-    }
-}
-
 impl RegionKeys for Region {
     fn local_key(&self) -> u64 {
-        self.shared.mr.lkey().into()
+        self.shared.mr.lkey.into()
     }
 
     fn remote_key(&self) -> u32 {
-        if self.remote { self.shared.mr.rkey() } else { 0 }
+        if self.remote { self.shared.mr.rkey } else { 0 }
     }
 }
 
 pub(crate) const LOCAL_WRITE: Access = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 as Access;
 pub(crate) const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE.0 as Access;
-const REMOTE_READ: Access = ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access;
 pub(crate) const REMOTE_ATOMIC: Access = ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 as Access;
 pub(crate) const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
 
 /// What `rights` let peers do.
 pub(crate) fn remote_access(rights: Rights) -> Access {
-    let mut access = 0;
-    if rights.contains(Rights::REMOTE_READ) {
-        access |= REMOTE_READ;
-    }
-    if rights.contains(Rights::REMOTE_WRITE) {
-        access |= REMOTE_WRITE;
-    }
-    if rights.contains(Rights::REMOTE_ATOMIC) {
-        access |= REMOTE_ATOMIC;
-    }
-    access
+    let grants = [
+        (Rights::REMOTE_READ, ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access),
+        (Rights::REMOTE_WRITE, REMOTE_WRITE),
+        (Rights::REMOTE_ATOMIC, REMOTE_ATOMIC),
+    ];
+    grants.into_iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, access)| all | access)
 }
 
 impl Region {
     /// Registers `len` bytes at `addr`.
-    pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
+    pub fn new(device: &Device, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // The device demands the local right with the remote one. The core checks the rights that the program
@@ -158,13 +140,15 @@ impl Region {
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
         let shared = memory::arc(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() })?;
-        let listed = device.limits.soft_roce.then(|| device.clone());
-        if let Some(device) = &listed {
+        if device.limits.soft_roce {
             let mut regions = device.regions.0.lock();
+            if regions.len() == regions.capacity() {
+                regions.retain(|_, region| region.strong_count() > 0);
+            }
             regions.room(1)?;
-            regions.insert(shared.mr.lkey(), Arc::downgrade(&shared));
+            regions.insert(shared.mr.lkey, Arc::downgrade(&shared));
         }
-        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE), listed })
+        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE) })
     }
 }
 

@@ -22,7 +22,9 @@ use dat_core::transport::{
 use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory;
-use rdma_sys::{ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status};
+use rdma_sys::{
+    ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status,
+};
 
 use crate::adapter::Verbs;
 use crate::cq::{CompletionQueue, Reservation};
@@ -30,9 +32,9 @@ use crate::device::Device;
 use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
-use crate::sys::qp::{Caps, RawQp};
+use crate::sys::qp::RawQp;
 use crate::window::Singles;
-use crate::work_queue::{Backlog, WorkQueue};
+use crate::work_queue::{WorkQueue, post};
 
 /// Work request identifiers: the core's numbers, with a bit that marks receives.
 pub mod wr {
@@ -99,12 +101,9 @@ pub enum QpPhase {
 #[derive(Default)]
 pub struct State {
     pub phase: QpPhase,
-    /// The identifier, and its token.
-    pub cm: Option<(u64, Arc<CmId>)>,
+    pub cm: Option<Arc<CmId>>,
     /// The private data of the request, until it is sent.
     pub private_data: Vec<u8>,
-    /// The moment when the attempt times out.
-    pub deadline: Option<Instant>,
     /// The route that the kernel resolves: from where, to where, and until when.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     /// The reason why it goes down.
@@ -119,10 +118,8 @@ pub struct State {
     pub since: Option<Instant>,
     /// A thread finishes the end.
     pub finishing: bool,
-    /// The number of completions when it was last read.
-    pub seen: u64,
-    /// The time since when that number is the same.
-    pub quiet: Option<Instant>,
+    /// The number of completions, and the time since when it is the same.
+    pub quiet: Option<(u64, Instant)>,
 }
 
 /// One end of a connection.
@@ -130,8 +127,8 @@ pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    requests: Reservation,
-    receives: Reservation,
+    /// Its entries in completion queues, for requests and for receives.
+    pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
     /// The most reads at a time: of the peer, which the device serves, and own ones.
     pub(crate) reads: (u8, u8),
@@ -180,20 +177,20 @@ impl Qp {
         let sends = (sizes.requests + 1).min(most);
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(most) };
         let requests = request_cq.reserve(device, sends, None, false)?;
-        let shared = srq.as_ref().map(|srq| (srq.raw.address(), srq.room()));
+        let shared = srq.as_ref().map(|srq| (srq.queue.raw.address(), srq.queue.room()));
         let receives = recv_cq.reserve(device, recvs, shared, init.solicited)?;
         let make = |sends: usize, recvs: usize| {
-            let caps = Caps {
-                sends: small(sends),
-                recvs: small(recvs),
-                send_segments: small(sizes.request_segments.max(1)),
-                recv_segments: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
-                inline: INLINE,
+            let cap = ibv_qp_cap {
+                max_send_wr: small(sends),
+                max_recv_wr: small(recvs),
+                max_send_sge: small(sizes.request_segments.max(1)),
+                max_recv_sge: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
+                max_inline_data: INLINE,
             };
-            let queue = srq.as_ref().map(|srq| &srq.raw);
-            let make = |caps| RawQp::new(&init.zone.pd, &requests.raw, &receives.raw, queue, caps);
+            let queue = srq.as_ref().map(|srq| &srq.queue.raw);
+            let make = |cap| RawQp::new(&init.zone.pd, [&requests.raw, &receives.raw], queue, cap);
             // A long queue matters more.
-            make(caps).or_else(|_| make(Caps { inline: 0, ..caps }))
+            make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };
         let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
@@ -202,8 +199,7 @@ impl Qp {
             raw,
             device: device.clone(),
             sink: init.sink,
-            requests,
-            receives,
+            entries: [requests, receives],
             srq,
             reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
             sends: Mutex::new(WorkQueue::new(ep, Stall::Requests, sends)),
@@ -216,7 +212,7 @@ impl Qp {
             state: Mutex::default(),
             ended: Condvar::new(),
         })?;
-        let joined = qp.reservations().into_iter().try_for_each(|entries| entries.cq.join(&qp));
+        let joined = qp.entries.iter().try_for_each(|entries| entries.cq.join(&qp));
         joined.and_then(|()| device.add_qp(&qp)).inspect_err(|_| qp.leave())?;
         Ok(qp)
     }
@@ -230,27 +226,10 @@ impl Qp {
         self.state.lock().phase
     }
 
-    /// Its entries in completion queues, for requests and for receives.
-    pub fn reservations(&self) -> [&Reservation; 2] {
-        [&self.requests, &self.receives]
-    }
-
     /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        let mut queue = self.recvs.lock();
-        if !queue.is_open() {
-            // The end of the connection completes it.
-            return Ok(());
-        }
-        if queue.is_full() {
-            return queue.wait(recv.id, None, recv.segments, false);
-        }
-        match self.raw.post_recv(wr::recv(recv.id), recv.segments) {
-            Ok(()) => queue.posted(),
-            Err(error) => return Err(refused(queue, error)),
-        }
-        Ok(())
+        self.hand_over(&self.recvs, recv.id, None, recv.segments, false)
     }
 
     /// Hands over a request.
@@ -258,7 +237,7 @@ impl Qp {
     pub fn post(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         match request.operation {
             Operation::Send { .. } | Operation::Write(_) if !request.fence => {
-                self.post_segments(request, request.segments, false)
+                self.hand_over(&self.sends, request.id, Some(&request.operation), request.segments, false)
             }
             _ => self.post_rare(request),
         }
@@ -273,7 +252,7 @@ impl Qp {
             Operation::Send { .. } | Operation::Write(_) => request.segments,
             _ => shorten(request.segments, request.len, &mut cut),
         };
-        self.post_segments(request, segments, request.fence)?;
+        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, request.fence)?;
         if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
             // The program need not call in until the request is done, so this is left to the thread.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
@@ -281,17 +260,25 @@ impl Qp {
         Ok(())
     }
 
-    /// Hands over a request with these segments and this fence instead of its own.
+    /// Hands over work of one direction; a receive if there is no operation.
     #[inline(always)]
-    fn post_segments(&self, request: &Request<'_>, segments: &[Segment], fence: bool) -> Result<()> {
-        let mut queue = self.sends.lock();
+    fn hand_over(
+        &self,
+        queue: &Mutex<WorkQueue>,
+        id: u64,
+        operation: Option<&Operation>,
+        segments: &[Segment],
+        fence: bool,
+    ) -> Result<()> {
+        let mut queue = queue.lock();
         if !queue.is_open() {
+            // The end of the connection completes it.
             return Ok(());
         }
         if queue.is_full() {
-            return queue.wait(request.id, Some(request.operation), segments, fence);
+            return queue.wait(id, operation.copied(), segments, fence);
         }
-        match self.raw.post_send(wr::send(request.id), &request.operation, segments, fence) {
+        match post(&self.raw, id, operation, segments, fence) {
             Ok(()) => queue.posted(),
             Err(error) => return Err(refused(queue, error)),
         }
@@ -314,7 +301,7 @@ impl Qp {
         let mut hard = false;
         match &self.srq {
             Some(srq) => {
-                srq.consumed();
+                srq.queue.consumed();
                 hard = self.sink.recv_taken(id) == Verdict::Break;
             }
             None => {
@@ -419,13 +406,17 @@ impl Qp {
     /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
     /// the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
-        let states = [&self.sends, &self.recvs].map(|queue| queue.lock().try_again(&self.raw));
-        if states.contains(&Backlog::Hopeless) {
-            log::error!("queue pair {} takes no more work: its connection ends", self.number());
-            self.begin_end(ConnectionReport::Broken);
-            return false;
+        let mut again = false;
+        for queue in [&self.sends, &self.recvs] {
+            let (refused, hopeless) = queue.lock().try_again(&self.raw);
+            if hopeless {
+                log::error!("queue pair {} takes no more work: its connection ends", self.number());
+                self.begin_end(ConnectionReport::Broken);
+                return false;
+            }
+            again |= refused;
         }
-        states.contains(&Backlog::Refused)
+        again
     }
 
     /// Has the device look again at a request that waits for those before it; false once there is none.
@@ -453,14 +444,12 @@ impl Qp {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.requests.cq.settle();
+        self.entries[0].cq.settle();
     }
 
     /// Reports all work that is complete.
     pub fn settle(&self) {
-        for reservation in self.reservations() {
-            reservation.cq.settle();
-        }
+        self.entries.iter().for_each(|entries| entries.cq.settle());
     }
 }
 
@@ -506,7 +495,7 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 
 /// Brings a new queue pair into the state in which it takes receives.
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
-    // SAFETY: plain data, for which zero is a value.
+    // SAFETY: the structure is plain data, for which zero is a valid value.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
     attr.port_num = device.place.port;

@@ -35,8 +35,6 @@ pub struct SharedQueue {
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
     state: Mutex<State>,
-    /// Receives wait in the backlog; changed with the state alone.
-    waiting: AtomicBool,
 }
 
 struct State {
@@ -68,7 +66,7 @@ struct State {
 
 /// The use that a queue pair makes of a queue, until [`Attachment::end`].
 pub struct Attachment {
-    queue: Arc<SharedQueue>,
+    pub(crate) queue: Arc<SharedQueue>,
     ended: AtomicBool,
 }
 
@@ -81,14 +79,6 @@ impl Attachment {
     }
 }
 
-impl std::ops::Deref for Attachment {
-    type Target = Arc<SharedQueue>;
-
-    fn deref(&self) -> &Arc<SharedQueue> {
-        &self.queue
-    }
-}
-
 impl Drop for Attachment {
     fn drop(&mut self) {
         self.end();
@@ -98,7 +88,6 @@ impl Drop for Attachment {
 impl Drop for SharedQueue {
     fn drop(&mut self) {
         let address = self.raw.address();
-        self.device.srqs.lock().remove(&address);
         for cq in channels::each(&self.device.cqs) {
             cq.forget_shared(address);
         }
@@ -131,9 +120,8 @@ impl SharedQueue {
         let by_user = device.limits.soft_roce;
         state.reserve(depth, by_user)?;
         let (device, zone) = (device.clone(), zone.pd.clone());
-        let waiting = AtomicBool::new(false);
-        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state), waiting })?;
-        queue.device.srqs.lock().insert(queue.raw.address(), Arc::downgrade(&queue));
+        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state) })?;
+        channels::add(&mut queue.device.srqs.lock(), &queue)?;
         Ok(queue)
     }
 
@@ -178,7 +166,6 @@ impl SharedQueue {
             return Ok(());
         }
         state.backlog.push(recv);
-        self.waiting.store(true, Ordering::Release);
         if state.backlog.len() == 1 {
             // The device must raise an event before it runs dry, because no thread may be calling in by then.
             self.apply_limit(&state);
@@ -235,7 +222,6 @@ impl SharedQueue {
             state.posted += 1;
             state.fed = true;
             if state.backlog.is_empty() {
-                self.waiting.store(false, Ordering::Release);
                 self.apply_limit(state);
             }
         }
@@ -244,9 +230,6 @@ impl SharedQueue {
     /// Makes room for `depth` receives.
     pub fn resize(&self, depth: usize) -> Result<()> {
         let mut state = self.state.lock();
-        if depth <= state.room {
-            return state.reserve(depth, self.by_user);
-        }
         let room = depth.min(state.most);
         if !state.fixed && room > state.room {
             match self.raw.resize(small(room)) {
@@ -334,8 +317,8 @@ impl SharedQueue {
 
     /// True if receives wait for a place while endpoints take some.
     pub fn is_starving(&self) -> bool {
-        // The lock is left to the threads that post, unless it is needed.
-        self.waiting.load(Ordering::Acquire) && self.state.lock().users > 0
+        let state = self.state.lock();
+        !state.backlog.is_empty() && state.users > 0
     }
 
     /// The number of receives that the device has room for.

@@ -3,7 +3,6 @@
 //! If an asynchronous event reports that a queue pair, a completion queue or the device failed, the connections end as
 //! broken; for the device the program gets the event of a catastrophic adapter.
 
-use std::ffi::CStr;
 use std::io;
 
 use dat_core::error::{Error, Resource};
@@ -11,10 +10,12 @@ use dat_core::event::Status;
 use host::lock::MutexGuard;
 use rdma_sys::{ibv_wc_status, ibv_wc_status_str};
 
+use crate::sys;
+
 /// The error of a call that failed for want of `resource`.
 pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
     move |error| {
-        log::warn!("no {}: {error}", name(resource));
+        log::warn!("insufficient resources ({resource:?}): {error}");
         Error::InsufficientResources(resource)
     }
 }
@@ -26,18 +27,6 @@ pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
 pub fn refused<S>(locked: MutexGuard<'_, S>, error: io::Error) -> Error {
     drop(locked);
     exhausted(Resource::Memory)(error)
-}
-
-fn name(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Memory => "memory",
-        Resource::Endpoint => "queue pair",
-        Resource::Evd => "completion queue",
-        Resource::Zone => "protection zone",
-        Resource::Region => "memory region or window",
-        Resource::Srq => "shared receive queue",
-        Resource::Device => "device",
-    }
 }
 
 pub fn of_completion(status: ibv_wc_status::Type) -> Status {
@@ -76,12 +65,7 @@ pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
 /// The library's words for a status.
 pub fn text(status: ibv_wc_status::Type) -> String {
     // SAFETY: the function takes any value and answers a constant C string, or NULL.
-    let text = unsafe { ibv_wc_status_str(status) };
-    if text.is_null() {
-        return "unknown".to_owned();
-    }
-    // SAFETY: as above.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { sys::text(ibv_wc_status_str(status)) }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::cm;
 use crate::device::{Device, Work};
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
-use crate::sys::device::AsyncEvent;
+use crate::sys::device::{AsyncEvent, event};
 
 /// Time between two fetches for a queue pair whose work is coming back.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
@@ -41,8 +41,6 @@ const EVENTS: usize = 64;
 const WATCH_TICK: Duration = Duration::from_millis(20);
 /// Time between two fetches otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
-/// Time between two searches for attempts and connections that have ended.
-const TIDY_TICK: Duration = Duration::from_millis(10);
 
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     let device = device.clone();
@@ -56,8 +54,8 @@ struct Turns {
     limits_due: Vec<usize>,
     /// The last fetch that nothing demanded.
     watched: Option<Instant>,
-    /// The last time that attempts and connections that have ended were forgotten.
-    tidied: Option<Instant>,
+    /// The descriptor of the device's events has failed.
+    lost: bool,
 }
 
 fn run(device: &Arc<Device>) {
@@ -69,7 +67,7 @@ fn run(device: &Arc<Device>) {
             return;
         }
         let next = alone(|| turn(device, &mut turns));
-        sleep(device, next.unwrap_or(Some(IDLE_TICK)));
+        sleep(device, &mut turns, next.unwrap_or(Some(IDLE_TICK)));
     }
 }
 
@@ -81,8 +79,8 @@ fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
 /// Handles events that have come, then work that is due; gives the time until more is due.
 fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     // Events that are left over end the next sleep at once.
-    for event in iter::from_fn(|| device.context.next_event()).take(EVENTS) {
-        alone(|| device_event(device, event, &mut turns.limits_due));
+    for found in iter::from_fn(|| device.context.next_event()).take(EVENTS) {
+        alone(|| device_event(device, &found, &mut turns.limits_due));
     }
     for event in iter::from_fn(|| device.channel.next()).take(EVENTS) {
         alone(|| cm::handle(device, event));
@@ -116,12 +114,8 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     for qp in each(device, |work| work.timers.take_due(now)) {
         alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
-    for (_, id) in each(device, |work| work.leaving.take_due(now)) {
+    for id in each(device, |work| work.leaving.take_due(now)) {
         alone(|| drop(id));
-    }
-    if turns.tidied.is_none_or(|last| now - last >= TIDY_TICK) {
-        tidy(device);
-        turns.tidied = Some(now);
     }
     let tick = watch(device, turns, now);
     drain(device);
@@ -129,19 +123,17 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
 
     let work = device.work.lock();
     let now = Instant::now();
-    let due = [work.timers.next_due(), work.leaving.next_due()].into_iter().flatten().min();
-    let mut next = due.map(|due| due.saturating_duration_since(now));
-    let mut sooner = |limit: Duration| next = Some(next.map_or(limit, |next| next.min(limit)));
-    if let Some(tick) = tick {
-        sooner(tick);
-    }
-    if !work.draining.is_empty() || !turns.limits_due.is_empty() {
-        sooner(DRAIN_TICK);
-    }
-    if work.settle || !work.reports.is_empty() {
-        sooner(Duration::ZERO);
-    }
-    next
+    let until = |due: Option<Instant>| due.map(|due| due.saturating_duration_since(now));
+    let draining = !work.draining.is_empty() || !turns.limits_due.is_empty();
+    let now_due = work.settle || !work.reports.is_empty();
+    let next = [
+        until(work.timers.next_due()),
+        until(work.leaving.next_due()),
+        tick,
+        draining.then_some(DRAIN_TICK),
+        now_due.then_some(Duration::ZERO),
+    ];
+    next.into_iter().flatten().min()
 }
 
 /// Fetches completions if it is time, and tries again what the device refused; gives the time until the next fetch.
@@ -158,6 +150,7 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     }
     let starving = device.starving();
     if starving.is_empty() && device.table.read().is_empty() {
+        tidy(device);
         return None;
     }
     let watched = demanded || !starving.is_empty() || device.sleepers.load(Ordering::Acquire) > 0;
@@ -167,6 +160,7 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
         return Some(rest);
     }
     turns.watched = Some(now);
+    tidy(device);
     alone(|| device.settle_unread());
     for srq in &starving {
         alone(|| feed(device, srq));
@@ -212,75 +206,71 @@ fn feed(device: &Device, srq: &SharedQueue) {
     device.settle_queues_of(&device.takers(srq.raw.address()));
     if srq.try_again() {
         log::error!("a shared receive queue takes no more receives: its connections end");
-        end_takers(device, srq.raw.address());
+        end(device.takers(srq.raw.address()));
     }
 }
 
-fn end_takers(device: &Device, address: usize) {
-    for qp in device.takers(address) {
+fn end(qps: impl IntoIterator<Item = Arc<Qp>>) {
+    for qp in qps {
         qp.begin_end(ConnectionReport::Broken);
     }
 }
 
-fn device_event(device: &Arc<Device>, event: AsyncEvent, limits_due: &mut Vec<usize>) {
-    log::debug!(target: EXCEPTION, "asynchronous event {event:?}");
-    match event {
-        AsyncEvent::QpFailed(number) => {
-            if let Some(qp) = device.qp(number) {
-                qp.begin_end(ConnectionReport::Broken);
-            }
-        }
-        AsyncEvent::QpMisused(number) => {
-            if let Some(qp) = device.qp(number) {
+fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<usize>) {
+    log::debug!(target: EXCEPTION, "asynchronous event {found:?}");
+    let address = found.object;
+    let qp = || device.qp(found.object as u32);
+    match found.kind {
+        // The peer has asked for what it may not have.
+        event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
+            if let Some(qp) = qp() {
                 cm::used_by_peer(&qp);
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
-        AsyncEvent::QpEstablished(number) => {
-            let id = device.qp(number).and_then(|qp| qp.state.lock().cm.as_ref().map(|(_, id)| id.clone()));
+        event::QP_FATAL => end(qp()),
+        // Data came before the connection was announced.
+        event::COMM_EST => {
+            let id = qp().and_then(|qp| qp.state.lock().cm.clone());
             if let Some(id) = id {
                 id.established_by_data();
             }
         }
-        AsyncEvent::QpLastReached(number) => {
-            if let Some(qp) = device.qp(number) {
+        // In the error state it takes no more buffers of its shared queue.
+        event::QP_LAST_WQE_REACHED => {
+            if let Some(qp) = qp() {
                 qp.last_reached.store(true, Ordering::Release);
             }
         }
-        AsyncEvent::SrqLimit(address) => {
+        event::SRQ_LIMIT_REACHED => {
             settle_takers(device, &[address]);
             if device.srq(address).is_some_and(|srq| srq.limit_reached()) && !limits_due.contains(&address) {
                 limits_due.push(address);
             }
         }
-        AsyncEvent::CqFailed(address) => {
+        event::CQ_ERR => {
             log::error!("a completion queue overflowed: its connections end");
-            for qp in device
-                .qps()
-                .into_iter()
-                .filter(|qp| qp.reservations().iter().any(|entries| entries.raw.address() == address))
-            {
-                qp.begin_end(ConnectionReport::Broken);
-            }
+            let uses = |qp: &Arc<Qp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
+            end(device.qps().into_iter().filter(uses));
         }
-        AsyncEvent::SrqFailed(address) => {
+        event::SRQ_ERR => {
             log::error!("a shared receive queue cannot go on: its connections end");
-            end_takers(device, address);
+            end(device.takers(address));
         }
-        AsyncEvent::DeviceFailed => device.lose(),
-        AsyncEvent::Other(number) => log::info!(target: EXCEPTION, "device {}: event {number}", device.place.name),
+        event::DEVICE_FATAL => device.lose(),
+        _ => log::info!(target: EXCEPTION, "device {}: {found:?}", device.place.name),
     }
 }
 
-fn sleep(device: &Device, limit: Option<Duration>) {
+fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
     // The descriptor of a device that is gone reports an error for ever, so it is left out.
-    let events = (!device.lost.load(Ordering::Relaxed)).then(|| device.context.events());
+    let events = (!turns.lost).then(|| device.context.as_fd());
     let found = poll::wait([Some(device.bell.as_fd()), Some(device.channel.as_fd()), events], limit);
     if let Ok([_, _, events]) = found
         && events.failed
         && !events.readable
     {
-        device.lost.store(true, Ordering::Relaxed);
+        turns.lost = true;
     }
 }
 

@@ -26,12 +26,13 @@ use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, R
 use crate::qp::{Qp, wr};
 use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Mw, Pd};
+use crate::sys::qp::{Range, RawQp};
 
 /// A window, to which remote rights can be bound.
 pub struct Window {
     bound: Bound,
     /// Each of its binds under way has another reference.
-    under_way: Arc<()>,
+    pub(crate) under_way: Arc<()>,
 }
 
 enum Bound {
@@ -76,24 +77,10 @@ impl Under {
     }
 }
 
-/// A range (first, count) of a registration, with some access.
-type Range<'a> = (&'a Mr, u64, u64, u32);
-
-/// The request that a bind posts.
-enum Posting<'a> {
-    /// Have the window show a range.
-    Bind(&'a Mw, Range<'a>),
-    /// Have the window, which is new, show a range to the peer of this queue pair, under this key.
-    BindSingle(&'a Mw, u32, Range<'a>),
-    /// Something that only completes in the order of the other requests.
-    Nothing,
-}
-
 /// Objects that a bind needs until it is done, even if the program frees its own references meanwhile.
 #[derive(Default)]
 pub struct Kept {
-    _mw: Option<Arc<Mw>>,
-    _anchor: Option<Arc<Anchor>>,
+    _device: Option<(Arc<Mw>, Arc<Anchor>)>,
     /// The regions that the window was and will be bound to.
     _regions: [Option<Arc<Shared>>; 2],
     /// The range that peers could reach before.
@@ -104,13 +91,6 @@ pub struct Kept {
     _under_way: Option<Arc<()>>,
 }
 
-impl Kept {
-    /// The key of what a window for the queue pair of this number alone showed before.
-    fn key_before(&self, qp: u32) -> Option<u32> {
-        self.shown[0].as_ref().filter(|shown| shown.qp == qp).map(|shown| shown.key)
-    }
-}
-
 /// The longest time for which a free waits for binds under way.
 const BIND_LIMIT: Duration = Duration::from_secs(1);
 /// Time between two fetches meanwhile.
@@ -118,11 +98,11 @@ const BIND_TICK: Duration = Duration::from_micros(200);
 
 /// Fetches completions until no bind needs an object, as `needed` says. The program may never fetch, and until then what
 /// a window shows is open to peers. False if it takes too long. Called without a lock.
-fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
+pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_LIMIT;
     while needed() {
         let mut qps = device.qps();
-        qps.retain(|qp| qp.sends.lock().has_binds());
+        qps.retain(|qp| !qp.sends.lock().binds.is_empty());
         device.settle_queues_of(&qps);
         if needed() {
             if Instant::now() >= limit {
@@ -149,20 +129,9 @@ impl Window {
         Ok(Window { bound, under_way: memory::arc(())? })
     }
 
-    /// Waits until none of its binds is under way. One that is held up keeps its region from being freed.
-    pub fn await_binds(&self, device: &Device) {
-        await_binds(device, || Arc::strong_count(&self.under_way) > 1);
-    }
-
-    /// Binds the window to `target`, or unbinds it, over the queue pair of the number `qp`: calls `post` with the request to
-    /// post. Gives the key that peers use from then on, 0 if there is none, and the objects that must stay until the bind is
+    /// Binds the window to `target`, or unbinds it, by the request `id` of the queue pair `raw`. Gives the key that peers use from then on, 0 if there is none, and the objects that must stay until the bind is
     /// done.
-    fn bind(
-        &self,
-        qp: u32,
-        target: Option<&BindTarget<'_, Region>>,
-        post: impl FnOnce(Posting<'_>) -> io::Result<()>,
-    ) -> Result<(u32, Kept)> {
+    fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
         match &self.bound {
@@ -170,48 +139,40 @@ impl Window {
                 let mut region = region.lock();
                 let nothing = (&anchor.mr, anchor.bytes.as_ptr() as u64, 0, 0);
                 let range = target.map_or(nothing, |target| range_of(&target.region.shared.mr, target));
-                post(Posting::Bind(mw, range)).map_err(failed)?;
+                raw.post_bind(id, mw, range).map_err(failed)?;
                 let now = target.map(|target| target.region.shared.clone());
                 let before = std::mem::replace(&mut *region, now.clone());
                 let kept = Kept {
-                    _mw: Some(mw.clone()),
-                    _anchor: Some(anchor.clone()),
+                    _device: Some((mw.clone(), anchor.clone())),
                     _regions: [before, now],
                     _under_way,
                     ..Kept::default()
                 };
-                Ok((if target.is_some() { mw.rkey() } else { 0 }, kept))
+                Ok((if target.is_some() { mw.rkey } else { 0 }, kept))
             }
             Bound::Range { pd, under } => {
                 let mut under = under.lock();
                 let now = target.map(|target| register(pd, target, remote_access(target.rights)));
                 let now = now.transpose().map_err(&failed)?;
-                post(Posting::Nothing).map_err(&failed)?;
-                let key = now.as_ref().map_or(0, |now| now.mr().rkey());
+                raw.post_nothing(id).map_err(&failed)?;
+                let key = now.as_ref().map_or(0, |now| now.mr().rkey);
                 Ok((key, Kept { _under: std::mem::replace(&mut *under, now), _under_way, ..Kept::default() }))
             }
             Bound::Single(single) => {
                 let mut shown = single.shown.lock();
-                let now = target.map(|target| single.show(target, qp)).transpose()?;
-                let posting = match (&now, target) {
+                let now = target.map(|target| single.show(target, raw.number())).transpose()?;
+                let posted = match (&now, target) {
                     (Some(now), Some(target)) => {
-                        Posting::BindSingle(&now.mw, now.key, range_of(now.under.mr(), target))
+                        raw.post_bind_single(id, &now.mw, now.key, range_of(now.under.mr(), target))
                     }
-                    _ => Posting::Nothing,
+                    _ => raw.post_nothing(id),
                 };
-                post(posting).map_err(failed)?;
+                posted.map_err(failed)?;
                 let key = now.as_ref().map_or(0, |now| now.key);
                 let before = std::mem::replace(&mut *shown, now.clone());
                 Ok((key, Kept { shown: [before, now], _under_way, ..Kept::default() }))
             }
         }
-    }
-}
-
-impl Region {
-    /// True once no peer can use it through a window; false if a bind that closes one is held up.
-    pub fn is_closed(&self, device: &Device) -> bool {
-        await_binds(device, || Arc::strong_count(&self.shared) > 1)
     }
 }
 
@@ -266,16 +227,6 @@ impl Singles {
         Ok(self.bound.room(1)?)
     }
 
-    /// Forgets the window that was bound under the key `old`, and adds one that is bound under another. There is room for it.
-    fn replace(&mut self, old: Option<u32>, new: Option<(u32, &Arc<Single>)>) {
-        if let Some(old) = old {
-            self.bound.remove(&old);
-        }
-        if let Some((key, window)) = new {
-            self.bound.insert(key, Arc::downgrade(window));
-        }
-    }
-
     /// The peer has revoked the window of this key. True if there was one.
     pub fn note_revoked(&mut self, key: u32) -> bool {
         let Some(window) = self.bound.remove(&key) else { return false };
@@ -295,16 +246,18 @@ impl Qp {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         self.singles.lock().room()?;
-        let number = wr::send(id);
-        let (key, kept) = window.bind(self.number(), target, |posting| match posting {
-            Posting::Bind(mw, range) => self.raw.post_bind(number, mw, range),
-            Posting::BindSingle(mw, key, range) => self.raw.post_bind_single(number, mw, key, range),
-            Posting::Nothing => self.raw.post_nothing(number),
-        })?;
+        let (key, kept) = window.bind(&self.raw, wr::send(id), target)?;
         if let Bound::Single(single) = &window.bound {
             // The end of the connection revokes it, and has not begun, because the queue is open.
-            let new = target.map(|_| (key, single));
-            self.singles.lock().replace(kept.key_before(self.number()), new);
+            let mut singles = self.singles.lock();
+            if let [Some(before), _] = &kept.shown
+                && before.qp == self.number()
+            {
+                singles.bound.remove(&before.key);
+            }
+            if target.is_some() {
+                singles.bound.insert(key, Arc::downgrade(single));
+            }
         }
         queue.posted_bind(id, kept);
         Ok(key)
@@ -322,7 +275,7 @@ impl Qp {
     /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. The work queues
     /// are closed.
     pub fn end_binds(&self) {
-        self.sends.lock().forget_binds();
+        self.sends.lock().binds.clear();
         let Singles { bound, revoked } = std::mem::take(&mut *self.singles.lock());
         for (key, window) in bound.into_iter().chain(revoked) {
             self.free_binding(key, &window);

@@ -8,6 +8,7 @@
 //! waits completes as flushed.
 
 use std::collections::VecDeque;
+use std::io;
 use std::time::{Duration, Instant};
 
 use dat_core::Handle;
@@ -51,15 +52,13 @@ impl Refusals {
     }
 }
 
-/// The state of a backlog after another try.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Backlog {
-    /// It is empty, or goes on when the device has done some of the work that it has.
-    Moving,
-    /// The device refuses the next piece of work.
-    Refused,
-    /// The device has refused for too long: the connection must end.
-    Hopeless,
+/// Gives the device a request, or a receive if there is no operation.
+#[inline(always)]
+pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Segment], fence: bool) -> io::Result<()> {
+    match operation {
+        Some(operation) => raw.post_send(wr::send(id), operation, segments, fence),
+        None => raw.post_recv(wr::recv(id), segments),
+    }
 }
 
 /// Work of one direction.
@@ -77,9 +76,9 @@ pub struct WorkQueue {
     /// The endpoint, what the work is, and whether some of it waits.
     ep: Handle,
     work: Stall,
-    stalls: Gauge,
+    pub stalls: Gauge,
     /// Objects that binds need which are under way, by the numbers of these.
-    binds: VecDeque<(u64, Kept)>,
+    pub binds: VecDeque<(u64, Kept)>,
 }
 
 /// A request or a receive that the device has no room for yet.
@@ -145,25 +144,10 @@ impl WorkQueue {
         self.stalls.set(self.ep, self.work, !self.backlog.is_empty());
     }
 
-    /// How often work began to wait.
-    pub fn stalls(&self) -> u64 {
-        self.stalls.stalls()
-    }
-
     /// The device has taken a bind, which needs `kept` until it is done.
     pub fn posted_bind(&mut self, id: u64, kept: Kept) {
         self.posted();
         self.binds.push_back((id, kept));
-    }
-
-    /// True if a bind is under way whose completion was not fetched.
-    pub fn has_binds(&self) -> bool {
-        !self.binds.is_empty()
-    }
-
-    /// Drops the objects that binds need: none is under way.
-    pub fn forget_binds(&mut self) {
-        self.binds.clear();
     }
 
     /// The last request waits for those before it. True if the queue pair must be added to the list of the thread, where
@@ -202,10 +186,7 @@ impl WorkQueue {
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
-            let posted = match next.operation {
-                Some(operation) => raw.post_send(wr::send(next.id), &operation, &next.segments, next.fence),
-                None => raw.post_recv(wr::recv(next.id), &next.segments),
-            };
+            let posted = post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence);
             if let Err(error) = posted {
                 self.backlog.push_front(next);
                 let first = self.refusals.count(Instant::now());
@@ -221,19 +202,13 @@ impl WorkQueue {
         false
     }
 
-    /// Hands over work that the device refused before.
-    pub fn try_again(&mut self, raw: &RawQp) -> Backlog {
-        if !self.open || !self.refusals.any() {
-            return Backlog::Moving;
+    /// Hands over work that the device refused before. Gives whether it refuses again; and whether it has, though it has no
+    /// work, for too long: then the connection must end.
+    pub fn try_again(&mut self, raw: &RawQp) -> (bool, bool) {
+        if self.open && self.refusals.any() {
+            self.feed(raw);
         }
-        self.feed(raw);
-        if !self.refusals.any() {
-            Backlog::Moving
-        } else if self.is_back() && self.refusals.are_hopeless(Instant::now()) {
-            Backlog::Hopeless
-        } else {
-            Backlog::Refused
-        }
+        (self.refusals.any(), self.is_back() && self.refusals.are_hopeless(Instant::now()))
     }
 
     /// Ends the queue. The core completes the work that waits.

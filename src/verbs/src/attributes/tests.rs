@@ -1,6 +1,6 @@
 use dat_core::Rights;
 
-use super::{Limits, mtu, version};
+use super::{Limits, mtu};
 
 #[test]
 fn packets_are_as_long_as_the_port_says_and_no_longer_than_the_user_wants() {
@@ -10,13 +10,6 @@ fn packets_are_as_long_as_the_port_says_and_no_longer_than_the_user_wants() {
         ["512", " 2048 ", "4096", "100", "many", ""].map(|asked| of(4, Some(asked))),
         [512, 2048, 2048, 2048, 2048, 2048]
     );
-}
-
-#[test]
-fn versions_are_read_as_far_as_they_are_numbers() {
-    assert_eq!(version("20.31.1014"), (20, 31));
-    assert_eq!(version("rxe"), (0, 0));
-    assert_eq!(version(""), (0, 0));
 }
 
 #[test]

@@ -21,12 +21,12 @@ fn a_refusal_takes_nothing_and_gives_nothing_back() {
 fn places_are_reused_and_never_move() {
     let list = Mutex::default();
     let [one, two, three] = [1, 2, 3].map(Arc::new);
-    add(&mut list.lock(), &one);
-    add(&mut list.lock(), &two);
+    add(&mut list.lock(), &one).unwrap();
+    add(&mut list.lock(), &two).unwrap();
     let mut going = each(&list);
     assert_eq!(going.next().as_deref(), Some(&1));
     drop(one);
-    add(&mut list.lock(), &three);
+    add(&mut list.lock(), &three).unwrap();
     assert_eq!(going.next().as_deref(), Some(&2));
     assert_eq!(going.next(), None);
     let rest: Vec<_> = each(&list).map(|what| *what).collect();

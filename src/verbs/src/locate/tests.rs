@@ -41,13 +41,13 @@ fn wanted(instance: &str) -> Instance {
 fn found(instance: &str) -> Vec<String> {
     let root = sysfs();
     let all = candidates(&wanted(instance), root.path(), &present_interfaces());
-    all.into_iter().map(|candidate| candidate.address.to_string()).collect()
+    all.into_iter().map(|candidate| candidate.0.to_string()).collect()
 }
 
 /// The parser of numbers would take the sign; dat-info refuses the line by the same rule.
 #[test]
 fn a_port_with_a_sign_is_refused() {
-    let Err(Fault::NotFound(told)) = locate("rail", "mlx4_0 +1") else { panic!("it is taken") };
+    let told = locate("rail", "mlx4_0 +1").unwrap_err();
     assert!(told.starts_with("instance data \"mlx4_0 +1\": \"+1\" is not the number of a port; "), "{told}");
 }
 

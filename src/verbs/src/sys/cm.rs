@@ -2,18 +2,20 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::mem::MaybeUninit;
-use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::mem;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use dat_core::addr::Address;
 use host::memory;
 use rdma_sys::*;
 
-use super::{Owned, again, check_room, made, nonblocking, note_set_up, undivided};
+use super::device::name_of;
+use super::{Owned, SET_UP, again, check_room, made, undivided};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
@@ -27,9 +29,7 @@ fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
 }
 
 /// A channel on which events of identifiers arrive.
-pub struct EventChannel {
-    raw: Owned<rdma_event_channel, 1>,
-}
+pub type EventChannel = Owned<rdma_event_channel, (), 1>;
 
 /// An event, copied and already acknowledged, so that nothing waits for its handling.
 pub struct Event {
@@ -40,19 +40,10 @@ pub struct Event {
     pub status: i32,
     /// The peer's private data, with the padding that the wire adds.
     pub private_data: Vec<u8>,
-    /// For a request or an answer: reads that this side is to serve at a time.
-    pub responder_resources: u8,
-    /// For a request or an answer: reads that the peer serves at a time.
-    pub initiator_depth: u8,
+    /// For a request or an answer: reads that this side is to serve at a time, and that the peer serves.
+    pub reads: (u8, u8),
     /// For a request: its identifier.
     pub incoming: Option<CmId>,
-}
-
-impl AsFd for EventChannel {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor belongs to a live channel, whose field names it as long as the channel lives.
-        unsafe { BorrowedFd::borrow_raw(self.raw.fd) }
-    }
 }
 
 impl EventChannel {
@@ -60,62 +51,51 @@ impl EventChannel {
     pub fn new() -> io::Result<Arc<Self>> {
         check_room()?;
         // SAFETY: the call takes no arguments.
-        let make = || made(|| unsafe { rdma_create_event_channel() });
-        let channel = EventChannel { raw: Owned::with_descriptors(make, |raw| [raw.fd])? };
-        note_set_up();
-        nonblocking(channel.as_fd())?;
+        let make = |_: &()| made(|| unsafe { rdma_create_event_channel() });
+        let channel = Owned::with_descriptors((), make, |raw| [raw.fd])?;
+        SET_UP.store(true, Ordering::Relaxed);
         Ok(memory::arc(channel)?)
     }
 
     /// The next event, if there is one.
     pub fn next(self: &Arc<Self>) -> Option<Event> {
-        undivided(|| self.fetch())
-    }
-
-    fn fetch(self: &Arc<Self>) -> Option<Event> {
-        let mut raw = ptr::null_mut();
-        // SAFETY: the place is writable; the descriptor does not block.
-        if unsafe { rdma_get_cm_event(self.raw.as_ptr(), &raw mut raw) } != 0 {
-            return None;
-        }
-        // SAFETY: the event is not acknowledged yet, and its identifiers are not destroyed before it is. Its parameters
-        // are those of a connection: there are no others in the port space that is used here.
-        let event = unsafe {
-            let event = &*raw;
-            let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
-            let owner = if request { event.listen_id } else { event.id };
-            let conn = event.param.conn;
-            let private_data = if conn.private_data.is_null() {
-                Vec::new()
-            } else {
-                std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
-            };
-            let incoming = if request {
-                NonNull::new(event.id).map(|raw| CmId { raw: Owned::of(raw), _channel: self.clone() })
-            } else {
-                None
-            };
-            Event {
-                kind: event.event,
-                token: if owner.is_null() { 0 } else { (*owner).context as u64 },
-                status: event.status,
-                private_data,
-                responder_resources: conn.responder_resources,
-                initiator_depth: conn.initiator_depth,
-                incoming,
+        undivided(|| {
+            let mut raw = ptr::null_mut();
+            // SAFETY: the place is writable; the descriptor does not block.
+            if unsafe { rdma_get_cm_event(self.as_ptr(), &raw mut raw) } != 0 {
+                return None;
             }
-        };
-        // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.
-        unsafe { rdma_ack_cm_event(raw) };
-        Some(event)
+            // SAFETY: the event is not acknowledged yet, and its identifiers are not destroyed before it is. Its parameters
+            // are those of a connection: there are no others in the port space that is used here.
+            let event = unsafe {
+                let event = &*raw;
+                let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
+                let owner = if request { event.listen_id } else { event.id };
+                let conn = event.param.conn;
+                let private_data = if conn.private_data.is_null() {
+                    Vec::new()
+                } else {
+                    std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
+                };
+                let incoming = NonNull::new(event.id).filter(|_| request);
+                Event {
+                    kind: event.event,
+                    token: if owner.is_null() { 0 } else { (*owner).context as u64 },
+                    status: event.status,
+                    private_data,
+                    reads: (conn.responder_resources, conn.initiator_depth),
+                    incoming: incoming.map(|raw| Owned::of(raw, self.clone())),
+                }
+            };
+            // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.
+            unsafe { rdma_ack_cm_event(raw) };
+            Some(event)
+        })
     }
 }
 
 /// A listener or one end of a connection. Its events carry its token.
-pub struct CmId {
-    raw: Owned<rdma_cm_id>,
-    _channel: Arc<EventChannel>,
-}
+pub type CmId = Owned<rdma_cm_id, Arc<EventChannel>>;
 
 /// The terms that both ends agree upon.
 #[derive(Clone, Copy, Debug)]
@@ -123,10 +103,8 @@ pub struct Terms<'a> {
     pub qp_number: u32,
     /// Whether it takes its buffers from a shared queue.
     pub srq: bool,
-    /// The peer's reads served at a time.
-    pub reads_in: u8,
-    /// Own reads outstanding at a time.
-    pub reads_out: u8,
+    /// The peer's reads served at a time, and own ones outstanding.
+    pub reads: (u8, u8),
     /// Bytes for the peer.
     pub private_data: &'a [u8],
 }
@@ -138,11 +116,10 @@ pub const RETRIES: u8 = 6;
 impl Terms<'_> {
     fn param(&self) -> rdma_conn_param {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut param: rdma_conn_param = unsafe { std::mem::zeroed() };
+        let mut param: rdma_conn_param = unsafe { mem::zeroed() };
         param.private_data = self.private_data.as_ptr().cast::<c_void>();
         param.private_data_len = u8::try_from(self.private_data.len()).unwrap_or(u8::MAX);
-        param.responder_resources = self.reads_in;
-        param.initiator_depth = self.reads_out;
+        (param.responder_resources, param.initiator_depth) = self.reads;
         param.flow_control = 1;
         param.retry_count = RETRIES;
         // 7 means without end.
@@ -154,60 +131,47 @@ impl Terms<'_> {
 }
 
 impl CmId {
-    /// Makes an identifier for a listener or for one end of a connection.
-    pub fn new(channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
-        Self::new_in(rdma_port_space::RDMA_PS_TCP, channel, token)
-    }
-
-    /// Makes an identifier that never connects, with the token 0, bound to the device of a local address. Its one event
-    /// is the removal of that device. Its port is none of those that connections use.
-    pub fn sentinel(channel: &Arc<EventChannel>, address: IpAddr) -> io::Result<Self> {
-        again(|| {
-            let id = Self::new_in(rdma_port_space::RDMA_PS_UDP, channel, 0)?;
-            id.bind(SocketAddr::new(address, 0))?;
-            Ok(id)
-        })
-    }
-
-    fn new_in(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
+    /// Makes an identifier in a space of ports.
+    pub fn new(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: the channel is live, the place is writable, and the token is not dereferenced.
-        outcome(|| unsafe { rdma_create_id(channel.raw.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
+        outcome(|| unsafe { rdma_create_id(channel.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
         let raw = NonNull::new(raw).ok_or_else(io::Error::last_os_error)?;
-        Ok(CmId { raw: Owned::of(raw), _channel: channel.clone() })
+        Ok(Owned::of(raw, channel.clone()))
+    }
+
+    pub fn token(&self) -> u64 {
+        self.context as u64
     }
 
     /// Gives the identifier of a request its token, before other threads know the identifier.
     pub fn set_token(&mut self, token: u64) {
         // SAFETY: no other value has the identifier; the field belongs to its owner.
-        unsafe { (*self.raw.as_ptr()).context = token as *mut c_void };
+        unsafe { (*self.as_ptr()).context = token as *mut c_void };
     }
 
     /// Makes an identifier with a local address; with port 0 the system chooses the port.
-    pub fn bound(channel: &Arc<EventChannel>, token: u64, address: SocketAddr) -> io::Result<Self> {
+    pub fn bound(
+        space: rdma_port_space::Type,
+        channel: &Arc<EventChannel>,
+        token: u64,
+        address: SocketAddr,
+    ) -> io::Result<Self> {
+        let mut native = native(address);
         // The identifier may have its address after a failure, and then it takes none.
         again(|| {
-            let id = CmId::new(channel, token)?;
-            id.bind(address)?;
+            let id = CmId::new(space, channel, token)?;
+            // SAFETY: the storage holds a whole socket address.
+            once(|| unsafe { rdma_bind_addr(id.as_ptr(), (&raw mut native).cast()) })?;
             Ok(id)
         })
-    }
-
-    fn bind(&self, address: SocketAddr) -> io::Result<()> {
-        let mut native = native(address);
-        // SAFETY: the storage holds a whole socket address.
-        once(|| unsafe { rdma_bind_addr(self.raw.as_ptr(), (&raw mut native).cast()) })
     }
 
     /// Name and port of the device that the local address belongs to, once that is known.
     pub fn device(&self) -> Option<(String, u8)> {
         // SAFETY: the identifier is live; the device context belongs to the library and lives as long as the process.
-        unsafe {
-            let context = self.raw.verbs.as_ref()?;
-            let name = ibv_get_device_name(context.device);
-            let name = std::ffi::CStr::from_ptr(name).to_string_lossy().into_owned();
-            Some((name, self.raw.port_num))
-        }
+        let context = unsafe { self.verbs.as_ref() }?;
+        Some((name_of(context.device), self.port_num))
     }
 
     /// Waits for requests.
@@ -215,7 +179,7 @@ impl CmId {
         let mut interrupted = false;
         again(|| {
             // SAFETY: a live identifier.
-            let answer = once(|| unsafe { rdma_listen(self.raw.as_ptr(), backlog) });
+            let answer = once(|| unsafe { rdma_listen(self.as_ptr(), backlog) });
             match answer.as_ref().err().and_then(io::Error::raw_os_error) {
                 // The library asks for the address afterwards, and may have been interrupted there: the identifier
                 // listens already.
@@ -232,24 +196,24 @@ impl CmId {
         let (mut from, mut to) = (native(from), native(to));
         // SAFETY: both storages hold whole socket addresses.
         outcome(|| unsafe {
-            rdma_resolve_addr(self.raw.as_ptr(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit))
+            rdma_resolve_addr(self.as_ptr(), (&raw mut from).cast(), (&raw mut to).cast(), millis(limit))
         })
     }
 
     /// Starts to resolve the route.
     pub fn resolve_route(&self, limit: Duration) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_resolve_route(self.raw.as_ptr(), millis(limit)) })
+        outcome(|| unsafe { rdma_resolve_route(self.as_ptr(), millis(limit)) })
     }
 
     /// The attributes with which a queue pair goes to `state`, and their mask.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
+        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
         let mut mask = 0;
         // SAFETY: both places are writable.
-        outcome(|| unsafe { rdma_init_qp_attr(self.raw.as_ptr(), &raw mut attr, &raw mut mask) })?;
+        outcome(|| unsafe { rdma_init_qp_attr(self.as_ptr(), &raw mut attr, &raw mut mask) })?;
         Ok((attr, mask))
     }
 
@@ -257,56 +221,48 @@ impl CmId {
     pub fn connect(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
-        outcome(|| unsafe { rdma_connect(self.raw.as_ptr(), &raw mut param) })
+        outcome(|| unsafe { rdma_connect(self.as_ptr(), &raw mut param) })
     }
 
     /// Confirms to the peer that this side is ready too.
     pub fn establish(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_establish(self.raw.as_ptr()) })
+        outcome(|| unsafe { rdma_establish(self.as_ptr()) })
     }
 
     pub fn accept(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
         // SAFETY: the parameters and the private data live through the call.
-        outcome(|| unsafe { rdma_accept(self.raw.as_ptr(), &raw mut param) })
+        outcome(|| unsafe { rdma_accept(self.as_ptr(), &raw mut param) })
     }
 
     pub fn reject(&self, private_data: &[u8]) -> io::Result<()> {
         let len = u8::try_from(private_data.len()).unwrap_or(u8::MAX);
         // SAFETY: the private data live through the call.
-        outcome(|| unsafe { rdma_reject(self.raw.as_ptr(), private_data.as_ptr().cast(), len) })
+        outcome(|| unsafe { rdma_reject(self.as_ptr(), private_data.as_ptr().cast(), len) })
     }
 
     pub fn disconnect(&self) -> io::Result<()> {
         // SAFETY: a live identifier.
-        outcome(|| unsafe { rdma_disconnect(self.raw.as_ptr()) })
+        outcome(|| unsafe { rdma_disconnect(self.as_ptr()) })
     }
 
     /// Reports that data came before the connection was announced.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
-        let _ = outcome(|| unsafe { rdma_notify(self.raw.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });
+        let _ = outcome(|| unsafe { rdma_notify(self.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });
     }
 
     /// The local port; 0 if there is none.
     pub fn local_port(&self) -> u16 {
         // SAFETY: a live identifier.
-        u16::from_be(unsafe { rdma_get_src_port(self.raw.as_ptr()) })
+        u16::from_be(unsafe { rdma_get_src_port(self.as_ptr()) })
     }
 
-    /// The peer's port; 0 if there is none.
-    pub fn remote_port(&self) -> u16 {
-        // SAFETY: a live identifier.
-        u16::from_be(unsafe { rdma_get_dst_port(self.raw.as_ptr()) })
-    }
-
+    /// The address of the peer, with the port.
     pub fn remote_address(&self) -> Option<Address> {
         // SAFETY: the identifier is live; these are the bytes of a socket address, for which any values are valid.
-        let bytes: [u8; 28] = unsafe {
-            let storage = &raw const self.raw.route.addr.dst_addr_union;
-            ptr::read(storage.cast())
-        };
+        let bytes: [u8; 28] = unsafe { ptr::read((&raw const self.route.addr.dst_addr_union).cast()) };
         Address::from_native(&bytes)
     }
 }
@@ -325,7 +281,7 @@ impl Retained {
     /// The context behind an identifier that is bound to a device.
     pub fn behind(id: &CmId) -> Option<Self> {
         // SAFETY: the identifier is live; the context belongs to librdmacm and lives at least as long.
-        let (command, events) = unsafe { id.raw.verbs.as_ref() }.map(|verbs| (verbs.cmd_fd, verbs.async_fd))?;
+        let (command, events) = unsafe { id.verbs.as_ref() }.map(|verbs| (verbs.cmd_fd, verbs.async_fd))?;
         Some(Retained { command, events, device: device_behind(command)? })
     }
 
@@ -347,11 +303,10 @@ impl Retained {
 
 /// The number of the device behind the descriptor of a character device.
 fn device_behind(fd: RawFd) -> Option<libc::dev_t> {
-    let mut stat = MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the structure is plain data, for which zero is a valid value.
+    let mut stat: libc::stat = unsafe { mem::zeroed() };
     // SAFETY: the place is writable; the call refuses a descriptor that is not open.
-    let failed = unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0;
-    // SAFETY: the structure is plain data, all of it initialised.
-    let stat = unsafe { stat.assume_init() };
+    let failed = unsafe { libc::fstat(fd, &raw mut stat) } != 0;
     (!failed && stat.st_mode & libc::S_IFMT == libc::S_IFCHR).then_some(stat.st_rdev)
 }
 
@@ -362,7 +317,7 @@ fn millis(limit: Duration) -> c_int {
 /// The native form of a socket address, in a structure that is large enough for any.
 fn native(address: SocketAddr) -> libc::sockaddr_storage {
     // SAFETY: the structure is plain data, for which zero is a valid value.
-    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };
     let bytes = *Address::new(address).native();
     // SAFETY: the storage is larger than the 28 bytes.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut storage).cast::<u8>(), bytes.len()) };

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,30 +12,18 @@ use host::memory::{self, NoMemory};
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{Owned, code, made, must_be_mappable, nonblocking};
+use super::{Owned, code, made, must_be_mappable};
 
 /// A completion channel: a descriptor that becomes readable when an armed queue gets a
 /// completion.
-pub struct Channel {
-    pub(super) raw: Owned<ibv_comp_channel, 1>,
-    context: Arc<Context>,
-}
-
-impl AsFd for Channel {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the descriptor belongs to a live channel, whose field names it as long as the channel lives.
-        unsafe { BorrowedFd::borrow_raw(self.raw.fd) }
-    }
-}
+pub type Channel = Owned<ibv_comp_channel, Arc<Context>, 1>;
 
 impl Channel {
     /// Makes a channel whose descriptor does not block.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
-        let make = || made(|| unsafe { ibv_create_comp_channel(context.raw.as_ptr()) });
-        let channel = Channel { raw: Owned::with_descriptors(make, |raw| [raw.fd])?, context: context.clone() };
-        nonblocking(channel.as_fd())?;
-        Ok(memory::arc(channel)?)
+        let make = |context: &Arc<Context>| made(|| unsafe { ibv_create_comp_channel(context.as_ptr()) });
+        Ok(memory::arc(Owned::with_descriptors(context.clone(), make, |raw| [raw.fd])?)?)
     }
 
     /// Takes all announcements and notes them in their queues. Returns true if there was one.
@@ -44,7 +32,7 @@ impl Channel {
         let mut cq = ptr::null_mut();
         let mut cookie = ptr::null_mut();
         // SAFETY: both places are writable; the descriptor does not block.
-        while uncancelled(|| unsafe { ibv_get_cq_event(self.raw.as_ptr(), &raw mut cq, &raw mut cookie) }) == 0 {
+        while uncancelled(|| unsafe { ibv_get_cq_event(self.as_ptr(), &raw mut cq, &raw mut cookie) }) == 0 {
             // SAFETY: the cookie is the flag that `RawCq::new` gave. It lives as long as the queue, which is not
             // destroyed before its announcements are acknowledged.
             unsafe {
@@ -57,50 +45,37 @@ impl Channel {
     }
 }
 
-/// A completion queue of the device.
-pub struct RawCq {
-    pub(super) raw: Owned<ibv_cq>,
-    /// Whether an announcement was taken from the channel.
-    announced: Box<AtomicBool>,
-    _channel: Arc<Channel>,
-}
-
 /// Completions fetched at a time.
 pub const BATCH: usize = 16;
 
 /// Room for completions that are being fetched.
-pub struct Batch {
-    entries: Box<[ibv_wc; BATCH]>,
+pub type Batch = [ibv_wc; BATCH];
+
+pub fn batch() -> Result<Box<Batch>, NoMemory> {
+    // SAFETY: the structure is plain data, for which zero is a valid value.
+    memory::boxed(unsafe { mem::zeroed() })
 }
 
-impl Batch {
-    pub fn new() -> Result<Self, NoMemory> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
-        Ok(Batch { entries: memory::boxed(unsafe { std::mem::zeroed() })? })
-    }
-}
+/// A completion queue of the device, with the flag that says whether an announcement was taken from the channel.
+pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 
 impl RawCq {
     /// Makes a queue for at least `depth` completions, announced on `channel`.
     pub fn new(channel: &Arc<Channel>, depth: usize) -> io::Result<Arc<Self>> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
-        let announced = memory::boxed(AtomicBool::new(false))?;
-        let cookie = announced.as_ptr().cast();
-        // SAFETY: an open context and a live channel of it; the cookie is only kept.
-        let create = || unsafe { ibv_create_cq(channel.context.raw.as_ptr(), depth, cookie, channel.raw.as_ptr(), 0) };
-        let raw = Owned::made(create)?;
-        Ok(memory::arc(RawCq { raw, announced, _channel: channel.clone() })?)
-    }
-
-    /// The address by which asynchronous events name it.
-    pub fn address(&self) -> usize {
-        self.raw.as_ptr() as usize
+        let parents = (channel.clone(), memory::boxed(AtomicBool::new(false))?);
+        // SAFETY: an open context and a live channel of it; the flag, by which the queue is known, is only kept.
+        let cq = Owned::made(parents, |(channel, announced)| unsafe {
+            let cookie = announced.as_ptr().cast();
+            ibv_create_cq(channel.parent.as_ptr(), depth, cookie, channel.as_ptr(), 0)
+        })?;
+        Ok(memory::arc(cq)?)
     }
 
     /// Completions that it has room for.
     pub fn depth(&self) -> usize {
         // A resize changes the field; the caller orders the two.
-        usize::try_from(self.raw.cqe).unwrap_or(0)
+        usize::try_from(self.cqe).unwrap_or(0)
     }
 
     /// Fetches completions, oldest first.
@@ -110,9 +85,9 @@ impl RawCq {
     #[inline]
     pub fn poll<'a>(&self, batch: &'a mut Batch) -> Result<&'a [ibv_wc], c_int> {
         // SAFETY: the array has that many places.
-        let got = unsafe { ibv_poll_cq(self.raw.as_ptr(), BATCH as c_int, batch.entries.as_mut_ptr()) };
+        let got = unsafe { ibv_poll_cq(self.as_ptr(), BATCH as c_int, batch.as_mut_ptr()) };
         match usize::try_from(got) {
-            Ok(got) => Ok(&batch.entries[..got.min(BATCH)]),
+            Ok(got) => Ok(&batch[..got.min(BATCH)]),
             Err(_) => Err(got.saturating_neg()),
         }
     }
@@ -120,17 +95,17 @@ impl RawCq {
     /// Asks for an announcement on the channel of the next completion, or of the next one that is `solicited` or failed.
     pub fn arm(&self, solicited: bool) -> io::Result<()> {
         // SAFETY: a live queue.
-        code(|| unsafe { ibv_req_notify_cq(self.raw.as_ptr(), solicited.into()) })
+        code(|| unsafe { ibv_req_notify_cq(self.as_ptr(), solicited.into()) })
     }
 
     /// Whether an announcement of this queue was taken from the channel since the last call.
     pub fn take_announced(&self) -> bool {
-        self.announced.load(Ordering::Relaxed) && self.announced.swap(false, Ordering::AcqRel)
+        self.parent.1.load(Ordering::Relaxed) && self.parent.1.swap(false, Ordering::AcqRel)
     }
 
     /// Whether there is such an announcement; the next [`RawCq::take_announced`] still finds it.
     pub fn is_announced(&self) -> bool {
-        self.announced.load(Ordering::Acquire)
+        self.parent.1.load(Ordering::Acquire)
     }
 
     /// Makes room for at least `depth` completions. Loses none.
@@ -138,7 +113,7 @@ impl RawCq {
         must_be_mappable(depth.saturating_mul(COMPLETION))?;
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.
-        code(|| unsafe { ibv_resize_cq(self.raw.as_ptr(), depth) })
+        code(|| unsafe { ibv_resize_cq(self.as_ptr(), depth) })
     }
 }
 

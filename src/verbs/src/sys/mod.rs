@@ -1,8 +1,8 @@
 //! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
 //! Every value owns the objects it was made from (a queue pair its zone and completion queues, a zone its device), so
-//! that nothing is closed while something still needs it; its own object is its first field, which is dropped first.
-//! Both libraries promise that any thread may call them at any time, and this makes [`Owned`] `Send` and `Sync`.
+//! that nothing is closed while something still needs it. Both libraries promise that any thread may call them at any
+//! time, and this makes [`Owned`] `Send` and `Sync`.
 //!
 //! Neither library watches its own locks over a fork. Calls of librdmacm, those that list, open and close devices, and
 //! those that make descriptors are therefore made by [`undivided`]; the others take only locks of the objects that they
@@ -35,12 +35,12 @@ pub mod device;
 pub mod memory;
 pub mod qp;
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int};
 use std::fs::File;
 use std::io;
 use std::mem;
 use std::ops::Deref;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -51,13 +51,8 @@ use host::fork::NotInherited;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
 
-/// Whether both libraries have set themselves up in this process.
+/// Whether both libraries have set themselves up in this process, as they have once there was a channel of librdmacm.
 static SET_UP: AtomicBool = AtomicBool::new(false);
-
-/// Notes that there was a channel of librdmacm, for which both libraries must have set themselves up.
-fn note_set_up() {
-    SET_UP.store(true, Ordering::Relaxed);
-}
 
 /// Memory in bytes for setting up both libraries with all drivers; those of rdma-core 44 take half as much.
 const SETTING_UP: usize = 1 << 20;
@@ -86,7 +81,7 @@ fn undivided<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Makes a call again, after pauses, as long as it fails in a way that `passes`.
-fn repeat<R>(
+pub fn repeat<R>(
     pauses: impl IntoIterator<Item = Duration>,
     passes: impl Fn(&io::Error) -> bool,
     mut call: impl FnMut() -> io::Result<R>,
@@ -114,7 +109,7 @@ fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
 }
 
 /// A kind of object of the libraries.
-trait Object {
+pub trait Object {
     /// The line of the log if an object cannot be given back.
     const STAYS: &str;
 
@@ -153,49 +148,74 @@ objects! {
     rdma_cm_id: |raw| undivided(|| rdma_destroy_id(raw)), "an identifier stays";
 }
 
-/// An object of the libraries, which ends with this value; with `N` descriptors that children of a fork must not have.
-struct Owned<T: Object, const N: usize = 0> {
+/// An object of the libraries, which ends with this value; with what it was made from, which ends later, and with `N`
+/// descriptors that children of a fork must not have.
+pub struct Owned<T: Object, P, const N: usize = 0> {
     raw: NonNull<T>,
     notes: [NotInherited; N],
+    descriptors: [RawFd; N],
+    parent: P,
 }
 
 // SAFETY: see above: the calls for an object may come from any thread.
-unsafe impl<T: Object, const N: usize> Send for Owned<T, N> {}
+unsafe impl<T: Object, P: Send, const N: usize> Send for Owned<T, P, N> {}
 // SAFETY: as above.
-unsafe impl<T: Object, const N: usize> Sync for Owned<T, N> {}
+unsafe impl<T: Object, P: Sync, const N: usize> Sync for Owned<T, P, N> {}
 
-impl<T: Object> Owned<T> {
+impl<T: Object, P> Owned<T, P> {
     /// An object without descriptors.
-    fn of(raw: NonNull<T>) -> Self {
-        Owned { raw, notes: [] }
+    fn of(raw: NonNull<T>, parent: P) -> Self {
+        Owned { raw, notes: [], descriptors: [], parent }
     }
 
-    /// An object without descriptors that `call` makes.
-    fn made(call: impl FnMut() -> *mut T) -> io::Result<Self> {
-        made(call).map(Self::of)
+    /// An object without descriptors that `call` makes of its parent.
+    fn made(parent: P, mut call: impl FnMut(&P) -> *mut T) -> io::Result<Self> {
+        Ok(Self::of(made(|| call(&parent))?, parent))
     }
 }
 
-impl<T: Object, const N: usize> Owned<T, N> {
-    /// An object that `make` makes, and whose descriptors `fds` reads. No fork falls between the two.
+impl<T: Object, P, const N: usize> Owned<T, P, N> {
+    /// An object that `make` makes of its parent, and whose descriptors `fds` reads. No fork falls between the two. The
+    /// last of the descriptors does not block.
     fn with_descriptors(
-        make: impl FnOnce() -> io::Result<NonNull<T>>,
-        fds: impl FnOnce(&T) -> [c_int; N],
+        parent: P,
+        make: impl FnOnce(&P) -> io::Result<NonNull<T>>,
+        fds: impl FnOnce(&T) -> [RawFd; N],
     ) -> io::Result<Self> {
-        undivided(|| {
-            let raw = make()?;
-            // SAFETY: the object is live, and its descriptors belong to it.
-            let notes = unsafe { fds(raw.as_ref()).map(|fd| NotInherited::new(BorrowedFd::borrow_raw(fd))) };
-            Ok(Owned { raw, notes })
-        })
+        let owned = undivided(|| {
+            let raw = make(&parent)?;
+            // SAFETY: the object is live.
+            let descriptors = fds(unsafe { raw.as_ref() });
+            // SAFETY: they belong to the object.
+            let notes = descriptors.map(|fd| NotInherited::new(unsafe { BorrowedFd::borrow_raw(fd) }));
+            io::Result::Ok(Owned { raw, notes, descriptors, parent })
+        })?;
+        descriptor::never_block(owned.as_fd())?;
+        // If this fails, the descriptor only lives longer than it should.
+        let _ = descriptor::close_on_exec(owned.as_fd());
+        Ok(owned)
     }
 
     fn as_ptr(&self) -> *mut T {
         self.raw.as_ptr()
     }
+
+    /// The address by which asynchronous events name it.
+    pub fn address(&self) -> usize {
+        self.raw.addr().get()
+    }
 }
 
-impl<T: Object, const N: usize> Deref for Owned<T, N> {
+impl<T: Object, P, const N: usize> AsFd for Owned<T, P, N> {
+    /// The last of its descriptors, which becomes readable when there is an event.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        const { assert!(N > 0, "the object has no descriptor") };
+        // SAFETY: the descriptor belongs to the object, which lives as long as this value.
+        unsafe { BorrowedFd::borrow_raw(self.descriptors[N - 1]) }
+    }
+}
+
+impl<T: Object, P, const N: usize> Deref for Owned<T, P, N> {
     type Target = T;
 
     #[inline(always)]
@@ -205,7 +225,7 @@ impl<T: Object, const N: usize> Deref for Owned<T, N> {
     }
 }
 
-impl<T: Object, const N: usize> Drop for Owned<T, N> {
+impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
     fn drop(&mut self) {
         // SAFETY: the values whose objects need this one own it, so they are gone.
         let end = || give_back(T::STAYS, || unsafe { T::end(self.raw.as_ptr()) });
@@ -257,32 +277,30 @@ fn meaning(answer: c_int) -> io::Result<()> {
     }
 }
 
-/// What ibv_is_fork_initialized answers; nothing before rdma-core 35, which has no such function.
-fn fork_status() -> Option<ibv_fork_status> {
-    let found = symbol::named(c"ibv_is_fork_initialized")?;
-    // SAFETY: this is the function's type, and the library, which this one needs, stays as long as this one.
-    let call: unsafe extern "C" fn() -> ibv_fork_status = unsafe { mem::transmute(found) };
-    // SAFETY: the call takes no arguments.
-    Some(unsafe { call() })
+/// The first two numbers of a version.
+pub fn version(text: &str) -> (u32, u32) {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// Whether a kernel of this release copies registered pages for the child of a fork. All since 5.12 do.
-fn kernel_copies(release: &[u8]) -> bool {
-    let mut numbers = release.split(|byte| !byte.is_ascii_digit()).map(|digits| {
-        let text = str::from_utf8(digits).unwrap_or_default();
-        text.parse::<u32>().unwrap_or(0)
-    });
-    let mut next = || numbers.next().unwrap_or(0);
-    (next(), next()) >= (5, 12)
+fn kernel_copies(release: &str) -> bool {
+    version(release) >= (5, 12)
 }
 
 /// Makes sure that memory which is registered stays the parent's when the process forks. Kernels since 5.12 copy such
 /// pages for the child at once. Under older ones the library keeps the pages from the child; it must not be asked to
 /// where the kernel copies, since it would do so all the same. Must be called before anything is registered.
 fn keep_memory_over_forks() {
-    let done = match fork_status() {
-        Some(status) => status != IBV_FORK_DISABLED,
-        None => kernel_copies(rustix::system::uname().release().to_bytes()),
+    // Before rdma-core 35 there is no such function.
+    let done = match symbol::named(c"ibv_is_fork_initialized") {
+        Some(found) => {
+            // SAFETY: this is the function's type, and the library, which this one needs, stays as long as this one.
+            let call: unsafe extern "C" fn() -> ibv_fork_status = unsafe { mem::transmute(found) };
+            // SAFETY: the call takes no arguments.
+            unsafe { call() != IBV_FORK_DISABLED }
+        }
+        None => kernel_copies(&rustix::system::uname().release().to_string_lossy()),
     };
     if done {
         return;
@@ -294,12 +312,16 @@ fn keep_memory_over_forks() {
     }
 }
 
-/// Makes a descriptor never block, and close with an exec.
-fn nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
-    descriptor::never_block(fd)?;
-    // If this fails, the descriptor only lives longer than it should.
-    let _ = descriptor::close_on_exec(fd);
-    Ok(())
+/// A string of the libraries; empty if there is none.
+///
+/// # Safety
+/// The pointer is NULL, or that of a C string.
+pub unsafe fn text(raw: *const c_char) -> String {
+    if raw.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@
 
 use std::ffi::c_int;
 use std::io;
+use std::mem;
 use std::ptr;
 use std::sync::Arc;
-use std::thread::sleep;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
@@ -19,36 +19,27 @@ use rdma_sys::*;
 
 use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
-use super::{Owned, code, meaning, must_be_mappable};
+use super::{Owned, code, meaning, must_be_mappable, repeat};
 
-/// Sizes of a queue pair.
-#[derive(Clone, Copy, Debug)]
-pub struct Caps {
-    pub sends: u32,
-    /// Receives; 0 with a shared queue.
-    pub recvs: u32,
-    pub send_segments: u32,
-    pub recv_segments: u32,
-    /// Bytes of a request that the processor may copy into the queue.
-    pub inline: u32,
-}
+/// The objects that a queue pair is made of.
+type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
 
 /// A reliable connected queue pair.
 pub struct RawQp {
-    raw: Owned<ibv_qp>,
+    raw: Owned<ibv_qp, Parents>,
     /// Bytes of a request that the queue takes itself.
     inline: u64,
-    _pd: Arc<Pd>,
-    _send_cq: Arc<RawCq>,
-    _recv_cq: Arc<RawCq>,
-    _srq: Option<Arc<RawSrq>>,
+}
+
+/// A range (first, count) of a registration, with some access.
+pub type Range<'a> = (&'a Mr, u64, u64, u32);
+
+fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
+    ibv_mw_bind_info { mr: mr.as_ptr(), addr, length, mw_access_flags: access }
 }
 
 /// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
 pub const LONGEST: u64 = 0x7fff_ffff;
-
-/// Segments in the form of the device. Unused places are not touched.
-type Elements = ArrayVec<ibv_sge, MAX_SEGMENTS>;
 
 /// A segment in the form of the device.
 #[inline(always)]
@@ -56,9 +47,9 @@ fn element(segment: &Segment) -> ibv_sge {
     ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key as u32 }
 }
 
-/// Segments in the form of the device.
+/// Segments in the form of the device. Unused places are not touched.
 #[inline(always)]
-fn elements(segments: &[Segment]) -> Elements {
+fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
     segments.iter().take(MAX_SEGMENTS).map(element).collect()
 }
 
@@ -83,36 +74,18 @@ struct PostSend {
 }
 
 impl RawQp {
-    /// Makes a queue pair in the state RESET.
-    pub fn new(
-        pd: &Arc<Pd>,
-        send_cq: &Arc<RawCq>,
-        recv_cq: &Arc<RawCq>,
-        srq: Option<&Arc<RawSrq>>,
-        caps: Caps,
-    ) -> io::Result<Self> {
+    /// Makes a queue pair in the state RESET, whose requests complete in the first queue and its receives in the second.
+    pub fn new(pd: &Arc<Pd>, cqs: [&Arc<RawCq>; 2], srq: Option<&Arc<RawSrq>>, cap: ibv_qp_cap) -> io::Result<Self> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut init: ibv_qp_init_attr = unsafe { std::mem::zeroed() };
-        init.send_cq = send_cq.raw.as_ptr();
-        init.recv_cq = recv_cq.raw.as_ptr();
-        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.raw.as_ptr());
-        init.cap.max_send_wr = caps.sends;
-        init.cap.max_recv_wr = caps.recvs;
-        init.cap.max_send_sge = caps.send_segments;
-        init.cap.max_recv_sge = caps.recv_segments;
-        init.cap.max_inline_data = caps.inline;
+        let mut init: ibv_qp_init_attr = unsafe { mem::zeroed() };
+        [init.send_cq, init.recv_cq] = cqs.map(|cq| cq.as_ptr());
+        init.srq = srq.map_or(ptr::null_mut(), |srq| srq.as_ptr());
+        init.cap = cap;
         init.qp_type = ibv_qp_type::IBV_QPT_RC;
-        init.sq_sig_all = 0;
+        let parents = (pd.clone(), cqs.map(Arc::clone), srq.cloned());
         // SAFETY: live objects of one device; the structure is read and written.
-        let raw = Owned::made(|| unsafe { ibv_create_qp(pd.raw.as_ptr(), &raw mut init) })?;
-        Ok(RawQp {
-            raw,
-            inline: caps.inline.min(init.cap.max_inline_data).into(),
-            _pd: pd.clone(),
-            _send_cq: send_cq.clone(),
-            _recv_cq: recv_cq.clone(),
-            _srq: srq.cloned(),
-        })
+        let raw = Owned::made(parents, |(pd, ..)| unsafe { ibv_create_qp(pd.as_ptr(), &raw mut init) })?;
+        Ok(RawQp { raw, inline: cap.max_inline_data.min(init.cap.max_inline_data).into() })
     }
 
     /// Its number, which completions carry.
@@ -128,7 +101,7 @@ impl RawQp {
     /// Goes to a state that needs no other attribute: RESET or ERROR.
     pub fn go(&self, state: ibv_qp_state::Type) -> io::Result<()> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
+        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
         self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
     }
@@ -153,7 +126,7 @@ impl RawQp {
         let inline = if total(elements).wrapping_sub(1) < self.inline { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
         let solicited = |solicited: bool| if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 };
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
+        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;
@@ -227,18 +200,14 @@ impl RawQp {
             "queue pair {}: the device was not told of a request: {error}",
             self.number(),
         );
-        for pause in [0, 1, 5, 20] {
-            uncancelled(|| sleep(Duration::from_millis(pause)));
-            if self.ring() {
-                return;
-            }
+        if repeat([1, 5, 20].map(Duration::from_millis), |_| true, || self.ring()).is_err() {
+            log::error!("queue pair {} does not take requests: {error}", self.number());
+            let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
         }
-        log::error!("queue pair {} does not take requests: {error}", self.number());
-        let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
     }
 
-    /// Has the kernel read a queue that is in its memory; true if it does.
-    pub fn ring(&self) -> bool {
+    /// Has the kernel read a queue that is in its memory.
+    pub fn ring(&self) -> io::Result<()> {
         let mut answer = 0_u32;
         // SAFETY: a live queue pair, whose context is open; the fields never change.
         let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
@@ -255,7 +224,7 @@ impl RawQp {
         // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
         let written =
             uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<PostSend>()) });
-        usize::try_from(written) == Ok(size_of::<PostSend>())
+        if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
     /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
@@ -263,29 +232,25 @@ impl RawQp {
         self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], false)
     }
 
-    /// Binds a window to a range of bytes (first, count) of a region with some access. This ends its earlier binding
-    /// and gives it another key.
-    pub fn post_bind(&self, id: u64, mw: &Mw, range: (&Mr, u64, u64, u32)) -> io::Result<()> {
-        let (mr, addr, length, access) = range;
+    /// Binds a window to a range. This ends its earlier binding and gives it another key.
+    pub fn post_bind(&self, id: u64, mw: &Mw, range: Range<'_>) -> io::Result<()> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut bind: ibv_mw_bind = unsafe { std::mem::zeroed() };
+        let mut bind: ibv_mw_bind = unsafe { mem::zeroed() };
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        bind.bind_info = ibv_mw_bind_info { mr: mr.raw.as_ptr(), addr, length, mw_access_flags: access };
+        bind.bind_info = bind_info(range);
         // SAFETY: live objects of one device; the structure is read.
-        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.raw.as_ptr(), &raw mut bind) }))
+        meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.as_ptr(), &raw mut bind) }))
     }
 
     /// Binds a new window that serves this queue pair alone to a range, under a key.
-    pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: (&Mr, u64, u64, u32)) -> io::Result<()> {
-        let (mr, addr, length, access) = range;
+    pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
-        let mut wr: ibv_send_wr = unsafe { std::mem::zeroed() };
+        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
         wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
-        let bind_info = ibv_mw_bind_info { mr: mr.raw.as_ptr(), addr, length, mw_access_flags: access };
-        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.raw.as_ptr(), rkey: key, bind_info };
+        wr.bind_mw_tso_union.bind_mw = bind_mw_t { mw: mw.as_ptr(), rkey: key, bind_info: bind_info(range) };
         self.hand_over(&mut wr)
     }
 
@@ -326,10 +291,7 @@ fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::
 const RECEIVE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 
 /// A shared receive queue of the device.
-pub struct RawSrq {
-    raw: Owned<ibv_srq>,
-    _pd: Arc<Pd>,
-}
+pub type RawSrq = Owned<ibv_srq, Arc<Pd>>;
 
 impl RawSrq {
     /// Makes a queue for at least `depth` receives. Returns the number that it has room for.
@@ -339,18 +301,13 @@ impl RawSrq {
             attr: ibv_srq_attr { max_wr: depth, max_sge: segments, srq_limit: 0 },
         };
         // SAFETY: a live zone; the structure is read and written.
-        let raw = Owned::made(|| unsafe { ibv_create_srq(pd.raw.as_ptr(), &raw mut init) })?;
-        Ok((memory::arc(RawSrq { raw, _pd: pd.clone() })?, init.attr.max_wr.max(depth)))
-    }
-
-    /// The address by which asynchronous events name it.
-    pub fn address(&self) -> usize {
-        self.raw.as_ptr() as usize
+        let srq = Owned::made(pd.clone(), |pd| unsafe { ibv_create_srq(pd.as_ptr(), &raw mut init) })?;
+        Ok((memory::arc(srq)?, init.attr.max_wr.max(depth)))
     }
 
     fn modify(&self, mut attr: ibv_srq_attr, mask: ibv_srq_attr_mask) -> io::Result<()> {
         // SAFETY: a live queue; the structure is read.
-        code(|| unsafe { ibv_modify_srq(self.raw.as_ptr(), &raw mut attr, mask.0 as c_int) })
+        code(|| unsafe { ibv_modify_srq(self.as_ptr(), &raw mut attr, mask.0 as c_int) })
     }
 
     /// Makes room for `depth` receives; keeps those in the queue.
@@ -367,10 +324,10 @@ impl RawSrq {
     }
 
     /// Hands over a receive.
-    #[inline]
+    #[inline(always)]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
         // SAFETY: as in `RawQp::post_elements`.
-        post_receive(id, segments, |wr, bad| unsafe { ibv_post_srq_recv(self.raw.as_ptr(), wr, bad) })
+        post_receive(id, segments, |wr, bad| unsafe { ibv_post_srq_recv(self.as_ptr(), wr, bad) })
     }
 }
 
