@@ -7,11 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use syn::Type;
-
 use crate::calls::{Call, Calls, How};
 use crate::doc::{Code, Row};
-use crate::headers::{Level, wrap};
+use crate::headers::{Level, declared, wrap};
 use crate::interface::INTERFACES;
 use crate::{Derived, Result};
 
@@ -118,7 +116,8 @@ fn synopsis(nth: usize, call: &Call) -> Result<String> {
     let interface = &INTERFACES[nth];
     let header = if Level::of(&call.name.to_string()) == Level::Registry { "dat_registry" } else { "udat" };
     let head = format!("DAT_RETURN {}(", call.name);
-    let arguments = call.all_arguments().map(|argument| Ok((c_type(&argument.ty)?, argument.name.to_string())));
+    let arguments =
+        call.all_arguments().map(|argument| Ok((declared(&argument.ty, "", &[], "")?, argument.name.to_string())));
     let arguments = arguments.collect::<Result<Vec<_>>>()?;
     // Arguments stand below each other, behind the name unless that makes a line too long.
     let longest = arguments.iter().map(|(ty, name)| ty.len() + name.len() + 2).max().unwrap_or_default();
@@ -134,22 +133,6 @@ fn synopsis(nth: usize, call: &Call) -> Result<String> {
     let link = interface.library.trim_start_matches("lib");
     let include = interface.include;
     Ok(format!(".nf\n.B #include <{include}/{header}.h>\n.PP\n{lines}.fi\n.PP\nLink with \\fI\\-l{link}\\fP.\n"))
-}
-
-/// A type in C, such that a name can follow it.
-fn c_type(ty: &Type) -> Result<String> {
-    let pointed = |ty: &Type| Ok::<_, String>(format!("{}*", c_type(ty)?));
-    match ty {
-        Type::Ptr(pointer) if pointer.const_token.is_some() => Ok(format!("const {}", pointed(&pointer.elem)?)),
-        Type::Ptr(pointer) => pointed(&pointer.elem),
-        Type::Path(path) => match path.path.segments.last().map(|segment| segment.ident.to_string()).as_deref() {
-            Some("c_char") => Ok("char ".to_owned()),
-            Some("c_ulong") => Ok("unsigned long ".to_owned()),
-            Some(name) => Ok(format!("{name} ")),
-            None => Err("a type without a name".to_owned()),
-        },
-        _ => Err("neither a name nor a pointer".to_owned()),
-    }
 }
 
 fn parameters(call: &Call) -> String {

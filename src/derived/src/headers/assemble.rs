@@ -1,13 +1,12 @@
-//! Assembles a header from the output of cbindgen for its modules and the text around it.
+//! Assembles a header from the declarations of its modules and the text around them.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use super::functions;
-use super::source::{Second, Source, Unit};
+use super::declare::declarations;
 use super::spec::{Header, Part};
-use super::text::WIDTH;
+use super::{functions, source};
 use crate::Result;
 use crate::calls::Calls;
 use crate::interface::{COMMON, Interface};
@@ -21,122 +20,37 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
 
     let mut sections = Vec::new();
     for part in header.parts {
-        match part {
+        let declared = match part {
             Part::Module(module) => {
                 let explain = |e: String| format!("{}, {module}: {e}", interface.source);
                 let [common, own] = read(&format!("src/{module}.rs"));
                 if common.is_none() && own.is_none() {
                     return Err(explain("there is no such module".to_owned()));
                 }
-                let source = Source::new(common.as_deref(), own.as_deref(), &defined).map_err(explain)?;
-                sections.extend(section(root, header, &source).map_err(explain)?);
+                vec![source::module(common.as_deref(), own.as_deref()).map_err(explain)?]
             }
-            Part::Calls(level) => {
-                for (title, items) in functions::prototypes(interface, calls, *level) {
-                    sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-                }
-            }
-            Part::SlotTypes(level) => {
-                let (title, items) = functions::slot_types(calls, *level);
-                sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-            }
-            Part::Table => {
-                let (title, items) = functions::table(calls);
-                sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-            }
+            Part::Calls(level) => functions::prototypes(interface, calls, *level),
+            Part::SlotTypes(level) => vec![functions::slot_types(calls, *level)],
+            Part::Table => vec![functions::table(calls)],
+            Part::Macros if macros.is_empty() => return Err(format!("{}: no text in macros/", header.name)),
             Part::Macros => {
-                if macros.is_empty() {
-                    return Err(format!("{}: no text in macros/", header.name));
-                }
                 sections.push(format!("/* ---- Macros ---- */\n\n{macros}"));
+                continue;
             }
-            Part::Redirections(level) => sections.push(functions::redirections(calls, *level)),
+            Part::Redirections(level) => {
+                sections.push(functions::redirections(calls, *level));
+                continue;
+            }
+        };
+        for (title, items) in declared {
+            let text = declarations(items, |name| defined.contains(name), header.incomplete);
+            let text = text.map_err(|e| format!("{}, {title}: {e}", interface.source))?;
+            if !text.is_empty() {
+                sections.push(format!("/* ---- {title} ---- */\n{text}"));
+            }
         }
     }
     Ok(frame(interface, header, &sections.join("\n")))
-}
-
-/// The section that a source makes, if there is anything in it.
-fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<String>> {
-    if source.units.is_empty() {
-        return Ok(None);
-    }
-    let mut section = format!("/* ---- {} ---- */\n", source.title);
-    for unit in &source.units {
-        section.push('\n');
-        section.push_str(&bindings(root, header, unit)?);
-        section.push('\n');
-    }
-    Ok(Some(section))
-}
-
-/// The output of cbindgen for a unit.
-fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
-    let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
-    let file = dir.path().join("unit.rs");
-    fs::write(&file, &unit.rust).map_err(|e| e.to_string())?;
-
-    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml"))?;
-    config.export.include = unit.types.clone();
-    for tag in header.incomplete {
-        config.export.rename.insert((*tag).to_owned(), format!("struct {tag}"));
-    }
-    let mut output = Vec::new();
-    cbindgen::Builder::new()
-        .with_config(config)
-        .with_src(&file)
-        .generate()
-        .map_err(|e| e.to_string())?
-        .write(&mut output);
-    let output = String::from_utf8(output).map_err(|e| e.to_string())?;
-
-    // cbindgen only warns of items that it leaves out.
-    let words: HashSet<&str> = output.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    if let Some(name) = unit.names.iter().find(|name| !words.contains(name.as_str())) {
-        return Err(format!("cbindgen left out {name}"));
-    }
-    let output = tidy(&unit.literals.restore(output));
-    match &unit.second {
-        Some(second) => join_names(&output, second),
-        None => Ok(output),
-    }
-}
-
-/// Makes `typedef struct tag { ... } NAME;` of the structure and the type definition after it.
-fn join_names(text: &str, second: &Second) -> Result<String> {
-    let Second { tag, name } = second;
-    for keyword in ["struct", "union", "enum"] {
-        let opening = format!("{keyword} {tag} {{");
-        let ending = format!("}};\n\ntypedef {keyword} {tag} {name};");
-        if let Some(body) = text.strip_suffix(&ending) {
-            return Ok(format!("{}}} {name};", body.replace(&opening, &format!("typedef {opening}"))));
-        }
-    }
-    Err(format!("{tag} and {name} do not follow each other"))
-}
-
-/// Joins comments that fit on one line and drops blank lines at both ends.
-fn tidy(text: &str) -> String {
-    let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
-    let mut result = Vec::new();
-    let mut rest = &lines[..];
-    while let [line, tail @ ..] = rest {
-        rest = tail;
-        if let [middle, end, tail @ ..] = tail
-            && line.trim_start() == "/**"
-            && end.trim() == "*/"
-            && let Some(comment) = middle.trim_start().strip_prefix("* ")
-        {
-            let joined = format!("{line} {comment} */");
-            if joined.len() <= WIDTH {
-                result.push(joined);
-                rest = tail;
-                continue;
-            }
-        }
-        result.push(line.trim_end().to_owned());
-    }
-    result.join("\n")
 }
 
 /// The names that a text defines as macros.

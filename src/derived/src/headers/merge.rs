@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
-use syn::parse::{Parse, ParseStream};
-use syn::{Ident, Item, ItemMacro, Token, braced};
+use syn::{Item, ItemMacro};
 
+use super::source::Enumeration;
 use crate::Result;
 
 /// The items of both modules in the order of the header.
@@ -13,7 +14,7 @@ use crate::Result;
 /// `place!(NAME);` in `common` stands for the items of `own` between the same mark and the next one. What stands before
 /// the first mark comes last. The members in `c_members!` join those of the enumeration.
 pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
-    let mut members: HashMap<String, Members> = HashMap::new();
+    let mut added = HashMap::new();
     let mut runs: HashMap<String, Vec<Item>> = HashMap::new();
     let mut run = String::new();
     for item in own {
@@ -23,8 +24,7 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
                 runs.entry(run.clone()).or_default();
             }
             (None, Item::Macro(item)) if item.mac.path.is_ident("c_members") => {
-                let added: Members = item.mac.parse_body().map_err(|e| e.to_string())?;
-                members.insert(added.name.to_string(), added);
+                added.extend([members(item.mac.tokens)?]);
             }
             (None, item) => runs.entry(run.clone()).or_default().push(item),
         }
@@ -35,8 +35,9 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
         match (place(&item), &mut item) {
             (Some(place), _) => items.extend(runs.remove(&place).ok_or_else(|| format!("the version has no {place}"))?),
             (None, Item::Macro(enumeration)) if enumeration.mac.path.is_ident("c_enum") => {
-                if let Some(added) = members.remove(&name(enumeration)?.to_string()) {
-                    add(enumeration, &added)?;
+                let known: Enumeration = enumeration.mac.parse_body().map_err(|e| e.to_string())?;
+                if let Some(members) = added.remove(&known.name.to_string()) {
+                    add(enumeration, &members)?;
                 }
                 items.push(item);
             }
@@ -44,7 +45,7 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
         }
     }
     items.extend(runs.remove("").unwrap_or_default());
-    match members.keys().next().or(runs.keys().next()) {
+    match added.keys().next().or(runs.keys().next()) {
         Some(name) => Err(format!("{name}: the module has no such enumeration or place")),
         None => Ok(items),
     }
@@ -58,43 +59,19 @@ fn place(item: &Item) -> Option<String> {
     }
 }
 
-/// The name of an enumeration that has two.
-fn name(enumeration: &ItemMacro) -> Result<Ident> {
-    let head = |input: ParseStream| {
-        input.call(syn::Attribute::parse_outer)?;
-        input.parse::<Token![pub]>()?;
-        input.parse::<Token![enum]>()?;
-        input.parse::<Ident>()?;
-        input.parse::<Token![as]>()?;
-        let name = input.parse()?;
-        input.parse::<proc_macro2::TokenStream>()?;
-        Ok(name)
-    };
-    enumeration.mac.parse_body_with(head).map_err(|e| e.to_string())
-}
-
-/// The contents of `c_members! { NAME { ... } }`.
-struct Members {
-    name: Ident,
-    members: proc_macro2::TokenStream,
-}
-
-impl Parse for Members {
-    fn parse(input: ParseStream) -> syn::Result<Members> {
-        let name = input.parse()?;
-        let body;
-        braced!(body in input);
-        Ok(Members { name, members: body.parse()? })
+/// The name and the members in `c_members! { NAME { ... } }`.
+fn members(tokens: TokenStream) -> Result<(String, TokenStream)> {
+    match &tokens.into_iter().collect::<Vec<_>>()[..] {
+        [TokenTree::Ident(name), TokenTree::Group(members)] => Ok((name.to_string(), members.stream())),
+        _ => Err("not `c_members! { NAME { ... } }`".to_owned()),
     }
 }
 
 /// Adds members behind those of an enumeration.
-fn add(enumeration: &mut ItemMacro, added: &Members) -> Result<()> {
-    let mut tokens: Vec<proc_macro2::TokenTree> = enumeration.mac.tokens.clone().into_iter().collect();
-    let Some(proc_macro2::TokenTree::Group(body)) = tokens.pop() else {
-        return Err(format!("{} has no members", added.name));
-    };
-    let (body, members) = (body.stream(), &added.members);
+fn add(enumeration: &mut ItemMacro, members: &TokenStream) -> Result<()> {
+    let mut tokens: Vec<TokenTree> = enumeration.mac.tokens.clone().into_iter().collect();
+    let Some(TokenTree::Group(body)) = tokens.pop() else { return Err("an enumeration without members".to_owned()) };
+    let body = body.stream();
     enumeration.mac.tokens = quote!(#(#tokens)* { #body #members });
     Ok(())
 }

@@ -1,12 +1,14 @@
 //! The C headers of a version.
 
 mod assemble;
+mod declare;
 mod functions;
 mod merge;
 mod source;
 mod spec;
 mod text;
 
+pub use self::declare::declared;
 pub use self::spec::Level;
 pub use self::text::wrap;
 

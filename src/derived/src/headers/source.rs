@@ -1,170 +1,23 @@
-//! Turns a module of a version's crate, and the one of the same name that all versions have in common, into cbindgen's
-//! input.
-//!
-//! The modules describe the interface for Rust; some of it must look different in C. `c_enum!` becomes an enumeration.
-//! Integers keep the base in which they are written, which cbindgen would make decimal, and masks of 64 bits get that
-//! width. Items that the texts in macros/ define are left out, and so are items that have no meaning in C.
+//! Reads a module of a version's crate together with the one of the same name that all versions have in common.
 
-use std::collections::HashSet;
-
-use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::visit_mut::{VisitMut, visit_expr_mut};
-use syn::{Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Token, Type, UnOp, Variant};
+use syn::{Attribute, Ident, Item, Token, Variant};
 
 use super::merge;
 use crate::{Result, doc, macros};
 
-/// Types of constants that have 64 bits.
-const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
-
-/// A module, or items that could come from a module, ready for cbindgen.
-pub struct Source {
-    /// The first line of its documentation.
-    pub title: String,
-    /// Its items for C, in order.
-    pub units: Vec<Unit>,
-}
-
-/// The input of one run of cbindgen: an item, with its second name if it has one.
-///
-/// In a single run cbindgen would sort constants, types and functions apart from each other.
-#[derive(Default)]
-pub struct Unit {
-    /// Rust that cbindgen understands.
-    pub rust: String,
-    /// The names that must be in the output.
-    pub names: Vec<String>,
-    /// The types among these names.
-    pub types: Vec<String>,
-    /// For a structure, union or enumeration with a second name in the same module: both names.
-    pub second: Option<Second>,
-    /// The names that stand in the output in place of integers and strings.
-    pub literals: Literals,
-}
-
-/// The two names of `typedef struct tag { ... } NAME;`.
-pub struct Second {
-    pub tag: String,
-    pub name: String,
-}
-
-impl Source {
-    /// Reads a module's texts: the one that versions share and the one of the version, of which one may be missing.
-    /// `defined` has the names of macros that the header defines itself.
-    pub fn new(common: Option<&str>, own: Option<&str>, defined: &HashSet<String>) -> Result<Source> {
-        let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
-        let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);
-        let attrs = common.as_ref().or(own.as_ref()).map(|file| &file.attrs[..]).unwrap_or_default();
-        let title = doc::lines(attrs).into_iter().next().unwrap_or_default();
-        let items = |file: Option<syn::File>| file.map(|file| file.items).unwrap_or_default();
-        let mut common = items(common);
-        let own = macros::expand(&mut common, items(own))?;
-        Source::of(title, merge::merge(common, own)?, defined)
-    }
-
-    /// Takes items that come from no module.
-    pub fn of(title: String, items: Vec<Item>, defined: &HashSet<String>) -> Result<Source> {
-        let mut source = Source { title, units: Vec::new() };
-        for item in items {
-            source.item(item, defined)?;
-        }
-        Ok(source)
-    }
-
-    fn item(&mut self, item: Item, defined: &HashSet<String>) -> Result<()> {
-        match item {
-            Item::Macro(item) if item.mac.path.is_ident("c_enum") => {
-                self.enumeration(item.mac.parse_body().map_err(|e| e.to_string())?);
-            }
-            Item::Const(item) => self.constant(item, defined)?,
-            Item::Struct(item) => self.units.push(Unit::of_type(&item.ident, &item)),
-            Item::Union(item) => self.units.push(Unit::of_type(&item.ident, &item)),
-            Item::Type(item) => self.alias(item),
-            Item::ForeignMod(item) => {
-                let mut unit = Unit::default();
-                for item in &item.items {
-                    if let ForeignItem::Fn(function) = item {
-                        unit.names.push(function.sig.ident.to_string());
-                    }
-                }
-                unit.push(&item);
-                self.units.push(unit);
-            }
-            Item::Fn(_) | Item::Mod(_) | Item::Use(_) => {}
-            other => return Err(format!("not expected here: {}", other.to_token_stream())),
-        }
-        Ok(())
-    }
-
-    fn enumeration(&mut self, item: Enumeration) {
-        let Enumeration { attrs, tag, name, mut members } = item;
-        let mut literals = Literals::default();
-        for member in &mut members {
-            if let Some((_, value)) = &mut member.discriminant {
-                literals.visit_expr_mut(value);
-            }
-        }
-        let item = quote!(#(#attrs)* #[repr(C)] pub enum #tag { #members });
-        let mut unit = Unit::of_type(&tag, &item);
-        unit.names.extend(members.iter().map(|m| m.ident.to_string()));
-        unit.literals = literals;
-        unit.give_second(&tag, &name);
-        self.units.push(unit);
-    }
-
-    fn constant(&mut self, mut item: ItemConst, defined: &HashSet<String>) -> Result<()> {
-        let name = item.ident.to_string();
-        if defined.contains(&name) {
-            return Ok(());
-        }
-        if matches!(*item.expr, Expr::Call(_) | Expr::Struct(_)) {
-            return Err(format!("{name}: no text in macros/ defines it"));
-        }
-        let mut unit = Unit::default();
-        unit.literals.wide = is_wide(&item.ty);
-        unit.literals.visit_expr_mut(&mut item.expr);
-        // The Rust type of the constant must not become a cast in C.
-        *item.ty = syn::parse_quote!(u32);
-        unit.names.push(name);
-        unit.push(&item);
-        self.units.push(unit);
-        Ok(())
-    }
-
-    fn alias(&mut self, item: ItemType) {
-        if let (Some(tag), Some(unit)) = (last_segment(&item.ty), self.units.last_mut())
-            && unit.types.first() == Some(&tag)
-            && tag.starts_with(char::is_lowercase)
-        {
-            unit.give_second(&format_ident!("{tag}"), &item.ident);
-        } else {
-            self.units.push(Unit::of_type(&item.ident, &item));
-        }
-    }
-}
-
-impl Unit {
-    fn of_type(name: &Ident, item: &impl ToTokens) -> Unit {
-        let mut unit = Unit::default();
-        unit.names.push(name.to_string());
-        unit.types.push(name.to_string());
-        unit.push(item);
-        unit
-    }
-
-    fn push(&mut self, item: &impl ToTokens) {
-        self.rust.push_str(&item.to_token_stream().to_string());
-        self.rust.push('\n');
-    }
-
-    fn give_second(&mut self, tag: &Ident, name: &Ident) {
-        self.push(&quote!(pub type #name = #tag;));
-        self.names.push(name.to_string());
-        self.types.push(name.to_string());
-        self.second = Some(Second { tag: tag.to_string(), name: name.to_string() });
-    }
+/// The title of a module, which is the first line of its documentation, and its items. Of its texts, the one that versions
+/// share and the one of the version, one may be missing.
+pub fn module(common: Option<&str>, own: Option<&str>) -> Result<(String, Vec<Item>)> {
+    let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
+    let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);
+    let attrs = common.as_ref().or(own.as_ref()).map(|file| &file.attrs[..]).unwrap_or_default();
+    let title = doc::lines(attrs).into_iter().next().unwrap_or_default();
+    let items = |file: Option<syn::File>| file.map(|file| file.items).unwrap_or_default();
+    let mut common = items(common);
+    let own = macros::expand(&mut common, items(own))?;
+    Ok((title, merge::merge(common, own)?))
 }
 
 /// The enumerations of a module.
@@ -179,10 +32,10 @@ pub fn enumerations(text: &str) -> Result<Vec<Enumeration>> {
 
 /// The contents of `c_enum! { ... }`.
 pub struct Enumeration {
-    attrs: Vec<Attribute>,
+    pub attrs: Vec<Attribute>,
     /// Its first name.
     pub tag: Ident,
-    name: Ident,
+    pub name: Ident,
     pub members: Punctuated<Variant, Token![,]>,
 }
 
@@ -200,65 +53,3 @@ impl Parse for Enumeration {
         Ok(Enumeration { attrs, tag, name, members })
     }
 }
-
-/// Integers and strings in the form that C should have, and the names that stand for them until then.
-#[derive(Default)]
-pub struct Literals {
-    texts: Vec<String>,
-    wide: bool,
-}
-
-impl Literals {
-    /// Replaces the names by what they stand for.
-    pub fn restore(&self, mut output: String) -> String {
-        for (index, text) in self.texts.iter().enumerate() {
-            output = output.replace(&placeholder(index).to_string(), text);
-        }
-        output
-    }
-
-    fn replace(&mut self, text: String) -> Expr {
-        let name = placeholder(self.texts.len());
-        self.texts.push(text);
-        syn::parse_quote!(#name)
-    }
-}
-
-impl VisitMut for Literals {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::Lit(lit) => {
-                let text = match &lit.lit {
-                    Lit::Int(int) if self.wide => format!("UINT64_C({int})"),
-                    Lit::Int(int) => int.to_string(),
-                    Lit::CStr(string) => format!("{:?}", string.value()),
-                    _ => return,
-                };
-                *expr = self.replace(text);
-            }
-            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
-                let text = format!("(-{})", unary.expr.to_token_stream());
-                *expr = self.replace(text);
-            }
-            _ => visit_expr_mut(self, expr),
-        }
-    }
-}
-
-fn placeholder(index: usize) -> Ident {
-    format_ident!("LITERAL_{index}_")
-}
-
-fn is_wide(ty: &Type) -> bool {
-    last_segment(ty).is_some_and(|name| WIDE.contains(&name.as_str()))
-}
-
-fn last_segment(ty: &Type) -> Option<String> {
-    match ty {
-        Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests;
