@@ -13,7 +13,7 @@
 //! | [`step`] | the steps of that, for those who want to see them |
 //! | [`builtin`] | the entries that need no configuration |
 //! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
-//! | [`Registry`] | static and dynamic entries, reference counts, loading and undoing |
+//! | [`Registry`] | adapters, reference counts, loading and undoing |
 //! | [`loader`] | the dynamic loader; the only module here with much `unsafe` code |
 //!
 //! # Locks

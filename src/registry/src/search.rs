@@ -17,8 +17,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::hash_map::Entry as Place;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map};
 use std::ffi::CString;
 use std::fmt;
 use std::io;
@@ -215,16 +214,16 @@ impl Found {
             return;
         }
         match seen.entry(entry.identity()) {
-            Place::Vacant(place) => {
+            hash_map::Entry::Vacant(place) => {
                 place.insert(self.entries.len());
                 tell(Step::Line(&origin, LineUse::Entry(&entry)));
                 self.entries.push((origin, entry));
             }
-            Place::Occupied(first) if version.has_stand_ins() => {
+            hash_map::Entry::Occupied(first) if version.has_stand_ins() => {
                 tell(Step::Line(&origin, LineUse::StandIn(&entry)));
                 self.stand_ins.push((*first.get(), origin, entry));
             }
-            Place::Occupied(_) => tell(Step::Line(&origin, LineUse::Repeated(&entry))),
+            hash_map::Entry::Occupied(_) => tell(Step::Line(&origin, LineUse::Repeated(&entry))),
         }
     }
 }

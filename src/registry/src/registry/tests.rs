@@ -397,7 +397,7 @@ fn a_child_does_not_wait_for_a_thread_it_does_not_have() {
         let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
         in_init.recv_timeout(Duration::from_secs(20)).unwrap();
         registry.hold_for_fork(Duration::ZERO).abandon_other_threads();
-        assert!(registry.lock().get().statics[0].phase == Phase::Idle);
+        assert!(registry.lock().get().adapters[c"a"][0].phase == Phase::Idle);
         go.send(()).unwrap();
         registry.release(opener.join().unwrap());
     });
@@ -420,11 +420,11 @@ fn a_fork_waits_for_a_thread_that_loads() {
         let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
         in_load.recv_timeout(Duration::from_secs(20)).unwrap();
         let mut held = registry.hold_for_fork(Duration::from_millis(5));
-        assert!(held.0.as_mut().unwrap().statics[0].loading, "the limit passed");
+        assert!(held.0.as_mut().unwrap().adapters[c"a"][0].loading, "the limit passed");
         drop(held);
         let forker = scope.spawn(|| {
             let mut held = registry.hold_for_fork(Duration::from_secs(20));
-            assert!(!held.0.as_mut().unwrap().statics[0].loading);
+            assert!(!held.0.as_mut().unwrap().adapters[c"a"][0].loading);
         });
         go.send(()).unwrap();
         forker.join().unwrap();
@@ -497,7 +497,7 @@ fn entries_of_others_are_listed_where_they_stand() {
         listed_only: vec![(0, other("v")), (1, other("w")), (1, other("x")), (2, other("y"))],
         ..Found::default()
     };
-    let state = State::<Fake>::new(found);
-    let names: Vec<_> = state.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
+    let entries = Entries::<Fake>::new(found);
+    let names: Vec<_> = entries.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
     assert_eq!(names, ["v", "a", "w", "x", "b", "y"]);
 }
