@@ -3,15 +3,15 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use anyhow::Result;
 use dat_udat12::*;
 
-use super::error::Result;
 use super::evd::timeout;
 use super::object::{Object, object};
 use super::{Attributes, Cno, Evd, Ia, Pz, Remote, Segment, address};
 
 /// The dispatchers of an endpoint.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Evds {
     /// For the messages that it receives.
     pub recv: Evd,

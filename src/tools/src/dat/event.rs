@@ -43,7 +43,6 @@ pub struct Connection {
 }
 
 /// An event.
-#[derive(Debug)]
 pub enum Event {
     /// A data transfer has ended.
     Completion(Completion),

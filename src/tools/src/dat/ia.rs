@@ -6,11 +6,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
-use super::error::Result;
 use super::library::{file_of, text, text_at};
 use super::object::Handle;
 use super::{Library, address};
@@ -20,10 +19,9 @@ use crate::shell::operand;
 const ASYNC_EVENTS: DAT_COUNT = 64;
 
 /// An open instance of an interface adapter. It is closed when it and all that was made from it are dropped.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Ia(pub(super) Arc<Instance>);
 
-#[derive(Debug)]
 pub(super) struct Instance {
     pub library: Library,
     pub handle: Handle,
@@ -58,7 +56,7 @@ impl Ia {
     ///
     /// # Errors
     /// The adapter does not open; the error names it, and the command that explains why.
-    pub fn open(library: Library, name: &str) -> anyhow::Result<Self> {
+    pub fn open(library: Library, name: &str) -> Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
         Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default()).with_context(|| {
             format!("the adapter \"{name}\" does not open; `dat-info --explain {}` tells why", operand(name))
@@ -145,7 +143,7 @@ impl Drop for Instance {
 
 /// What an adapter and its provider can do. Pointers in `ia` and `provider` hold while the adapter is open; what they lead
 /// to is copied into the other fields.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Attributes {
     /// Name of the adapter.
     pub adapter_name: String,

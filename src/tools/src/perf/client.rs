@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 
 use super::arguments::Arguments;
 use super::control::{Control, Message};
-use super::limit::Limit;
+use super::limit::within;
 use super::node::Node;
 use super::plan::Plan;
 use super::report::under_way;
@@ -56,11 +56,16 @@ impl<'a> Client<'a> {
         let what = under_way(plan.test, plan.size);
         self.control.begin();
         let (late, give_up) = (format!("{what}: {}", self.control.too_late()), Arc::clone(&self.give_up));
-        let _limit = Limit::new(self.control.until(), move || give_up(&late))?;
-        let measured = self.carry_out(plan).map_err(|error| match self.control.last_words() {
-            Some(reason) => error.context(format!("the server ends with: {reason}")),
-            None => error,
-        });
+        let measured = within(
+            self.control.until(),
+            move || give_up(&late),
+            || {
+                self.carry_out(plan).map_err(|error| match self.control.last_words() {
+                    Some(reason) => error.context(format!("the server ends with: {reason}")),
+                    None => error,
+                })
+            },
+        );
         measured.context(what)
     }
 

@@ -64,7 +64,6 @@ impl Message {
 }
 
 /// The connection.
-#[derive(Debug)]
 pub struct Control {
     ep: Ep,
     evds: Evds,

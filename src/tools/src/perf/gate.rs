@@ -24,7 +24,6 @@ impl fmt::Display for LetGo {
 impl std::error::Error for LetGo {}
 
 /// A barrier for the threads of one process, which releases all with an error when one of them has failed.
-#[derive(Debug)]
 pub struct Gate {
     threads: usize,
     state: Mutex<State>,
@@ -98,7 +97,6 @@ pub fn all<T>(results: impl IntoIterator<Item = anyhow::Result<T>>) -> anyhow::R
 
 /// The steps of one thread of a measurement. The first thread also talks to the peer. Each step fails when the peer has gone
 /// away, the time is up, or another thread has failed.
-#[derive(Debug)]
 pub struct Pace<'a> {
     /// The gate of this process.
     pub gate: &'a Gate,

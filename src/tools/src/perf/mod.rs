@@ -8,7 +8,7 @@
 //! | [`client`], [`server`] | the two sides |
 //! | [`plan`], [`control`] | what is measured, and how the sides agree on it |
 //! | [`node`], [`gate`], [`limit`] | the objects and threads of a process, where they meet, and when they must end |
-//! | [`worker`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
+//! | [`worker`], [`latency`], [`stream`] | what a thread does: the loops whose time is taken |
 //! | [`clock`], [`processors`] | times, processor time and processors |
 //! | [`result`], [`report`], [`picture`] | what comes out of it |
 //!
@@ -22,7 +22,6 @@
 //! and shows what it has measured; at a server it ends the connections.
 
 mod arguments;
-mod bytes;
 mod client;
 mod clock;
 mod control;
