@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
+use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, LitStr, Token, Type};
 
 use crate::Result;
@@ -171,7 +170,7 @@ fn slots(lists: &Lists) -> Result<Vec<Slot>> {
     let further =
         further.arguments.into_iter().skip_while(|tree| !matches!(tree, TokenTree::Punct(p) if p.as_char() == ','));
     let rows = common.chain(further.skip(1)).collect();
-    Ok(syn::parse2::<Slots>(rows).map_err(|e| e.to_string())?.0)
+    slot_rows.parse2(rows).map_err(|e| e.to_string())
 }
 
 fn ident(tree: TokenTree) -> Option<Ident> {
@@ -184,18 +183,16 @@ fn ident(tree: TokenTree) -> Option<Ident> {
 impl Call {
     /// Reads an entry of a list of `interface`, or of one that versions have in common.
     fn read(tokens: TokenStream, interface: &Interface, common: bool) -> Result<Call> {
-        let entry: Entry = syn::parse2(tokens).map_err(|e| e.to_string())?;
-        let name = entry.name.to_string();
-        let arguments = entry.arguments.iter().chain(&entry.more).map(|argument| argument.name.to_string());
+        let (attrs, mut call) = entry.parse2(tokens).map_err(|e| e.to_string())?;
+        let name = call.name.to_string();
+        let arguments = call.all_arguments().map(|argument| argument.name.to_string());
         let specification = match common {
             true => format!("uDAPL 1.2 and 2.0, {name}(3DAT)."),
             false => format!("uDAPL {}, {name}{}.", interface.version, interface.manual),
         };
-        let lines = doc::lines(&entry.attrs);
-        let doc = Doc::read(&lines, &arguments.collect::<Vec<_>>(), interface.version, specification);
-        let doc = doc.map_err(|e| format!("{name}: {e}"))?;
-        let Entry { name, abi, arguments, more, how, .. } = entry;
-        Ok(Call { name, doc, abi, arguments, more, how, further: false })
+        let doc = Doc::read(&doc::lines(&attrs), &arguments.collect::<Vec<_>>(), interface.version, specification);
+        call.doc = doc.map_err(|e| format!("{name}: {e}"))?;
+        Ok(call)
     }
 
     /// All arguments of the call.
@@ -204,85 +201,60 @@ impl Call {
     }
 }
 
-/// The entry of a call, as written in the braces.
-struct Entry {
-    attrs: Vec<Attribute>,
-    abi: LitStr,
-    name: Ident,
-    arguments: Vec<Argument>,
-    more: Vec<Argument>,
-    how: How,
-}
-
-impl Parse for Entry {
-    fn parse(input: ParseStream) -> syn::Result<Entry> {
-        let attrs = input.call(Attribute::parse_outer)?;
-        input.parse::<Token![extern]>()?;
-        let abi = input.parse()?;
-        input.parse::<Token![fn]>()?;
-        let name = input.parse()?;
-        let arguments = arguments(input)?;
-        let more = if word(input, "and") { arguments_behind(input)? } else { Vec::new() };
-        input.parse::<Token![=>]>()?;
-        let how: Ident = input.parse()?;
-        let how = match how.to_string().as_str() {
-            "dispatch" => {
-                let subtype;
-                syn::parenthesized!(subtype in input);
-                subtype.parse::<Ident>()?;
-                How::Dispatch
-            }
-            "wrap" if input.parse::<Option<Token![as]>>()?.is_some() => How::Wrap(Some(input.parse()?)),
-            "wrap" => How::Wrap(None),
-            "own" => How::Own,
-            "slot" => How::Slot,
-            "variadic" => How::Variadic,
-            _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap, own, slot nor variadic")),
-        };
-        input.parse::<Token![;]>()?;
-        Ok(Entry { attrs, abi, name, arguments, more, how })
-    }
-}
-
-fn word(input: ParseStream, wanted: &str) -> bool {
-    input.cursor().ident().is_some_and(|(ident, _)| ident == wanted)
-}
-
-fn arguments_behind(input: ParseStream) -> syn::Result<Vec<Argument>> {
-    input.parse::<Ident>()?;
-    arguments(input)
+/// The entry of a call, as written in the braces: its documentation, which is yet to be read, and the rest of the call.
+fn entry(input: ParseStream) -> syn::Result<(Vec<Attribute>, Call)> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    input.parse::<Token![extern]>()?;
+    let abi = input.parse()?;
+    input.parse::<Token![fn]>()?;
+    let name = input.parse()?;
+    let own = arguments(input)?;
+    // `and (...)`
+    let more = if input.parse::<Option<Ident>>()?.is_some() { arguments(input)? } else { Vec::new() };
+    input.parse::<Token![=>]>()?;
+    let how: Ident = input.parse()?;
+    let how = match how.to_string().as_str() {
+        "dispatch" => {
+            let subtype;
+            syn::parenthesized!(subtype in input);
+            subtype.parse::<Ident>()?;
+            How::Dispatch
+        }
+        "wrap" if input.parse::<Option<Token![as]>>()?.is_some() => How::Wrap(Some(input.parse()?)),
+        "wrap" => How::Wrap(None),
+        "own" => How::Own,
+        "slot" => How::Slot,
+        "variadic" => How::Variadic,
+        _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap, own, slot nor variadic")),
+    };
+    input.parse::<Token![;]>()?;
+    Ok((attrs, Call { name, doc: Doc::default(), abi, arguments: own, more, how, further: false }))
 }
 
 fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
     let list;
     syn::parenthesized!(list in input);
-    Ok(Punctuated::<Argument, Token![,]>::parse_terminated(&list)?.into_iter().collect())
-}
-
-impl Parse for Argument {
-    fn parse(input: ParseStream) -> syn::Result<Argument> {
+    let argument = |input: ParseStream| {
         let name = input.parse()?;
         input.parse::<Token![:]>()?;
         Ok(Argument { name, ty: input.parse()? })
-    }
+    };
+    Ok(list.parse_terminated(argument, Token![,])?.into_iter().collect())
 }
 
-struct Slots(Vec<Slot>);
-
-impl Parse for Slots {
-    fn parse(input: ParseStream) -> syn::Result<Slots> {
-        let mut slots = Vec::new();
-        while !input.is_empty() {
-            let call = input.parse()?;
-            input.parse::<Token![:]>()?;
-            let field = input.parse()?;
-            input.parse::<Token![,]>()?;
-            let ty = input.parse()?;
-            input.parse::<Token![;]>()?;
-            slots.push(Slot { call, field, ty });
-        }
-        Ok(Slots(slots))
+/// The rows `CALL: FIELD, TYPE;` of a list of slots.
+fn slot_rows(input: ParseStream) -> syn::Result<Vec<Slot>> {
+    let mut slots = Vec::new();
+    while !input.is_empty() {
+        let call = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let field = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let ty = input.parse()?;
+        input.parse::<Token![;]>()?;
+        slots.push(Slot { call, field, ty });
     }
+    Ok(slots)
 }
 
 #[cfg(test)]

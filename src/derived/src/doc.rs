@@ -37,6 +37,7 @@ impl fmt::Display for Code {
 }
 
 /// The documentation of a call.
+#[derive(Default)]
 pub struct Doc {
     /// The effect of the call, in paragraphs.
     pub summary: Vec<String>,
@@ -44,7 +45,7 @@ pub struct Doc {
     /// What holds after success, if the entry says it.
     pub success: Option<String>,
     /// The rest of the table of returned codes.
-    pub errors: Vec<Row>,
+    pub errors: Vec<Returned>,
     /// What follows the table, in paragraphs.
     pub notes: Vec<String>,
     /// The place where it is specified.
@@ -60,7 +61,7 @@ pub struct Parameter {
 }
 
 /// A row of the table of returned codes.
-pub struct Row {
+pub struct Returned {
     pub kind: String,
     /// The subtypes, none if it has none.
     pub subtypes: Vec<String>,
@@ -118,7 +119,7 @@ impl Doc {
 
     /// Every type with every subtype, `DAT_NO_SUBTYPE` where there is none.
     pub fn codes(&self) -> BTreeSet<Code> {
-        let of_row = |row: &Row| -> Vec<Code> {
+        let of_row = |row: &Returned| -> Vec<Code> {
             let code = |subtype: &str| Code::new(&row.kind, subtype, row.foreign);
             match &row.subtypes[..] {
                 [] => vec![code("DAT_NO_SUBTYPE")],
@@ -180,7 +181,7 @@ fn parameters(lines: &[String]) -> Result<Vec<Parameter>> {
 }
 
 /// The rows of the table. One of a single version begins with its number: `2.0: when`.
-fn rows(table: &[String], version: &str) -> Result<Vec<Row>> {
+fn rows(table: &[String], version: &str) -> Result<Vec<Returned>> {
     let [head, rule, rows @ ..] = table else { return Err("no table of returned codes".to_owned()) };
     if head != "| returned | when |" || rule != "|---|---|" {
         return Err("the table of returned codes has another head".to_owned());
@@ -190,12 +191,12 @@ fn rows(table: &[String], version: &str) -> Result<Vec<Row>> {
         _ => true,
     };
     let rows = rows.iter().filter(of_version);
-    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
+    rows.map(|row| Returned::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
 }
 
-impl Row {
+impl Returned {
     /// Parses ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
-    pub fn read(row: &str) -> Option<Row> {
+    pub fn read(row: &str) -> Option<Returned> {
         let (returned, when) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -213,7 +214,7 @@ impl Row {
         }
         let own = when.strip_suffix(FOREIGN).and_then(|when| when.strip_suffix("; "));
         let (when, foreign) = (own.unwrap_or(when).to_owned(), own.is_some());
-        Some(Row { kind: (*kind).to_owned(), subtypes, when, foreign })
+        Some(Returned { kind: (*kind).to_owned(), subtypes, when, foreign })
     }
 }
 

@@ -19,7 +19,6 @@
 
 use std::collections::{HashMap, HashSet, hash_map};
 use std::ffi::CString;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,26 +79,8 @@ pub struct Found {
     pub bad: Vec<(Origin, BadLine)>,
     /// The reason why the file could not be read.
     pub failure: Option<(PathBuf, io::Error)>,
-    /// The place from which a file is too large, and the limit.
-    pub excess: Option<(Origin, Excess)>,
-}
-
-/// A limit that a file exceeds. What is beyond it is ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// [`file::LIMIT`].
-    Bytes,
-    /// [`LINES_MAX`].
-    Lines,
-}
-
-impl fmt::Display for Excess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Excess::Bytes => write!(f, "the file is larger than {} bytes", file::LIMIT),
-            Excess::Lines => write!(f, "the file has more than {LINES_MAX} entries"),
-        }
-    }
+    /// The place from which what a file holds is ignored, and the limit that it exceeds: [`file::LIMIT`] or [`LINES_MAX`].
+    pub excess: Option<(Origin, String)>,
 }
 
 /// Finds and reads the configuration, or takes the built-in entries, for one version of the interface.
@@ -159,7 +140,7 @@ impl Found {
         for line in conf::parse(&text.bytes) {
             let (Line::Entry(number, _) | Line::Bad(BadLine { line: number, .. })) = line;
             if own + other == LINES_MAX {
-                self.excess = Some((origin(number), Excess::Lines));
+                self.excess = Some((origin(number), format!("the file has more than {LINES_MAX} entries")));
                 return own == 0;
             }
             last = number;
@@ -185,7 +166,8 @@ impl Found {
             }
         }
         if text.cut {
-            self.excess = Some((origin(last.saturating_add(1)), Excess::Bytes));
+            let limit = format!("the file is larger than {} bytes", file::LIMIT);
+            self.excess = Some((origin(last.saturating_add(1)), limit));
         }
         own == 0 && !text.bytes.is_empty()
     }

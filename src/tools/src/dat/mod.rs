@@ -28,7 +28,7 @@ pub mod pattern;
 pub mod sp;
 
 pub use ep::{Ep, Evds, Srq};
-pub use evd::{Buffer, Cno, Evd};
+pub use evd::{Cno, Evd, RawEvent};
 pub use event::{Completion, Connection, Event};
 pub use ia::{Attributes, Demand, Ia};
 pub use library::{Adapter, Library};

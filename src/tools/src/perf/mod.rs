@@ -53,10 +53,10 @@ use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 use client::{Client, GiveUp};
 use parking_lot::Mutex;
-use result::Row;
+use result::Measurement;
 
 /// The results so far; none once they are shown.
-type Rows = Arc<Mutex<Option<Vec<Row>>>>;
+type Rows = Arc<Mutex<Option<Vec<Measurement>>>>;
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
@@ -205,7 +205,7 @@ fn show_once(arguments: &Arguments, rows: &Rows) -> anyhow::Result<()> {
 }
 
 /// Writes the results in the form that was asked for; without any, an empty list as JSON alone.
-fn show(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<()> {
+fn show(arguments: &Arguments, rows: &[Measurement]) -> anyhow::Result<()> {
     if rows.is_empty() && !arguments.common.json {
         return Ok(());
     }

@@ -9,7 +9,7 @@ use dat_udat12::*;
 
 use super::clock::{Measured, Usage};
 use super::control::{Control, Message, established};
-use super::gate::{Gate, Pace, all};
+use super::gate::{Gate, Pace};
 use super::limit::within;
 use super::plan::{Plan, Transfer};
 use super::worker::{self, Worker};
@@ -143,11 +143,10 @@ impl Node {
                     })
                     .collect();
                 let own = carry_out(first, Pace::new(&gate, Some(&mut *control)));
-                let others = others.into_iter().map(|thread| match thread {
-                    Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                    Err(error) => Err(error),
-                });
-                all(std::iter::once(own).chain(others))
+                let others = others
+                    .into_iter()
+                    .map(|thread| thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                gate.all(std::iter::once(own).chain(others))
             })
         };
         let results = if limited { within(until, end_all, measure) } else { measure() };
@@ -171,14 +170,14 @@ fn end(eps: &[Ep], evds: &Evds) {
 }
 
 /// One thread.
-fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<Measured>, Usage)> {
+fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> Option<(Option<Measured>, Usage)> {
     let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
     let result = run(worker, &mut pace);
     let measured = pace.gate.outcome(result)?;
     // Nobody frees what the peer may still use.
     let met = pace.meet();
     pace.gate.outcome(met)?;
-    Ok((measured, pace.usage()))
+    Some((measured, pace.usage()))
 }
 
 /// The request that comes with these bytes; others are rejected. A client that has gone would make none.

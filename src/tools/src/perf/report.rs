@@ -1,15 +1,15 @@
 //! How results are shown: a table for people, CSV and JSON for programs.
 
 use super::plan::Test;
-use super::result::Row;
+use super::result::Measurement;
 use crate::print;
 
 /// The tables for people: one of latency, one of bandwidth and rate, and the processor time of all.
-pub fn text(rows: &[Row]) -> String {
-    let (latency, stream): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.test.is_latency());
-    let table = |heads: &[&str], rows: Vec<&Row>, cells: fn(&Row) -> Vec<String>| {
+pub fn text(rows: &[Measurement]) -> String {
+    let (latency, stream): (Vec<&Measurement>, Vec<&Measurement>) = rows.iter().partition(|row| row.test.is_latency());
+    let table = |heads: &[&str], rows: Vec<&Measurement>, cells: fn(&Measurement) -> Vec<String>| {
         let heads = [&["TEST", "BYTES"], heads, &["CPU %", "SERVER CPU %"]].concat();
-        let line = |row: &Row| {
+        let line = |row: &Measurement| {
             let names = [row.test.to_string(), row.size.to_string()];
             let processor = [row.cpu_percent, row.server_cpu_percent].map(|percent| format!("{percent:.0}"));
             names.into_iter().chain(cells(row)).chain(processor).collect()
@@ -29,8 +29,8 @@ pub fn text(rows: &[Row]) -> String {
     latency.into_iter().chain(stream).chain([processor_time(rows)]).collect::<Vec<_>>().join("\n\n")
 }
 
-fn processor_time(rows: &[Row]) -> String {
-    let sum = |of: fn(&Row) -> f64| rows.iter().map(of).sum::<f64>();
+fn processor_time(rows: &[Measurement]) -> String {
+    let sum = |of: fn(&Measurement) -> f64| rows.iter().map(of).sum::<f64>();
     format!(
         "Processor time: {:.2} s here and {:.2} s at the server, in {:.2} s of measurement.",
         sum(|row| row.cpu_seconds),
@@ -40,7 +40,7 @@ fn processor_time(rows: &[Row]) -> String {
 }
 
 /// A line with the names of the columns, and a line a row, without a line break behind the last one.
-pub fn csv(rows: &[Row]) -> anyhow::Result<String> {
+pub fn csv(rows: &[Measurement]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
         writer.serialize(row)?;

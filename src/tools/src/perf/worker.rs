@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::control::{GONE, still_connected};
 use super::plan::{Plan, Transfer};
-use crate::dat::{Attributes, Buffer, Ep, Evd, Evds, Ia, Pattern, Pz, Region, Remote, Segment, Srq, ep, event};
+use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Pattern, Pz, RawEvent, Region, Remote, Segment, Srq, ep, event};
 
 /// Bytes that are cleared at a time.
 const PIECE: usize = 4_096;
@@ -348,7 +348,7 @@ impl Worker {
 
     /// Fetches the end of a transfer if one is there.
     #[inline(always)]
-    pub fn try_fetch<'a>(&self, from: &Evd, place: &'a mut Buffer) -> anyhow::Result<Option<Done<'a>>> {
+    pub fn try_fetch<'a>(&self, from: &Evd, place: &'a mut RawEvent) -> anyhow::Result<Option<Done<'a>>> {
         match from.dequeue_into(place) {
             // SAFETY: the call wrote the event.
             DAT_SUCCESS => self.done(unsafe { place.assume_init_ref() }).map(Some),
@@ -359,7 +359,7 @@ impl Worker {
 
     /// Fetches the end of a transfer; polls or waits, as the plan says.
     #[inline(always)]
-    pub fn fetch<'a>(&self, from: &Evd, place: &'a mut Buffer) -> anyhow::Result<Done<'a>> {
+    pub fn fetch<'a>(&self, from: &Evd, place: &'a mut RawEvent) -> anyhow::Result<Done<'a>> {
         if self.plan.wait {
             // Receives of a shared receive queue do not end with a connection, so nothing would end the wait for them.
             let longest = if self.shared.is_some() { SLEEP } else { DAT_TIMEOUT_INFINITE };
@@ -398,7 +398,7 @@ impl Worker {
 
     /// Fetches a message.
     #[inline(always)]
-    pub fn receive<'a>(&self, place: &'a mut Buffer) -> anyhow::Result<Done<'a>> {
+    pub fn receive<'a>(&self, place: &'a mut RawEvent) -> anyhow::Result<Done<'a>> {
         self.fetch(&self.evds.recv, place)
     }
 
@@ -411,7 +411,7 @@ impl Worker {
     /// The same; the buffer of the request.
     #[inline(always)]
     pub fn reap_slot(&mut self) -> anyhow::Result<usize> {
-        let mut place = Buffer::uninit();
+        let mut place = RawEvent::uninit();
         let slot = self.fetch(&self.evds.request, &mut place)?.slot();
         self.under_way -= 1;
         Ok(slot)

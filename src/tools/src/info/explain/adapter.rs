@@ -10,7 +10,7 @@ use dat_registry::select::select;
 use dat_registry::{Entry, Identity, Missing, Origin, Request, Source};
 
 use super::rdma::Host;
-use super::step::{Chapter, State, Step};
+use super::step::{Chapter, Finding, Step};
 use super::topic::Topic;
 use super::{rdma, shm};
 use crate::dat::{Demand, Library};
@@ -91,7 +91,7 @@ impl Subject<'_> {
             (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(&entry.1)),
             _ => {}
         }
-        let alone = steps.iter().all(|step| step.state != State::Wrong);
+        let alone = steps.iter().all(|step| step.state != Finding::Wrong);
         steps.push(self.opening(kind == Kind::Shm && alone));
         if (self.demand.version.0, self.demand.version.1) < (VERSION.major, VERSION.minor) {
             steps.push(Step::note(format!(

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use dat_registry::Source;
-use dat_registry::search::{Excess, Found, Places, find};
+use dat_registry::search::{Found, Places, find};
 use dat_registry::step::{LineUse, Step as Search};
 use host::environment;
 
@@ -33,16 +33,9 @@ pub fn explain(places: &Places) -> Configuration {
         }
         steps.push(step_of(&search));
     });
-    if let Some((origin, excess)) = &found.excess {
-        let limit = match excess {
-            Excess::Bytes => "bytes",
-            Excess::Lines => "lines",
-        };
-        steps.push(
-            Step::wrong(format!("{origin}: {excess}: this line and all that follow are ignored (too many {limit})"))
-                .see(Topic::IgnoredLine),
-        );
-    }
+    steps.extend(found.excess.iter().map(|(origin, excess)| {
+        Step::wrong(format!("{origin}: {excess}: this line and all that follow are ignored")).see(Topic::IgnoredLine)
+    }));
     steps.extend(file.as_deref().filter(|_| found.entries.is_empty()).map(without_adapters));
     Configuration { found, file, steps }
 }
