@@ -28,8 +28,6 @@ pub struct CallGroup {
 pub struct Call {
     pub name: Ident,
     pub doc: Doc,
-    /// `"C"` or `"C-unwind"`.
-    pub abi: LitStr,
     /// The arguments that the slot has too, if there is a slot.
     pub arguments: Vec<Argument>,
     /// The further arguments of the call.
@@ -205,7 +203,8 @@ impl Call {
 fn entry(input: ParseStream) -> syn::Result<(Vec<Attribute>, Call)> {
     let attrs = input.call(Attribute::parse_outer)?;
     input.parse::<Token![extern]>()?;
-    let abi = input.parse()?;
+    // `"C"` or `"C-unwind"`, which C does not see.
+    input.parse::<LitStr>()?;
     input.parse::<Token![fn]>()?;
     let name = input.parse()?;
     let own = arguments(input)?;
@@ -228,7 +227,7 @@ fn entry(input: ParseStream) -> syn::Result<(Vec<Attribute>, Call)> {
         _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap, own, slot nor variadic")),
     };
     input.parse::<Token![;]>()?;
-    Ok((attrs, Call { name, doc: Doc::default(), abi, arguments: own, more, how, further: false }))
+    Ok((attrs, Call { name, doc: Doc::default(), arguments: own, more, how, further: false }))
 }
 
 fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {

@@ -27,10 +27,12 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
                 if common.is_none() && own.is_none() {
                     return Err(explain("there is no such module".to_owned()));
                 }
-                vec![source::module(common.as_deref(), own.as_deref()).map_err(explain)?]
+                let (title, items) = source::module(common.as_deref(), own.as_deref()).map_err(explain)?;
+                let text = declarations(items, |name| defined.contains(name), header.incomplete).map_err(explain)?;
+                vec![(title, text)]
             }
-            Part::Calls(level) => functions::prototypes(interface, calls, *level),
-            Part::SlotTypes(level) => vec![functions::slot_types(calls, *level)],
+            Part::Calls(level) => functions::prototypes(interface, calls, *level)?,
+            Part::SlotTypes(level) => vec![functions::slot_types(calls, *level)?],
             Part::Table => vec![functions::table(calls)],
             Part::Macros if macros.is_empty() => return Err(format!("{}: no text in macros/", header.name)),
             Part::Macros => {
@@ -42,13 +44,8 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
                 continue;
             }
         };
-        for (title, items) in declared {
-            let text = declarations(items, |name| defined.contains(name), header.incomplete);
-            let text = text.map_err(|e| format!("{}, {title}: {e}", interface.source))?;
-            if !text.is_empty() {
-                sections.push(format!("/* ---- {title} ---- */\n{text}"));
-            }
-        }
+        let shown = declared.iter().filter(|(_, text)| !text.is_empty());
+        sections.extend(shown.map(|(title, text)| format!("/* ---- {title} ---- */\n{text}")));
     }
     Ok(frame(interface, header, &sections.join("\n")))
 }

@@ -6,10 +6,7 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{
-    Attribute, BareFnArg, Expr, Field, FnArg, ForeignItem, GenericArgument, Ident, Item, ItemType, Lit, Pat,
-    PathArguments, ReturnType, Type, UnOp,
-};
+use syn::{BareFnArg, Expr, Field, GenericArgument, Ident, Item, Lit, PathArguments, ReturnType, Type, UnOp};
 
 use super::source::Enumeration;
 use super::text::WIDTH;
@@ -27,8 +24,12 @@ pub fn declarations(items: Vec<Item>, defined: impl Fn(&str) -> bool, incomplete
     let mut text = String::new();
     let mut items = items.into_iter().peekable();
     while let Some(item) = items.next() {
-        let mut second =
-            |tag: &Ident| items.next_if(|next| is_second(next, tag)).and_then(alias).map(|item| item.ident);
+        // The name that the next item gives to a structure or union.
+        let mut second = |tag: &Ident| {
+            let names =
+                |next: &Item| matches!(next, Item::Type(item) if last_segment(&item.ty).is_some_and(|ty| tag == &ty));
+            items.next_if(names).and_then(|item| if let Item::Type(item) = item { Some(item.ident) } else { None })
+        };
         let (attrs, declaration) = match item {
             Item::Macro(item) if item.mac.path.is_ident("c_enum") => {
                 let Enumeration { attrs, tag, name, members } = item.mac.parse_body().map_err(|e| e.to_string())?;
@@ -37,7 +38,7 @@ pub fn declarations(items: Vec<Item>, defined: impl Fn(&str) -> bool, incomplete
                     let (_, number) = member.discriminant.as_ref().ok_or("a member without a number")?;
                     body += &format!(
                         "{}    {} = {},\n",
-                        comment(&member.attrs, "    "),
+                        comment(&doc::lines(&member.attrs), "    "),
                         member.ident,
                         value(number, false)?
                     );
@@ -62,32 +63,12 @@ pub fn declarations(items: Vec<Item>, defined: impl Fn(&str) -> bool, incomplete
                 item.attrs,
                 format!("typedef {};", declared(&item.ty, &item.ident.to_string(), incomplete, "typedef ")?),
             ),
-            Item::ForeignMod(block) => {
-                for item in block.items {
-                    let ForeignItem::Fn(function) = item else { return Err("not a function".to_owned()) };
-                    text += &format!("\n{}{}\n", comment(&function.attrs, ""), prototype(&function.sig, incomplete)?);
-                }
-                continue;
-            }
             Item::Fn(_) | Item::Mod(_) | Item::Use(_) => continue,
             other => return Err(format!("not expected here: {}", other.to_token_stream())),
         };
-        text += &format!("\n{}{declaration}\n", comment(&attrs, ""));
+        text += &format!("\n{}{declaration}\n", comment(&doc::lines(&attrs), ""));
     }
     Ok(text)
-}
-
-/// Whether an item gives the structure or union before it, `tag`, its second name.
-fn is_second(item: &Item, tag: &Ident) -> bool {
-    let names = matches!(item, Item::Type(item) if last_segment(&item.ty).is_some_and(|name| tag == &name));
-    names && tag.to_string().starts_with(char::is_lowercase)
-}
-
-fn alias(item: Item) -> Option<ItemType> {
-    match item {
-        Item::Type(item) => Some(item),
-        _ => None,
-    }
 }
 
 /// A structure, union or enumeration, with its second name if it has one.
@@ -102,23 +83,9 @@ fn fields<'a>(fields: impl Iterator<Item = &'a Field>, incomplete: &[&str]) -> R
     let field = |field: &Field| {
         let name = field.ident.as_ref().map(|name| name.unraw().to_string()).unwrap_or_default();
         let declared = declared(&field.ty, &name, incomplete, "    ")?;
-        Ok(format!("{}    {declared};\n", comment(&field.attrs, "    ")))
+        Ok(format!("{}    {declared};\n", comment(&doc::lines(&field.attrs), "    ")))
     };
     fields.map(field).collect()
-}
-
-fn prototype(function: &syn::Signature, incomplete: &[&str]) -> Result<String> {
-    let argument = |argument: &FnArg| match argument {
-        FnArg::Typed(argument) => match &*argument.pat {
-            Pat::Ident(name) => declared(&argument.ty, &name.ident.to_string(), incomplete, ""),
-            _ => Err("an argument without a name".to_owned()),
-        },
-        FnArg::Receiver(_) => Err("a method".to_owned()),
-    };
-    let mut arguments = function.inputs.iter().map(argument).collect::<Result<Vec<_>>>()?;
-    arguments.extend(function.variadic.iter().map(|_| "...".to_owned()));
-    let head = format!("extern {} {}", returned(&function.output, incomplete)?, function.ident);
-    Ok(call(&head, &arguments, 0) + ";")
 }
 
 /// A type with the name that it is the type of, as C declares it. It stands behind `before` on its line.
@@ -172,7 +139,7 @@ fn returned(output: &ReturnType, incomplete: &[&str]) -> Result<String> {
 }
 
 /// A function with its arguments, which stand below each other if a line behind `before` characters would be too long.
-fn call(head: &str, arguments: &[String], before: usize) -> String {
+pub fn call(head: &str, arguments: &[String], before: usize) -> String {
     let whole = format!("{head}({})", arguments.join(", "));
     // The parenthesis and the semicolon at the end may be beyond.
     if before + whole.len() <= WIDTH + ")".len() {
@@ -201,9 +168,9 @@ fn value(expr: &Expr, wide: bool) -> Result<String> {
     }
 }
 
-/// The documentation among attributes as a comment; in one line if that is not too long.
-fn comment(attrs: &[Attribute], indent: &str) -> String {
-    match &doc::lines(attrs)[..] {
+/// Lines of documentation as a comment; in one line if that is not too long.
+pub fn comment(lines: &[String], indent: &str) -> String {
+    match lines {
         [] => String::new(),
         [line] if indent.len() + line.len() + "/**  */".len() <= WIDTH => format!("{indent}/** {line} */\n"),
         lines => {

@@ -1,45 +1,41 @@
 //! The parts of the headers that come from the calls: prototypes, types of slots, the table, macros.
 
-use quote::quote;
-use syn::{Item, parse_quote};
-
+use super::declare;
 use super::spec::Level;
 use super::text::{WIDTH, wrap};
+use crate::Result;
 use crate::calls::{Argument, Call, Calls, How, Slot};
 use crate::interface::Interface;
 
-/// A title and the items below it.
-type Part = (String, Vec<Item>);
+/// A title and the declarations below it.
+type Part = (String, String);
 
 /// The prototypes, one part for each list.
-pub fn prototypes(interface: &Interface, calls: &Calls, level: Level) -> Vec<Part> {
+pub fn prototypes(interface: &Interface, calls: &Calls, level: Level) -> Result<Vec<Part>> {
     let part = |group: &crate::calls::CallGroup| {
         let functions = group.calls.iter().filter(|call| !matches!(call.how, How::Slot));
         let functions = functions.filter(|call| Level::of(&call.name.to_string()) == level);
-        (format!("Calls: {}", group.about), functions.map(|call| prototype(interface, call)).collect())
+        let text = functions.map(|call| prototype(interface, call)).collect::<Result<_>>()?;
+        Ok((format!("Calls: {}", group.about), text))
     };
     calls.groups.iter().map(part).collect()
 }
 
-fn prototype(interface: &Interface, call: &Call) -> Item {
-    let Call { abi, name, .. } = call;
-    let comment = comment(interface, call);
-    let (mut names, mut types): (Vec<_>, Vec<_>) = call.all_arguments().map(|Argument { name, ty }| (name, ty)).unzip();
-    let mut more = None;
-    if matches!(call.how, How::Variadic) {
-        names.pop();
-        types.pop();
-        more = Some(quote!(, ...));
+fn prototype(interface: &Interface, call: &Call) -> Result<String> {
+    let mut arguments = declared_all(call.all_arguments())?;
+    if let (How::Variadic, Some(last)) = (&call.how, arguments.last_mut()) {
+        *last = "...".to_owned();
     }
-    parse_quote! {
-        unsafe extern #abi {
-            #(#[doc = #comment])*
-            pub fn #name(#(#names: #types),* #more) -> DAT_RETURN;
-        }
-    }
+    let comment = declare::comment(&comment(interface, call), "");
+    let head = format!("extern DAT_RETURN {}", call.name);
+    Ok(format!("\n{comment}{};\n", declare::call(&head, &arguments, 0)))
 }
 
-/// The lines of a prototype's comment, each starting with a space.
+fn declared_all<'a>(arguments: impl Iterator<Item = &'a Argument>) -> Result<Vec<String>> {
+    arguments.map(|Argument { name, ty }| declare::declared(ty, &name.to_string(), &[], "")).collect()
+}
+
+/// The lines of a prototype's comment.
 fn comment(interface: &Interface, call: &Call) -> Vec<String> {
     let mut paragraphs: Vec<String> = call.doc.summary.iter().map(|text| text.replace('`', "")).collect();
     let specification = match call.doc.specification.strip_prefix("None;") {
@@ -50,74 +46,48 @@ fn comment(interface: &Interface, call: &Call) -> Vec<String> {
     if call.further {
         paragraphs.push(format!("Other libraries of uDAPL {} do not export it.", interface.version));
     }
-    let wrapped: Vec<String> =
-        paragraphs.iter().map(|text| wrap(text.split(' '), WIDTH - " * ".len()).join("\n ")).collect();
-    wrapped.join("\n\n ").split('\n').map(|line| format!(" {}", line.trim())).collect()
+    let wrapped = paragraphs.iter().map(|text| wrap(text.split(' '), WIDTH - " * ".len()));
+    wrapped.collect::<Vec<_>>().join(&String::new())
 }
 
 /// The types of slots, in the order of the lists.
-pub fn slot_types(calls: &Calls, level: Level) -> Part {
-    let mut items = Vec::new();
+pub fn slot_types(calls: &Calls, level: Level) -> Result<Part> {
+    let mut text = String::new();
     for call in calls.all().filter(|call| Level::of(&call.name.to_string()) == level) {
         let Some(slot) = calls.slot(call) else { continue };
-        let ty = &slot.ty;
-        match &call.how {
-            How::Wrap(Some(whole)) => {
-                let doc = format!(" Slot of {}, without the arguments that the library deals with.", call.name);
-                items.push(slot_type(ty, &doc, call, &mut call.arguments.iter()));
-                let doc = format!(" Type of {}; no slot has it.", call.name);
-                items.push(slot_type(whole, &doc, call, &mut call.all_arguments()));
-            }
-            _ => items.push(slot_type(ty, &format!(" Slot of {}.", call.name), call, &mut call.arguments.iter())),
+        if let How::Wrap(Some(whole)) = &call.how {
+            let doc = format!("Slot of {}, without the arguments that the library deals with.", call.name);
+            text += &slot_type(&slot.ty, doc, &mut call.arguments.iter())?;
+            let doc = format!("Type of {}; no slot has it.", call.name);
+            text += &slot_type(whole, doc, &mut call.all_arguments())?;
+        } else {
+            text += &slot_type(&slot.ty, format!("Slot of {}.", call.name), &mut call.arguments.iter())?;
         }
     }
     let title = match level {
         Level::User => "Types of the slots of the user-level interface alone",
         _ => "Types of the slots that both interfaces share",
     };
-    (title.to_owned(), items)
+    Ok((title.to_owned(), text))
 }
 
-fn slot_type(ty: &syn::Ident, doc: &str, call: &Call, arguments: &mut dyn Iterator<Item = &Argument>) -> Item {
-    let abi = &call.abi;
-    let (names, types): (Vec<_>, Vec<_>) = arguments.map(|Argument { name, ty }| (name, ty)).unzip();
-    parse_quote! {
-        #[doc = #doc]
-        pub type #ty = Option<unsafe extern #abi fn(#(#names: #types),*) -> DAT_RETURN>;
-    }
+fn slot_type(ty: &syn::Ident, doc: String, arguments: &mut dyn Iterator<Item = &Argument>) -> Result<String> {
+    let declaration = declare::call(&format!("typedef DAT_RETURN (*{ty})"), &declared_all(arguments)?, 0);
+    Ok(format!("\n{}{declaration};\n", declare::comment(&[doc], "")))
 }
 
 /// The provider table.
 pub fn table(calls: &Calls) -> Part {
-    let fields = calls.slots.iter().map(|slot| {
-        let (field, ty) = (&slot.field, &slot.ty);
-        let doc = format!(" {}.", slot.call);
-        quote!(#[doc = #doc] pub #field: #ty)
-    });
-    let doc = [
-        " Table of the functions of a provider, in the order that is the binary interface. A provider",
-        " fills every slot; one that it does not implement answers DAT_NOT_IMPLEMENTED.",
-    ];
-    let table = parse_quote! {
-        #(#[doc = #doc])*
-        #[repr(C)]
-        pub struct dat_provider {
-            /// Name of the adapter that it serves.
-            pub device_name: *const c_char,
-            /// For the provider's own use.
-            pub extension: DAT_PVOID,
-            #(#fields,)*
-        }
-    };
-    (
-        "The table of a provider".to_owned(),
-        vec![
-            table,
-            parse_quote!(
-                pub type DAT_PROVIDER = dat_provider;
-            ),
-        ],
-    )
+    let fields = calls.slots.iter().map(|Slot { call, field, ty }| format!("    /** {call}. */\n    {ty} {field};\n"));
+    let text = format!(
+        "\n/**\n * Table of the functions of a provider, in the order that is the binary interface. A provider\n \
+         * fills every slot; one that it does not implement answers DAT_NOT_IMPLEMENTED.\n */\n\
+         typedef struct dat_provider {{\n    \
+         /** Name of the adapter that it serves. */\n    const char *device_name;\n    \
+         /** For the provider's own use. */\n    DAT_PVOID extension;\n{}}} DAT_PROVIDER;\n",
+        fields.collect::<String>()
+    );
+    ("The table of a provider".to_owned(), text)
 }
 
 /// The upper-case macros.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
-use super::library::{file_of, text, text_at};
+use super::library::{file_of, text_at};
 use super::object::Handle;
 use super::{Library, address};
 use crate::shell::operand;
@@ -113,9 +113,6 @@ impl Ia {
         // SAFETY: what the call returns points to memory that lives as long as the instance is open.
         unsafe {
             Ok(Attributes {
-                adapter_name: text(&ia.adapter_name),
-                vendor_name: text(&ia.vendor_name),
-                provider_name: text(&provider.provider_name),
                 address: address::read(ia.ia_address_ptr),
                 transport: named(ia.num_transport_attr, ia.transport_attr),
                 vendor: named(ia.num_vendor_attr, ia.vendor_attr),
@@ -145,12 +142,6 @@ impl Drop for Instance {
 /// to is copied into the other fields.
 #[derive(Clone)]
 pub struct Attributes {
-    /// Name of the adapter.
-    pub adapter_name: String,
-    /// Name of its maker.
-    pub vendor_name: String,
-    /// Name of the provider.
-    pub provider_name: String,
     /// Its address, if that is one of IP.
     pub address: Option<SocketAddr>,
     /// Attributes of the transport: name and value.

@@ -42,18 +42,13 @@ fn a_structure_and_its_second_name_are_one_declaration() {
 fn arguments_of_a_long_function_stand_below_each_other() {
     let text = "pub type SHORT = Option<unsafe extern \"C\" fn(a: c_int)>;";
     assert_eq!(declare(text, &[]).unwrap(), "typedef void (*SHORT)(int a);");
-    let (long, indent) = ("L".repeat(80), " ".repeat(21));
-    let text = format!("extern \"C\" {{ pub fn x({long}: c_ulong, b: *mut DAT_X) -> DAT_RETURN; }}");
-    let indent = &indent[..20];
-    assert_eq!(declare(&text, &[]).unwrap(), format!("extern DAT_RETURN x(unsigned long {long},\n{indent}DAT_X *b);"));
+    let arguments = ["unsigned long ".to_owned() + &"L".repeat(80), "DAT_X *b".to_owned()];
+    assert_eq!(call("extern x", &arguments, 0), format!("extern x({},\n         {})", arguments[0], arguments[1]));
 }
 
 #[test]
 fn short_comments_are_in_one_line() {
-    let comment = |lines: &[&str]| {
-        let item: ItemType = syn::parse_quote!(#(#[doc = #lines])* type X = u8;);
-        comment(&item.attrs, "")
-    };
+    let comment = |lines: &[&str]| comment(&lines.iter().map(ToString::to_string).collect::<Vec<_>>(), "");
     assert_eq!(comment(&["A word."]), "/** A word. */\n");
     assert_eq!(comment(&["One.", "", "Two."]), "/**\n * One.\n *\n * Two.\n */\n");
 }

@@ -30,18 +30,13 @@ pub enum Kind {
 
 /// The kind of a provider's library, by its name or by that of the file to which it is a link.
 pub fn kind(library: &Path) -> Kind {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
-    match [name(&real), name(library)] {
-        names if names.iter().any(|name| name.starts_with("libdaplshm.")) => Kind::Shm,
-        names
-            if names
-                .iter()
-                .any(|name| ["libdaplverbs.", "libdaplcma.", "libdaplscm."].iter().any(|of| name.starts_with(of))) =>
-        {
-            Kind::Verbs
-        }
-        _ => Kind::Other,
+    let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
+    let begins = |with: &str| names.iter().any(|name| name.starts_with(with));
+    match () {
+        () if begins("libdaplshm.") => Kind::Shm,
+        () if ["libdaplverbs.", "libdaplcma.", "libdaplscm."].into_iter().any(begins) => Kind::Verbs,
+        () => Kind::Other,
     }
 }
 
