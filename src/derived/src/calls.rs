@@ -24,7 +24,6 @@ pub struct CallGroup {
     pub calls: Vec<Call>,
 }
 
-/// A call.
 pub struct Call {
     pub name: Ident,
     pub doc: Doc,
@@ -38,7 +37,6 @@ pub struct Call {
     pub further: bool,
 }
 
-/// An argument.
 pub struct Argument {
     pub name: Ident,
     pub ty: Type,
@@ -93,12 +91,10 @@ impl Calls {
         Ok(calls)
     }
 
-    /// All calls.
     pub fn all(&self) -> impl Iterator<Item = &Call> {
         self.groups.iter().flat_map(|group| &group.calls)
     }
 
-    /// The call of this name.
     pub fn find(&self, name: &str) -> Option<&Call> {
         self.all().find(|call| call.name == name)
     }
@@ -115,7 +111,6 @@ impl Calls {
         names
     }
 
-    /// The slot of a call.
     pub fn slot(&self, call: &Call) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.call == call.name)
     }
@@ -193,7 +188,6 @@ impl Call {
         Ok(call)
     }
 
-    /// All arguments of the call.
     pub fn all_arguments(&self) -> impl Iterator<Item = &Argument> {
         self.arguments.iter().chain(&self.more)
     }

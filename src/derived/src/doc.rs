@@ -13,7 +13,6 @@ const FOREIGN: &str = "never from the providers of this project";
 /// The headings that an entry may lack.
 const OPTIONAL: [&str; 2] = ["Events", "Specification"];
 
-/// A return code.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code {
     kind: String,
@@ -52,7 +51,6 @@ pub struct Doc {
     pub specification: String,
 }
 
-/// A parameter.
 pub struct Parameter {
     pub name: String,
     /// `in`, `out` or `in/out`.

@@ -5,11 +5,9 @@ pub const COMMON: &str = "src/udat";
 
 /// A version of the interface.
 pub struct Interface {
-    /// Its number.
     pub version: &'static str,
     /// What follows the name of a call where its text describes it: the section of its manual pages, if it has such.
     pub manual: &'static str,
-    /// Its crate.
     pub source: &'static str,
     /// The name of its registry library, without suffix.
     pub library: &'static str,

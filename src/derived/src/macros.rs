@@ -55,7 +55,6 @@ impl Lists {
         self.common.contains(name)
     }
 
-    /// The macro `name`.
     pub fn find(&self, name: &str) -> Result<&ItemMacro> {
         self.macros.get(name).ok_or_else(|| format!("no macro {name}"))
     }

@@ -32,7 +32,7 @@ pub mod search;
 pub mod select;
 pub mod step;
 
-pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source, Version};
+pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Version};
 pub use registry::{
     AddError, Backend, Held, InitError, LoadFailure, OpenError, Opening, Purpose, Registry, RemoveError, Snapshot,
     Ticket,

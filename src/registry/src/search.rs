@@ -27,7 +27,7 @@ use host::{environment, memory, sysfs};
 
 use crate::builtin;
 use crate::conf::{self, BadLine, Line};
-use crate::entry::{Entry, Identity, Interface, Origin, Source, Version};
+use crate::entry::{Entry, Identity, Interface, Origin, Version};
 use crate::file;
 use crate::step::{LineUse, Step};
 
@@ -114,10 +114,9 @@ pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -
         }
     }
     tell(Step::BuiltIn);
-    let origin = Origin { source: Source::BuiltIn, line: 0 };
     for entry in builtin::entries(version, &places.sysfs) {
-        tell(Step::Line(&origin, LineUse::Entry(&entry)));
-        found.entries.push((origin.clone(), entry));
+        tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
+        found.entries.push((Origin::BuiltIn, entry));
     }
     found
 }
@@ -133,8 +132,8 @@ impl Found {
         let major = version.major;
         let mut own = 0_usize;
         let mut other = 0_usize;
-        let source = Source::File(Arc::new(path.to_owned()));
-        let origin = |line| Origin { source: source.clone(), line };
+        let path = Arc::new(path.to_owned());
+        let origin = |line| Origin::Line(Arc::clone(&path), line);
         let mut seen = HashMap::new();
         let mut last = 0;
         for line in conf::parse(&text.bytes) {

@@ -76,7 +76,6 @@ fn slot_type(ty: &syn::Ident, doc: String, arguments: &mut dyn Iterator<Item = &
     Ok(format!("\n{}{declaration};\n", declare::comment(&[doc], "")))
 }
 
-/// The provider table.
 pub fn table(calls: &Calls) -> Part {
     let fields = calls.slots.iter().map(|Slot { call, field, ty }| format!("    /** {call}. */\n    {ty} {field};\n"));
     let text = format!(

@@ -4,7 +4,6 @@ use Level::{Registry, Shared, User};
 
 use crate::interface::Interface;
 
-/// One header.
 pub struct Header {
     /// Its name, without the folder.
     pub name: &'static str,
@@ -30,7 +29,6 @@ pub enum Part {
     Calls(Level),
     /// The types of their slots.
     SlotTypes(Level),
-    /// The provider table.
     Table,
     /// The texts in macros/ of both crates that have the header's name.
     Macros,
@@ -77,7 +75,6 @@ const REGISTRY: &[&str] = &[
 ];
 
 impl Level {
-    /// The level of a call.
     pub fn of(call: &str) -> Level {
         match call {
             call if USER.contains(&call) => User,

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::*;
-use crate::entry::{Api, Entry, Interface, ProviderVersion, Source};
+use crate::entry::{Api, Entry, Interface, ProviderVersion};
 use crate::search::Found;
 
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
@@ -29,7 +29,6 @@ struct Fake {
 }
 
 fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, Entry) {
-    let origin = Origin { source: Source::BuiltIn, line: 0 };
     let entry = Entry {
         name: CString::new(name).unwrap(),
         api: Api { interface: Interface::User, major, minor: 2 },
@@ -40,7 +39,7 @@ fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, En
         instance_data: c"data".to_owned(),
         platform_data: CString::default(),
     };
-    (origin, entry)
+    (Origin::BuiltIn, entry)
 }
 
 /// The identities that can be opened.

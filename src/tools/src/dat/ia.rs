@@ -87,7 +87,6 @@ impl Ia {
         self.0.library
     }
 
-    /// Its handle.
     pub fn raw(&self) -> DAT_IA_HANDLE {
         self.0.handle.0
     }
@@ -146,9 +145,7 @@ pub struct Attributes {
     pub address: Option<SocketAddr>,
     /// Attributes of the transport: name and value.
     pub transport: Vec<(String, String)>,
-    /// Attributes of the vendor.
     pub vendor: Vec<(String, String)>,
-    /// Attributes of the provider.
     pub provider_specific: Vec<(String, String)>,
     /// All attributes of the adapter.
     pub ia: Box<DAT_IA_ATTR>,

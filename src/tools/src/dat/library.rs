@@ -16,7 +16,6 @@ pub const NAME: &str = "libdat.so.1";
 
 /// The type of the function behind the type of a slot, which is an `Option` of it.
 pub trait SlotType {
-    /// The function.
     type Function: Copy;
 }
 

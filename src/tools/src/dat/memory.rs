@@ -25,7 +25,6 @@ object! {
 }
 
 impl Pz {
-    /// Makes a zone.
     pub fn new(ia: &Ia) -> Result<Self> {
         let calls = ia.library().calls();
         // SAFETY: the adapter is open, and the place is the object's own.
@@ -73,7 +72,6 @@ pub struct Remote {
     pub context: DAT_RMR_CONTEXT,
     /// The address of its first byte there.
     pub address: u64,
-    /// Bytes.
     pub length: u64,
 }
 

@@ -64,13 +64,11 @@ impl Object {
         Ok(Self { handle, library, owned: Arc::new(Owned { handle, free, _uses: uses, ia: ia.clone() }) })
     }
 
-    /// Its handle.
     #[inline(always)]
     pub fn raw(&self) -> DAT_HANDLE {
         self.handle.0
     }
 
-    /// The library.
     #[inline(always)]
     pub fn library(&self) -> Library {
         self.library

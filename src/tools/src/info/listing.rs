@@ -100,9 +100,9 @@ fn row(
     interfaces: &[(String, IpAddr)],
 ) -> Listed {
     let named = entry.map_or_else(PathBuf::new, |(_, entry)| words(&entry.library).into());
-    let from = entry.map_or("not from dat.conf".to_owned(), |(origin, _)| match origin.line {
-        0 => "built in".to_owned(),
-        _ => origin.to_string(),
+    let from = entry.map_or("not from dat.conf".to_owned(), |(origin, _)| match origin {
+        Origin::BuiltIn => "built in".to_owned(),
+        Origin::Line(..) => origin.to_string(),
     });
     let Demand { version: (major, minor), thread_safe } = adapter.demand;
     let mut row = Listed {

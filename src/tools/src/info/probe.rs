@@ -35,7 +35,6 @@ pub struct Opened {
     pub address: Option<std::net::IpAddr>,
     /// The file of its provider's library.
     pub library: Option<PathBuf>,
-    /// Its attributes.
     pub groups: Vec<Group>,
 }
 

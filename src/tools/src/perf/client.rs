@@ -51,7 +51,6 @@ impl<'a> Client<'a> {
         Err(last)
     }
 
-    /// Makes a measurement.
     pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         let what = under_way(plan.test, plan.size);
         self.control.begin();
@@ -89,7 +88,6 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Says goodbye.
     pub fn close(self) -> anyhow::Result<()> {
         self.control.close()
     }

@@ -63,7 +63,6 @@ impl Message {
     }
 }
 
-/// The connection.
 pub struct Control {
     ep: Ep,
     evds: Evds,
@@ -76,7 +75,6 @@ pub struct Control {
 }
 
 impl Control {
-    /// Connects to a server.
     pub fn connect(ia: &Ia, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
         control.ep.connect(host, qualifier, longest, GREETING)?;
@@ -88,7 +86,6 @@ impl Control {
         Ok(control)
     }
 
-    /// Accepts a client.
     pub fn accept(ia: &Ia, request: Cr, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
         request.accept(&control.ep, GREETING)?;

@@ -72,7 +72,6 @@ impl Gate {
 /// The steps of one thread of a measurement. The first thread also talks to the peer. Each step fails when the peer has gone
 /// away, the time is up, or another thread has failed.
 pub struct Pace<'a> {
-    /// The gate of this process.
     pub gate: &'a Gate,
     control: Option<&'a mut Control>,
     /// What the process had used when the measurement began, and when it ended.

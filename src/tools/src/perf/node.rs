@@ -169,7 +169,6 @@ fn end(eps: &[Ep], evds: &Evds) {
     }
 }
 
-/// One thread.
 fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> Option<(Option<Measured>, Usage)> {
     let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
     let result = run(worker, &mut pace);

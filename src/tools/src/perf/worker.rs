@@ -125,7 +125,6 @@ impl Buffers {
         self.region.stamp(slot * self.layout.slot, size, Pattern { lane, number });
     }
 
-    /// Fills a buffer with zeros.
     pub fn clear(&self, slot: usize, size: usize) {
         for from in (0..size).step_by(PIECE) {
             self.write(slot, from, &[0; PIECE][..PIECE.min(size - from)]);
@@ -158,7 +157,6 @@ impl Buffers {
 pub struct Target {
     /// Its name in RDMA operations.
     pub context: DAT_RMR_CONTEXT,
-    /// Its address.
     pub address: u64,
     /// Bytes from one buffer to the next.
     pub slot: u64,
@@ -169,7 +167,6 @@ pub struct Target {
 pub struct Done<'a>(&'a DAT_DTO_COMPLETION_EVENT_DATA);
 
 impl Done<'_> {
-    /// The endpoint.
     pub fn ep(self) -> DAT_EP_HANDLE {
         self.0.ep_handle
     }
@@ -207,7 +204,6 @@ pub struct Worker {
     pub client: bool,
     /// An endpoint for each connection.
     pub eps: Arc<[Ep]>,
-    /// The shared receive queue.
     pub shared: Option<Srq>,
     /// Where receives, requests and connections end.
     pub evds: Evds,
@@ -396,7 +392,6 @@ impl Worker {
         still_connected(&self.evds.connect)
     }
 
-    /// Fetches a message.
     #[inline(always)]
     pub fn receive<'a>(&self, place: &'a mut RawEvent) -> anyhow::Result<Done<'a>> {
         self.fetch(&self.evds.recv, place)

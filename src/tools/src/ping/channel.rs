@@ -17,7 +17,6 @@ const REQUESTS: usize = 2 * BUFFERS;
 
 /// A connection with its buffers.
 pub struct Channel {
-    /// Its endpoint.
     pub ep: Ep,
     srq: Option<Srq>,
     receives: Region,
@@ -47,7 +46,6 @@ pub enum Done {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     buffer: usize,
-    /// Its length.
     pub length: u64,
 }
 
@@ -89,7 +87,6 @@ impl Channel {
         (Head::LENGTH + size).next_multiple_of(64)
     }
 
-    /// Its endpoint's handle.
     pub fn raw(&self) -> DAT_EP_HANDLE {
         self.ep.raw()
     }

@@ -10,7 +10,6 @@ use crate::interrupt::Interrupt;
 
 /// An adapter with a zone and dispatchers, and one object to wait for all of these.
 pub struct Node {
-    /// The adapter.
     pub ia: Ia,
     /// What it can do.
     pub attributes: Attributes,
@@ -25,9 +24,7 @@ pub struct Node {
 
 /// What ended a wait.
 pub enum Happening {
-    /// An event came.
     Event(Event),
-    /// The time is up.
     TimeUp,
     /// The tool is to end.
     Interrupted,

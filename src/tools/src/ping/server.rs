@@ -62,7 +62,6 @@ struct Ping {
     memory: Region,
 }
 
-/// The server.
 struct Server<'a> {
     arguments: &'a Arguments,
     clients: Vec<Client>,
@@ -116,7 +115,6 @@ impl Server<'_> {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
     }
 
-    /// Answers a request to connect.
     fn request(&mut self, request: Cr) {
         if let Err(error) = self.admit(request) {
             print::complain(format_args!("dat-ping: a client could not be admitted: {error:#}"));
@@ -170,7 +168,6 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// A transfer has ended.
     fn completion(&mut self, completion: &Completion) -> anyhow::Result<()> {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
@@ -186,7 +183,6 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Something happened to a connection.
     fn connection(&mut self, event: &Connection) -> anyhow::Result<()> {
         let has = |client: &Client| client.channels.iter().position(|channel| channel.raw() == event.ep);
         let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return Ok(()) };

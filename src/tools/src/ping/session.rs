@@ -22,9 +22,7 @@ const READ: usize = 1;
 
 /// What a client needs to know to connect.
 pub struct Plan<'a> {
-    /// libdat.so.1.
     pub library: Library,
-    /// The adapter.
     pub adapter: &'a str,
     /// Where the server is; without it, at the address of the adapter itself.
     pub host: Option<&'a str>,
@@ -57,7 +55,6 @@ impl From<anyhow::Error> for Stop {
 
 /// What a server turned out to be.
 pub enum Peer {
-    /// dat-ping.
     Session(Box<Session>),
     /// A program that has accepted the connection, and is no dat-ping; and how long that took.
     Other(IpAddr, Duration),

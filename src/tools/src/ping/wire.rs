@@ -112,9 +112,7 @@ impl Operation {
 /// Who sends the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// The client.
     Client,
-    /// The server.
     Server,
 }
 
@@ -123,7 +121,6 @@ pub enum From {
 pub struct Head {
     /// What it is about.
     pub operation: Operation,
-    /// The round.
     pub round: u64,
     /// In an answer: the first byte that had arrived wrong.
     pub wrong: Option<u32>,

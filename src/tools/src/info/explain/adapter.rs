@@ -7,7 +7,7 @@ use dat_registry::conf::Instance;
 use dat_registry::loader::beside;
 use dat_registry::search::Found;
 use dat_registry::select::select;
-use dat_registry::{Entry, Identity, Missing, Origin, Request, Source};
+use dat_registry::{Entry, Identity, Missing, Origin, Request};
 
 use super::rdma::Host;
 use super::step::{Chapter, Finding, Step};
@@ -61,7 +61,6 @@ pub struct Subject<'a> {
     pub file: Option<&'a Path>,
     /// What came of opening it.
     pub probe: &'a Probe,
-    /// The host.
     pub host: &'a Host,
 }
 
@@ -106,9 +105,9 @@ impl Subject<'_> {
         match select(&request, identities.iter()) {
             Ok(chosen) => {
                 let entry = self.found.entries.iter().find(|(_, entry)| entry.identity() == *chosen)?;
-                steps.push(Step::ok(match entry.0.source {
-                    Source::File(_) => format!("the entry of this name: {}", entry.0),
-                    Source::BuiltIn => "the entry of this name is built in".to_owned(),
+                steps.push(Step::ok(match &entry.0 {
+                    Origin::Line(..) => format!("the entry of this name: {}", entry.0),
+                    Origin::BuiltIn => "the entry of this name is built in".to_owned(),
                 }));
                 Some(entry)
             }

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use dat_registry::Source;
+use dat_registry::Origin;
 use dat_registry::search::{Found, Places, find};
 use dat_registry::step::{LineUse, Step as Search};
 use host::environment;
@@ -76,9 +76,9 @@ fn step_of(search: &Search<'_>) -> Step {
         Search::Line(origin, LineUse::Repeated(entry)) => {
             Step::note(format!("{origin}: {}", LineUse::Repeated(entry))).see(Topic::IgnoredLine)
         }
-        Search::Line(origin, LineUse::Entry(entry)) => Step::ok(match origin.source {
-            Source::File(_) => format!("{search}"),
-            Source::BuiltIn => format!("built in: {} by {}", words(&entry.name), words(&entry.library)),
+        Search::Line(origin, LineUse::Entry(entry)) => Step::ok(match origin {
+            Origin::Line(..) => format!("{search}"),
+            Origin::BuiltIn => format!("built in: {} by {}", words(&entry.name), words(&entry.library)),
         }),
         // These are made to be skipped.
         Search::Line(..) | Search::PassedOver(_) => Step::note(search.to_string()),

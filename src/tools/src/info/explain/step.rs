@@ -18,10 +18,8 @@ pub enum Finding {
     Wrong,
 }
 
-/// A step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// How it went.
     pub state: Finding,
     /// What was looked at, and what was found.
     pub text: String,
@@ -35,17 +33,14 @@ impl Step {
         Step { state, text: text.into(), see: None }
     }
 
-    /// All is well.
     pub fn ok(text: impl Into<String>) -> Self {
         Step::new(Finding::Ok, text)
     }
 
-    /// Worth knowing.
     pub fn note(text: impl Into<String>) -> Self {
         Step::new(Finding::Note, text)
     }
 
-    /// Something is wrong.
     pub fn wrong(text: impl Into<String>) -> Self {
         Step::new(Finding::Wrong, text)
     }
@@ -67,7 +62,6 @@ impl Step {
 pub struct Chapter {
     /// What they are about.
     pub title: String,
-    /// The steps in their order.
     pub steps: Vec<Step>,
 }
 
