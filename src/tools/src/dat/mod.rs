@@ -12,7 +12,7 @@
 //! | [`ia`] | interface adapters and their attributes |
 //! | [`memory`], [`pattern`] | protection zones, and memory that is registered; bytes that both sides know |
 //! | [`evd`], [`event`] | event dispatchers, waiting for several, what comes from them |
-//! | [`ep`], [`srq`] | endpoints and shared receive queues |
+//! | [`ep`] | endpoints and shared receive queues |
 //! | [`sp`] | service points and connection requests |
 //! | [`address`] | addresses in the form that calls take and give |
 
