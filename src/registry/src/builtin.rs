@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use std::ffi::{CString, OsString};
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -14,61 +15,30 @@ use host::sysfs;
 
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion, Version};
 
-/// A transport with adapters that need no configuration.
-struct Transport {
-    /// The part of the name of its libraries that is its own.
-    name: &'static str,
-    /// Its adapters by the devices under a folder such as /sys.
-    adapters: fn(&Path) -> Vec<Adapter>,
-}
-
-/// What the entries of a transport differ in.
-struct Adapter {
-    name: Vec<u8>,
-    instance_data: Vec<u8>,
-}
-
-const TRANSPORTS: [Transport; 2] =
-    [Transport { name: "shm", adapters: of_shm }, Transport { name: "verbs", adapters: of_verbs }];
-
-/// The built-in entries for a version, transport by transport: `shm`, then the network interfaces of the RDMA devices found
-/// under `sysfs`, device by device.
+/// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices found under `sysfs`, device by
+/// device.
 ///
 /// Devices that cannot be read are left out: a host without RDMA has no such folder.
 pub fn entries(version: Version, sysfs: &Path) -> Vec<Entry> {
     let Version { major, minor } = version;
-    let of_transport = |transport: &Transport| {
-        let library = CString::new(format!("libdapl{}.so.{major}", transport.name)).ok();
-        let entry = |Adapter { name, instance_data }: Adapter| {
-            Some(Entry {
-                name: CString::new(name).ok().filter(|name| name.count_bytes() <= NAME_MAX)?,
-                api: Api { interface: Interface::User, major, minor },
-                thread_safe: true,
-                default: true,
-                library: library.clone()?,
-                provider_version: ProviderVersion { id: c"libdat".to_owned(), major, minor },
-                instance_data: CString::new(instance_data).ok()?,
-                platform_data: CString::default(),
-            })
-        };
-        (transport.adapters)(sysfs).into_iter().filter_map(entry).collect::<Vec<_>>()
+    let entry = |(transport, name, instance_data): (&str, Vec<u8>, Vec<u8>)| {
+        Some(Entry {
+            name: CString::new(name).ok().filter(|name| name.count_bytes() <= NAME_MAX)?,
+            api: Api { interface: Interface::User, major, minor },
+            thread_safe: true,
+            default: true,
+            library: CString::new(format!("libdapl{transport}.so.{major}")).ok()?,
+            provider_version: ProviderVersion { id: c"libdat".to_owned(), major, minor },
+            instance_data: CString::new(instance_data).ok()?,
+            platform_data: CString::default(),
+        })
     };
-    TRANSPORTS.iter().flat_map(of_transport).collect()
-}
-
-/// The one adapter of shm.
-fn of_shm(_: &Path) -> Vec<Adapter> {
-    vec![Adapter { name: b"shm".to_vec(), instance_data: Vec::new() }]
-}
-
-/// The adapters of verbs.
-fn of_verbs(sysfs: &Path) -> Vec<Adapter> {
-    let adapter = |interface: OsString| {
+    let verbs = rdma_interfaces(sysfs).into_iter().map(|interface| {
         let interface = interface.as_bytes();
         // The instance data have the form of the OFED providers: interface and port.
-        Adapter { name: [b"verbs-", interface].concat(), instance_data: [interface, b" 0"].concat() }
-    };
-    rdma_interfaces(sysfs).into_iter().map(adapter).collect()
+        ("verbs", [b"verbs-", interface].concat(), [interface, b" 0"].concat())
+    });
+    iter::once(("shm", b"shm".to_vec(), Vec::new())).chain(verbs).filter_map(entry).collect()
 }
 
 /// Network interfaces of the RDMA devices, each of them once.

@@ -108,29 +108,20 @@ impl Entry {
     }
 }
 
-/// Where the static entries come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A configuration file.
-    File(Arc<PathBuf>),
-    /// No configuration file: the entries that are built in.
-    BuiltIn,
-}
-
 /// The origin of one entry; shown as `file:line`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    /// The file, or the built-in list.
-    pub source: Source,
-    /// Line in the file, counted from 1; 0 for a built-in entry.
-    pub line: u32,
+pub enum Origin {
+    /// A configuration file, and a line in it, counted from 1.
+    Line(Arc<PathBuf>, u32),
+    /// No configuration file: the entry is built in.
+    BuiltIn,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.source {
-            Source::File(path) => write!(f, "{}:{}", path.display(), self.line),
-            Source::BuiltIn => f.write_str("built-in entry"),
+        match self {
+            Origin::Line(path, line) => write!(f, "{}:{line}", path.display()),
+            Origin::BuiltIn => f.write_str("built-in entry"),
         }
     }
 }

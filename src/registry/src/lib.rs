@@ -13,7 +13,7 @@
 //! | [`step`] | the steps of that, for those who want to see them |
 //! | [`builtin`] | the entries that need no configuration |
 //! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
-//! | [`Registry`] | static and dynamic entries, reference counts, loading and undoing |
+//! | [`Registry`] | adapters, reference counts, loading and undoing |
 //! | [`loader`] | the dynamic loader; the only module here with much `unsafe` code |
 //!
 //! # Locks
@@ -32,7 +32,7 @@ pub mod search;
 pub mod select;
 pub mod step;
 
-pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Source, Version};
+pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Version};
 pub use registry::{
     AddError, Backend, Held, InitError, LoadFailure, OpenError, Opening, Purpose, Registry, RemoveError, Snapshot,
     Ticket,

@@ -1,9 +1,9 @@
-//! Static and dynamic entries, reference counts, loading and undoing (uDAPL, dat_ia_open(3DAT), dat_ia_close(3DAT),
+//! Adapters, reference counts, loading and undoing (uDAPL, dat_ia_open(3DAT), dat_ia_close(3DAT),
 //! dat_registry_add_provider(3DAT), dat_provider_init(3DAT)).
 //!
-//! A *static* entry is a line of the configuration. A *dynamic* entry is a provider that registered itself, normally
-//! from its init, and so has a table of functions. Opening an adapter finds the identity that serves the request, makes
-//! sure that it has a dynamic entry, and counts:
+//! An adapter has entries, which are lines of the configuration, or a provider that registered itself, normally from its
+//! init, and so has a table of functions; or both. Opening an adapter finds the identity that serves the request, makes
+//! sure that its provider has registered, and counts:
 //!
 //! ```text
 //!              open: load once, init          last close: fini
@@ -15,7 +15,7 @@
 //! Where entries stand in for each other, the next one of its identity replaces an entry that cannot be loaded, and is Idle
 //! then; only the last one becomes Failed.
 //!
-//! A Busy entry belongs to one thread, which works without the lock; other threads that need the entry wait.
+//! A Busy adapter belongs to one thread, which works without the lock; other threads that need it wait.
 //!
 //! The lock is that of the standard library: one word and a futex. A lock with a table of waiters could not be unlocked in
 //! the child of a fork, where those waiters do not exist.
@@ -40,7 +40,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use state::{Instance, Phase, Settled, State};
+use state::{Entries, Instance, Phase, Settled};
 
 /// The parts that a version of the interface adds to the registry: the provider's functions and tables.
 ///
@@ -96,8 +96,8 @@ impl fmt::Display for InitError {
 /// The registry of a process.
 pub struct Registry<B: Backend> {
     backend: B,
-    state: Mutex<Option<State<B>>>,
-    /// Signalled when an entry stops being busy.
+    state: Mutex<Option<Entries<B>>>,
+    /// Signalled when an adapter stops being busy.
     idle: Condvar,
 }
 
@@ -109,14 +109,6 @@ pub struct Ticket<T> {
     /// The provider's table of functions.
     pub table: T,
     identity: Identity,
-    from_static: bool,
-}
-
-impl<T: Copy> Ticket<T> {
-    /// The same ticket; the caller counts it.
-    fn copy(&self) -> Self {
-        Ticket { table: self.table, identity: self.identity.clone(), from_static: self.from_static }
-    }
 }
 
 /// What a program opened an instance for.
@@ -163,7 +155,7 @@ impl fmt::Display for LoadFailure {
 /// Why a provider cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddError {
-    /// A dynamic entry with that identity exists.
+    /// A provider has registered with that identity.
     AlreadyRegistered,
     /// There is no room for another table, or no memory.
     Full,
@@ -172,7 +164,7 @@ pub enum AddError {
 /// Why a provider cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
-    /// No such dynamic entry.
+    /// No such provider has registered.
     NotRegistered,
     /// Instances of the entry are open.
     InUse,
@@ -204,7 +196,7 @@ impl<B: Backend> Registry<B> {
     pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
         let me = Id::current();
         let others_are_loading =
-            |state: &mut Option<State<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
+            |state: &mut Option<Entries<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
         let held = self
             .idle
             .wait_timeout_while(self.raw_lock(), limit, others_are_loading)
@@ -212,14 +204,14 @@ impl<B: Backend> Registry<B> {
         Held(held.0)
     }
 
-    fn raw_lock(&self) -> MutexGuard<'_, Option<State<B>>> {
+    fn raw_lock(&self) -> MutexGuard<'_, Option<Entries<B>>> {
         // A panic with the lock held leaves consistent entries: every change is made at the end of its step.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> Guard<'_, B> {
         let mut guard = self.raw_lock();
-        guard.get_or_insert_with(|| State::new(self.backend.configure()));
+        guard.get_or_insert_with(|| Entries::new(self.backend.configure()));
         Guard(guard)
     }
 
@@ -231,7 +223,7 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
             let before = memory::reserve_in_use();
-            let state = State::new(self.backend.configure());
+            let state = Entries::new(self.backend.configure());
             // A configuration that was read without enough memory or descriptors may be incomplete, and is not kept.
             if memory::reserve_in_use() > before || lacks_descriptors() {
                 return Err(NoMemory);
@@ -241,8 +233,8 @@ impl<B: Backend> Registry<B> {
         Ok(Guard(guard))
     }
 
-    /// Calls `f` with the number of identities that are listed and with these: static entries in order, then dynamic ones
-    /// without a static entry. `f` must not call the registry.
+    /// Calls `f` with the number of identities that are listed and with these: entries of the configuration in order, then
+    /// providers without one. `f` must not call the registry.
     ///
     /// # Errors
     /// [`NoMemory`], without a call.
@@ -271,17 +263,17 @@ impl<B: Backend> Registry<B> {
     pub fn add(&self, identity: Identity, table: B::Table) -> Result<(), AddError> {
         let mut guard = self.ready().map_err(|_| AddError::Full)?;
         let state = guard.get();
-        if state.dynamic(&identity).is_some() {
+        if state.find(&identity).is_some_and(|adapter| adapter.table.is_some()) {
             return Err(AddError::AlreadyRegistered);
         }
-        if state.reserve_dynamic(&identity).is_err() {
+        if state.reserve(&identity).is_err() {
             state.lacked_memory = true;
             return Err(AddError::Full);
         }
         if !state.has_room() || !self.backend.publish(table) {
             return Err(AddError::Full);
         }
-        state.add_dynamic(identity, table);
+        state.add(identity, table);
         Ok(())
     }
 
@@ -293,11 +285,11 @@ impl<B: Backend> Registry<B> {
     pub fn remove(&self, identity: &Identity, table: B::Table) -> Result<(), RemoveError> {
         let mut guard = self.lock();
         let state = guard.get();
-        match state.dynamic(identity) {
-            Some(dynamic) if dynamic.table != table => Err(RemoveError::NotRegistered),
-            Some(dynamic) if dynamic.opens > 0 => Err(RemoveError::InUse),
+        match state.find(identity) {
+            Some(adapter) if adapter.table != Some(table) => Err(RemoveError::NotRegistered),
+            Some(adapter) if adapter.opens > 0 => Err(RemoveError::InUse),
             Some(_) => {
-                self.drop_dynamic(state, identity);
+                self.drop_unused(state, identity);
                 Ok(())
             }
             None => Err(RemoveError::NotRegistered),
@@ -318,16 +310,12 @@ impl<B: Backend> Registry<B> {
             state.instances.room(OPENING).map_err(|_| OpenError::NoMemory)?;
             state.opening.room(OPENING).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
-            let Some(index) = state.static_index(&identity) else {
-                let dynamic = state.dynamic(&identity);
-                let dynamic = dynamic.ok_or(OpenError::NotFound(Missing::Name))?;
-                return Ok(dynamic.ticket(false));
-            };
+            let adapter = state.find(&identity).ok_or(OpenError::NotFound(Missing::Name))?;
             let me = Id::current();
-            match state.statics[index].phase {
+            match adapter.phase {
                 Phase::Busy(owner) if owner == me => {
                     let why = "it is being initialised by the very thread that opens it";
-                    return Err(state.statics[index].unusable(Some(why.to_owned())));
+                    return Err(adapter.unusable(Some(why.to_owned())));
                 }
                 Phase::Busy(_) => {
                     let inner = self.idle.wait(guard.0);
@@ -336,19 +324,17 @@ impl<B: Backend> Registry<B> {
                 }
                 Phase::Idle | Phase::Ready | Phase::Failed => {}
             }
-            if let Some(dynamic) = state.dynamic(&identity) {
-                let ticket = dynamic.ticket(true);
-                state.statics[index].phase = Phase::Ready;
-                state.statics[index].opens += 1;
+            if let Some(ticket) = adapter.ticket() {
                 return Ok(ticket);
             }
-            if state.statics[index].phase == Phase::Failed {
-                return Err(state.statics[index].unusable(None));
+            if adapter.phase == Phase::Failed {
+                return Err(adapter.unusable(None));
             }
-            state.statics[index].phase = Phase::Busy(me);
-            let entry = state.statics[index].entry.clone();
-            let loaded = state.statics[index].library.clone();
-            state.statics[index].loading = loaded.is_none();
+            let (_, entry) = adapter.entries.front().ok_or(OpenError::NotFound(Missing::Name))?;
+            let entry = entry.clone();
+            let loaded = adapter.library.clone();
+            adapter.phase = Phase::Busy(me);
+            adapter.loading = loaded.is_none();
             drop(guard);
 
             let busy = Busy { registry: self, identity: &identity };
@@ -372,13 +358,13 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Loads the library of an entry that this thread has made busy.
+    /// Loads the library of an adapter that this thread has made busy.
     fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, LoadError> {
         let result = self.backend.load(library);
         let mut guard = self.lock();
         let state = guard.get();
-        if let Some(index) = state.static_index(identity) {
-            state.statics[index].loading = false;
+        if let Some(adapter) = state.find(identity) {
+            adapter.loading = false;
         }
         self.idle.notify_all();
         result
@@ -390,26 +376,17 @@ impl<B: Backend> Registry<B> {
     pub fn release(&self, ticket: Ticket<B::Table>) {
         let mut guard = self.lock();
         let state = guard.get();
-        if let Some(dynamic) = state.dynamic(&ticket.identity) {
-            dynamic.opens = dynamic.opens.saturating_sub(1);
-        }
-        if !ticket.from_static {
+        let Some(adapter) = state.find(&ticket.identity) else { return };
+        adapter.opens = adapter.opens.saturating_sub(1);
+        if adapter.opens > 0 || adapter.phase != Phase::Ready {
             return;
         }
-        let Some(index) = state.static_index(&ticket.identity) else {
+        let Some(library) = adapter.library.clone() else {
+            // The provider registered itself, and its table stays until the provider removes it.
+            adapter.phase = Phase::Idle;
             return;
         };
-        let entry = &mut state.statics[index];
-        entry.opens = entry.opens.saturating_sub(1);
-        if entry.opens > 0 || entry.phase != Phase::Ready {
-            return;
-        }
-        let Some(library) = entry.library.clone() else {
-            // The provider registered itself, and the entry stays until the provider removes it.
-            entry.phase = Phase::Idle;
-            return;
-        };
-        entry.phase = Phase::Busy(Id::current());
+        adapter.phase = Phase::Busy(Id::current());
         drop(guard);
 
         let busy = Busy { registry: self, identity: &ticket.identity };
@@ -417,7 +394,7 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.lock();
         let state = guard.get();
         // A table that a provider forgot to remove must not be called after its fini.
-        if state.dynamic(&ticket.identity).is_some_and(|dynamic| dynamic.table == ticket.table) {
+        if state.find(&ticket.identity).is_some_and(|adapter| adapter.table == Some(ticket.table)) {
             self.drop_unused(state, &ticket.identity);
         }
         drop(guard);
@@ -469,8 +446,8 @@ impl<B: Backend> Registry<B> {
         let state = guard.as_mut()?;
         let used = |known: &&Instance<_>| known.purpose == Purpose::Use && *known.ticket.identity.name == *name;
         let found = state.instances.iter().find(used)?;
-        let (address, ticket) = (found.address, found.ticket.copy());
-        Some((address, state.again(ticket)))
+        let (address, identity) = (found.address, found.ticket.identity.clone());
+        Some((address, state.find(&identity)?.ticket()?))
     }
 
     /// Whether there is an adapter of this name that can be opened.
@@ -478,18 +455,13 @@ impl<B: Backend> Registry<B> {
     /// # Errors
     /// [`NoMemory`].
     pub fn has_name(&self, name: &CStr) -> Result<bool, NoMemory> {
-        Ok(self.ready()?.get().has_name(name))
+        Ok(self.ready()?.get().adapters.contains_key(name))
     }
 
     /// Removes the table of a provider, unless somebody uses it.
-    fn drop_unused(&self, state: &mut State<B>, identity: &Identity) {
-        if state.dynamic(identity).is_some_and(|dynamic| dynamic.opens == 0) {
-            self.drop_dynamic(state, identity);
-        }
-    }
-
-    fn drop_dynamic(&self, state: &mut State<B>, identity: &Identity) {
-        if let Some(table) = state.remove_dynamic(identity) {
+    fn drop_unused(&self, state: &mut Entries<B>, identity: &Identity) {
+        let unused = state.find(identity).is_some_and(|adapter| adapter.opens == 0);
+        if let Some(table) = unused.then(|| state.remove(identity)).flatten() {
             self.backend.retire(table);
         }
     }
@@ -512,34 +484,34 @@ impl<B: Backend> Drop for Opening<'_, B> {
 }
 
 /// The entries, locked, with the configuration read.
-struct Guard<'a, B: Backend>(MutexGuard<'a, Option<State<B>>>);
+struct Guard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
 impl<B: Backend> Guard<'_, B> {
-    fn get(&mut self) -> &mut State<B> {
+    fn get(&mut self) -> &mut Entries<B> {
         self.0.as_mut().expect("lock() reads the configuration")
     }
 }
 
 /// The lock on the entries, held across a fork.
-pub struct Held<'a, B: Backend>(MutexGuard<'a, Option<State<B>>>);
+pub struct Held<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
 impl<B: Backend> Held<'_, B> {
-    /// Cleans up in the child of a fork: entries that another thread of the parent was working on become idle, because
-    /// that thread does not exist here. Entries of the calling thread stay as they are.
+    /// Cleans up in the child of a fork: adapters that another thread of the parent was working on become idle, because
+    /// that thread does not exist here. Those of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {
         let me = Id::current();
         let Some(state) = &mut *self.0 else { return };
         state.opening.retain(|thread| *thread == me);
-        for entry in &mut state.statics {
-            if matches!(entry.phase, Phase::Busy(owner) if owner != me) {
-                entry.loading = false;
-                entry.phase = if entry.opens > 0 { Phase::Ready } else { Phase::Idle };
+        for adapter in state.adapters.values_mut().flatten() {
+            if matches!(adapter.phase, Phase::Busy(owner) if owner != me) {
+                adapter.loading = false;
+                adapter.phase = if adapter.opens > 0 { Phase::Ready } else { Phase::Idle };
             }
         }
     }
 }
 
-/// An entry that this thread works on. It becomes idle even if the work ends in a panic.
+/// An adapter that this thread works on. It becomes idle even if the work ends in a panic.
 struct Busy<'a, B: Backend> {
     registry: &'a Registry<B>,
     identity: &'a Identity,
@@ -549,9 +521,9 @@ impl<B: Backend> Drop for Busy<'_, B> {
     fn drop(&mut self) {
         let mut guard = self.registry.lock();
         let state = guard.get();
-        if let Some(index) = state.static_index(self.identity) {
-            state.statics[index].phase = Phase::Idle;
-            state.statics[index].loading = false;
+        if let Some(adapter) = state.find(self.identity) {
+            adapter.phase = Phase::Idle;
+            adapter.loading = false;
         }
         self.registry.idle.notify_all();
     }

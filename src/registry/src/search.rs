@@ -17,10 +17,8 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::hash_map::Entry as Place;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map};
 use std::ffi::CString;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +27,7 @@ use host::{environment, memory, sysfs};
 
 use crate::builtin;
 use crate::conf::{self, BadLine, Line};
-use crate::entry::{Entry, Identity, Interface, Origin, Source, Version};
+use crate::entry::{Entry, Identity, Interface, Origin, Version};
 use crate::file;
 use crate::step::{LineUse, Step};
 
@@ -81,26 +79,8 @@ pub struct Found {
     pub bad: Vec<(Origin, BadLine)>,
     /// The reason why the file could not be read.
     pub failure: Option<(PathBuf, io::Error)>,
-    /// The place from which a file is too large, and the limit.
-    pub excess: Option<(Origin, Excess)>,
-}
-
-/// A limit that a file exceeds. What is beyond it is ignored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// [`file::LIMIT`].
-    Bytes,
-    /// [`LINES_MAX`].
-    Lines,
-}
-
-impl fmt::Display for Excess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Excess::Bytes => write!(f, "the file is larger than {} bytes", file::LIMIT),
-            Excess::Lines => write!(f, "the file has more than {LINES_MAX} entries"),
-        }
-    }
+    /// The place from which what a file holds is ignored, and the limit that it exceeds: [`file::LIMIT`] or [`LINES_MAX`].
+    pub excess: Option<(Origin, String)>,
 }
 
 /// Finds and reads the configuration, or takes the built-in entries, for one version of the interface.
@@ -134,10 +114,9 @@ pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -
         }
     }
     tell(Step::BuiltIn);
-    let origin = Origin { source: Source::BuiltIn, line: 0 };
     for entry in builtin::entries(version, &places.sysfs) {
-        tell(Step::Line(&origin, LineUse::Entry(&entry)));
-        found.entries.push((origin.clone(), entry));
+        tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
+        found.entries.push((Origin::BuiltIn, entry));
     }
     found
 }
@@ -153,14 +132,14 @@ impl Found {
         let major = version.major;
         let mut own = 0_usize;
         let mut other = 0_usize;
-        let source = Source::File(Arc::new(path.to_owned()));
-        let origin = |line| Origin { source: source.clone(), line };
+        let path = Arc::new(path.to_owned());
+        let origin = |line| Origin::Line(Arc::clone(&path), line);
         let mut seen = HashMap::new();
         let mut last = 0;
         for line in conf::parse(&text.bytes) {
             let (Line::Entry(number, _) | Line::Bad(BadLine { line: number, .. })) = line;
             if own + other == LINES_MAX {
-                self.excess = Some((origin(number), Excess::Lines));
+                self.excess = Some((origin(number), format!("the file has more than {LINES_MAX} entries")));
                 return own == 0;
             }
             last = number;
@@ -186,7 +165,8 @@ impl Found {
             }
         }
         if text.cut {
-            self.excess = Some((origin(last.saturating_add(1)), Excess::Bytes));
+            let limit = format!("the file is larger than {} bytes", file::LIMIT);
+            self.excess = Some((origin(last.saturating_add(1)), limit));
         }
         own == 0 && !text.bytes.is_empty()
     }
@@ -215,16 +195,16 @@ impl Found {
             return;
         }
         match seen.entry(entry.identity()) {
-            Place::Vacant(place) => {
+            hash_map::Entry::Vacant(place) => {
                 place.insert(self.entries.len());
                 tell(Step::Line(&origin, LineUse::Entry(&entry)));
                 self.entries.push((origin, entry));
             }
-            Place::Occupied(first) if version.has_stand_ins() => {
+            hash_map::Entry::Occupied(first) if version.has_stand_ins() => {
                 tell(Step::Line(&origin, LineUse::StandIn(&entry)));
                 self.stand_ins.push((*first.get(), origin, entry));
             }
-            Place::Occupied(_) => tell(Step::Line(&origin, LineUse::Repeated(&entry))),
+            hash_map::Entry::Occupied(_) => tell(Step::Line(&origin, LineUse::Repeated(&entry))),
         }
     }
 }

@@ -13,7 +13,6 @@ use rustix::fs::{Access, access};
 use crate::dat::{Ia, Library};
 
 /// A server that was started as a child; it ends with its owner.
-#[derive(Debug)]
 pub struct Server {
     child: Child,
     /// The qualifier on which it listens.

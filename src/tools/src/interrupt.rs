@@ -1,14 +1,13 @@
 //! Ctrl-C, and the signal by which a process is asked to end: a tool ends in good order, with what it has to say.
 
-use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use signal_hook::low_level::pipe;
+use signal_hook::iterator::Signals;
 
 /// The signals by which somebody asks for the end.
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
@@ -30,17 +29,10 @@ impl Interrupt {
 
     /// As [`catch`](Self::catch), and has a thread do something when the first of the signals has come.
     pub fn catch_then(act: impl FnOnce() + Send + 'static) -> io::Result<Self> {
-        let (mut ours, theirs) = UnixStream::pair()?;
+        let mut signals = Signals::new(SIGNALS)?;
         let asked = Self::catch()?;
-        for signal in SIGNALS {
-            pipe::register(signal, theirs.try_clone()?)?;
-        }
-        // A signal that has come before is in no pipe.
-        if asked.is_set() {
-            (&theirs).write_all(&[0])?;
-        }
         thread::Builder::new().spawn(move || {
-            if ours.read_exact(&mut [0]).is_ok() {
+            if signals.forever().next().is_some() {
                 act();
             }
         })?;

@@ -16,11 +16,8 @@ pub struct Times {
 /// The smallest, the mean and the greatest of some times, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// The smallest.
     pub minimum_us: f64,
-    /// Their sum by their number.
     pub mean_us: f64,
-    /// The greatest.
     pub maximum_us: f64,
 }
 

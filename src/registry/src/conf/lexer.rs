@@ -4,14 +4,7 @@
 
 use std::borrow::Cow;
 
-/// The reason why a line cannot be divided into tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LexFault {
-    /// A quoted token does not end on its line.
-    UnterminatedQuote,
-    /// The token holds a NUL byte, which no C string can carry.
-    NulByte,
-}
+use super::Fault;
 
 /// The tokens of one line, given without its line end.
 ///
@@ -34,7 +27,7 @@ impl<'a> Tokens<'a> {
         Tokens { rest: line.strip_suffix(b"\r").unwrap_or(line) }
     }
 
-    fn quoted(&mut self) -> Result<Cow<'a, [u8]>, LexFault> {
+    fn quoted(&mut self) -> Result<Cow<'a, [u8]>, Fault> {
         let body = &self.rest[1..];
         let mut plain = Vec::new();
         let mut bytes = body.iter().enumerate();
@@ -52,7 +45,7 @@ impl<'a> Tokens<'a> {
                 _ => plain.push(byte),
             }
         }
-        Err(LexFault::UnterminatedQuote)
+        Err(Fault::UnterminatedQuote)
     }
 
     fn bare(&mut self) -> Cow<'a, [u8]> {
@@ -64,7 +57,7 @@ impl<'a> Tokens<'a> {
 }
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = Result<Cow<'a, [u8]>, LexFault>;
+    type Item = Result<Cow<'a, [u8]>, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = self.rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'))?;
@@ -77,7 +70,7 @@ impl<'a> Iterator for Tokens<'a> {
             b'"' => self.quoted(),
             _ => Ok(self.bare()),
         };
-        let token = token.and_then(|token| if token.contains(&0) { Err(LexFault::NulByte) } else { Ok(token) });
+        let token = token.and_then(|token| if token.contains(&0) { Err(Fault::NulByte) } else { Ok(token) });
         if token.is_err() {
             self.rest = &[];
         }

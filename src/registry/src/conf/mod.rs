@@ -14,5 +14,5 @@ mod parse;
 mod tests;
 
 pub use instance::Instance;
-pub use lexer::{LexFault, Tokens};
+pub use lexer::Tokens;
 pub use parse::{BadLine, Fault, LINE_MAX, Line, parse};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ffi::CString;
 use std::fmt;
 
-use super::lexer::{LexFault, Tokens};
+use super::lexer::Tokens;
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 
 /// The most bytes that a line may have.
@@ -17,8 +17,10 @@ pub const LINE_MAX: usize = 64 << 10;
 pub enum Fault {
     /// The line has more than [`LINE_MAX`] bytes. Nothing of it is read.
     LongLine,
-    /// The line cannot be divided into fields.
-    Lex(LexFault),
+    /// A quoted field does not end on its line.
+    UnterminatedQuote,
+    /// A field holds a NUL byte, which no C string can carry.
+    NulByte,
     /// The line, or a comment, begins where this field (2 to 8) should.
     MissingField(u8),
     /// There is a ninth field.
@@ -43,8 +45,8 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Fault::LongLine => "the line is longer than 65536 bytes",
-            Fault::Lex(LexFault::UnterminatedQuote) => "a quoted string does not end on this line",
-            Fault::Lex(LexFault::NulByte) => "a field holds a NUL byte",
+            Fault::UnterminatedQuote => "a quoted string does not end on this line",
+            Fault::NulByte => "a field holds a NUL byte",
             Fault::MissingField(field) => {
                 return write!(f, "field {field} of 8 is missing");
             }
@@ -110,10 +112,10 @@ struct Seen {
     api: Option<Api>,
 }
 
-type Token<'a> = Result<Cow<'a, [u8]>, LexFault>;
+type Token<'a> = Result<Cow<'a, [u8]>, Fault>;
 
 fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<Entry, Fault> {
-    let name = first.map_err(Fault::Lex)?;
+    let name = first?;
     if name.is_empty() {
         return Err(Fault::EmptyName);
     }
@@ -123,10 +125,7 @@ fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<En
     let name = c_string(name)?;
     seen.name = Some(name.clone());
 
-    let mut field = |number| match tokens.next() {
-        Some(token) => token.map_err(Fault::Lex),
-        None => Err(Fault::MissingField(number)),
-    };
+    let mut field = |number| tokens.next().unwrap_or(Err(Fault::MissingField(number)));
     let api = api(&field(2)?).ok_or(Fault::ApiVersion)?;
     seen.api = Some(api);
     let thread_safe = match &*field(3)? {
@@ -148,10 +147,8 @@ fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<En
     let provider_version = provider_version(&field(6)?)?;
     let instance_data = c_string(field(7)?)?;
     let platform_data = c_string(field(8)?)?;
-    match tokens.next() {
-        None => {}
-        Some(Err(fault)) => return Err(Fault::Lex(fault)),
-        Some(Ok(_)) => return Err(Fault::TooManyFields),
+    if let Some(more) = tokens.next() {
+        return Err(more.err().unwrap_or(Fault::TooManyFields));
     }
     Ok(Entry { name, api, thread_safe, default, library, provider_version, instance_data, platform_data })
 }
@@ -189,5 +186,5 @@ fn number(digits: &[u8]) -> Option<u32> {
 }
 
 fn c_string(token: Cow<'_, [u8]>) -> Result<CString, Fault> {
-    CString::new(token.into_owned()).map_err(|_| Fault::Lex(LexFault::NulByte))
+    CString::new(token.into_owned()).map_err(|_| Fault::NulByte)
 }

@@ -1,17 +1,17 @@
 //! Tests of the tokenizer rules and of the fields, and properties over any bytes.
 
-use super::{Fault, LexFault, Line, Tokens, parse};
+use super::{Fault, Line, Tokens, parse};
 use crate::entry::{Api, Entry, Interface, ProviderVersion};
 use proptest::prelude::*;
 use std::ffi::CString;
 
-fn tokens(line: &str) -> Vec<Result<String, LexFault>> {
+fn tokens(line: &str) -> Vec<Result<String, Fault>> {
     Tokens::new(line.as_bytes())
         .map(|token| token.map(|bytes| String::from_utf8(bytes.into_owned()).unwrap()))
         .collect()
 }
 
-fn ok(list: &[&str]) -> Vec<Result<String, LexFault>> {
+fn ok(list: &[&str]) -> Vec<Result<String, Fault>> {
     list.iter().map(|text| Ok((*text).to_owned())).collect()
 }
 
@@ -78,7 +78,7 @@ fn bare_tokens_take_none() {
 
 #[test]
 fn quotes_end_on_their_line() {
-    let fault = || Err(LexFault::UnterminatedQuote);
+    let fault = || Err(Fault::UnterminatedQuote);
     assert_eq!(tokens("a \"b c"), [Ok("a".to_owned()), fault()]);
     assert_eq!(tokens("\"a\\"), [fault()]);
     assert_eq!(tokens("\"a\\\""), [fault()]);
@@ -93,7 +93,7 @@ fn a_carriage_return_ends_the_line_too() {
 
 #[test]
 fn a_nul_byte_is_no_text() {
-    assert_eq!(tokens("a\0b c"), [Err(LexFault::NulByte)]);
+    assert_eq!(tokens("a\0b c"), [Err(Fault::NulByte)]);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn each_field_has_its_fault() {
         (6, ".1.0", Fault::ProviderVersion),
         (6, "ACME.1.x", Fault::ProviderVersion),
         (8, "\"\" extra", Fault::TooManyFields),
-        (8, "\"\" \"open", Fault::Lex(LexFault::UnterminatedQuote)),
+        (8, "\"\" \"open", Fault::UnterminatedQuote),
     ];
     for (field, value, fault) in cases {
         assert_eq!(faults(&with_field(field, value)), [(1, fault)], "{value}");

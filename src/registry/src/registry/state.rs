@@ -1,7 +1,8 @@
 //! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
+use std::iter;
 
 use host::memory::{self, NoMemory, Room};
 use host::thread::Id;
@@ -18,22 +19,19 @@ const DYNAMICS_MAX: usize = 65_536;
 
 /// Everything that the registry knows.
 ///
-/// Entries are found by a hash of their names, so that many of them cost no more than few.
-pub(super) struct State<B: Backend> {
-    pub(super) statics: Vec<Static<B::Library>>,
-    /// The static entries of each name, in order.
-    static_names: HashMap<CString, Vec<usize>>,
+/// Adapters are found by a hash of their names, so that many of them cost no more than few.
+pub(super) struct Entries<B: Backend> {
+    /// The adapters of each name: those of the configuration in order, then the others in the order of their registration.
+    pub(super) adapters: HashMap<CString, Vec<Adapter<B>>>,
+    /// The number of the next adapter.
+    next: u64,
     /// Names of entries of other major versions.
     others: HashSet<CString>,
-    /// Entries of other major versions that are listed, with the number of static entries before each.
+    /// Entries of other major versions that are listed, with the number of adapters before each.
     listed_only: Vec<(usize, Identity)>,
     pub(super) bad: Vec<(Origin, BadLine)>,
-    /// The dynamic entries of each name, in the order of their registration.
-    dynamics: HashMap<CString, Vec<Dynamic<B::Table>>>,
-    /// The number of dynamic entries that each table has.
+    /// The number of adapters that each table serves.
     tables: HashMap<B::Table, usize>,
-    /// The number of the next dynamic entry.
-    next: u64,
     pub(super) instances: Vec<Instance<B::Table>>,
     /// The threads that are inside a provider's open, once for each such call.
     pub(super) opening: Vec<Id>,
@@ -41,17 +39,19 @@ pub(super) struct State<B: Backend> {
     pub(super) lacked_memory: bool,
 }
 
-/// An entry of the configuration, and the state of its library.
-pub(super) struct Static<L> {
-    origin: Origin,
-    pub(super) entry: Entry,
+/// What there is under one identity: entries of the configuration, a provider that registered itself, or both.
+pub(super) struct Adapter<B: Backend> {
+    /// Grows with each adapter.
+    serial: u64,
     pub(super) identity: Identity,
-    /// Entries of the same identity, which take its place in this order if its library cannot be loaded.
-    stand_ins: VecDeque<(Origin, Entry)>,
+    /// The entry in use, and those that take its place in this order if its library cannot be loaded.
+    pub(super) entries: VecDeque<(Origin, Entry)>,
     pub(super) phase: Phase,
     /// Whether the thread that made it busy is inside the dynamic loader.
     pub(super) loading: bool,
-    pub(super) library: Option<L>,
+    pub(super) library: Option<B::Library>,
+    /// The provider's table while it is registered.
+    pub(super) table: Option<B::Table>,
     pub(super) opens: usize,
 }
 
@@ -79,46 +79,43 @@ pub(super) struct Instance<T> {
     pub(super) ticket: Ticket<T>,
 }
 
-/// A provider that registered itself.
-pub(super) struct Dynamic<T> {
-    /// Grows with each entry.
-    serial: u64,
-    pub(super) identity: Identity,
-    pub(super) table: T,
-    pub(super) opens: usize,
-}
-
-impl<B: Backend> State<B> {
+impl<B: Backend> Entries<B> {
     pub(super) fn new(found: Found) -> Self {
-        let mut static_names: HashMap<CString, Vec<usize>> = HashMap::new();
-        for (index, (_, entry)) in found.entries.iter().enumerate() {
-            static_names.entry(entry.name.clone()).or_default().push(index);
-        }
-        let mut statics: Vec<_> = found.entries.into_iter().map(|(origin, entry)| Static::new(origin, entry)).collect();
-        for (index, origin, entry) in found.stand_ins {
-            statics[index].stand_ins.push_back((origin, entry));
-        }
-        State {
-            statics,
-            static_names,
+        let mut entries = Entries {
+            adapters: HashMap::new(),
+            next: 0,
             others: found.other_versions,
             listed_only: found.listed_only,
             bad: found.bad,
-            dynamics: HashMap::new(),
             tables: HashMap::new(),
-            next: 0,
             instances: Vec::new(),
             opening: Vec::new(),
             lacked_memory: false,
+        };
+        let mut stand_ins: HashMap<usize, Vec<_>> = HashMap::new();
+        for (index, origin, entry) in found.stand_ins {
+            stand_ins.entry(index).or_default().push((origin, entry));
         }
+        for (index, (origin, entry)) in found.entries.into_iter().enumerate() {
+            let identity = entry.identity();
+            let more = stand_ins.remove(&index).unwrap_or_default();
+            entries.push(identity, iter::once((origin, entry)).chain(more).collect(), None);
+        }
+        entries
     }
 
-    /// The identities that can be opened: static entries in order, then dynamic ones without a static entry.
+    fn push(&mut self, identity: Identity, entries: VecDeque<(Origin, Entry)>, table: Option<B::Table>) {
+        let (serial, phase) = (self.next, Phase::Idle);
+        self.next += 1;
+        let named = self.adapters.entry(identity.name.clone()).or_default();
+        named.push(Adapter { serial, identity, entries, phase, loading: false, library: None, table, opens: 0 });
+    }
+
+    /// The identities that can be opened: those of the configuration in order, then the others.
     pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
-        let mut explicit: Vec<&Dynamic<B::Table>> = self.dynamics.values().flatten().collect();
-        explicit.retain(|dynamic| self.static_index(&dynamic.identity).is_none());
-        explicit.sort_unstable_by_key(|dynamic| dynamic.serial);
-        self.statics.iter().map(|entry| &entry.identity).chain(explicit.into_iter().map(|dynamic| &dynamic.identity))
+        let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().collect();
+        all.sort_unstable_by_key(|adapter| adapter.serial);
+        all.into_iter().map(|adapter| &adapter.identity)
     }
 
     /// The identities that are listed: those that can be opened, and among them, in the order of the file, entries of
@@ -136,34 +133,9 @@ impl<B: Backend> State<B> {
         listed
     }
 
-    /// The static entries of a name, then the dynamic ones, in order.
-    fn named(&self, name: &CStr) -> impl Iterator<Item = &Identity> {
-        let statics = self.static_names.get(name).into_iter().flatten();
-        let statics = statics.map(|index| &self.statics[*index].identity);
-        statics.chain(self.dynamics.get(name).into_iter().flatten().map(|dynamic| &dynamic.identity))
-    }
-
-    /// Whether an entry of this name can be opened.
-    pub(super) fn has_name(&self, name: &CStr) -> bool {
-        self.named(name).next().is_some()
-    }
-
-    /// Adds one use of the provider of a ticket.
-    pub(super) fn again(&mut self, ticket: Ticket<B::Table>) -> Ticket<B::Table> {
-        if ticket.from_static
-            && let Some(index) = self.static_index(&ticket.identity)
-        {
-            self.statics[index].opens += 1;
-        }
-        if let Some(dynamic) = self.dynamic(&ticket.identity) {
-            dynamic.opens += 1;
-        }
-        ticket
-    }
-
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {
-        // A dynamic entry that has a static one comes up twice; the first of equals is taken.
-        select(request, self.named(request.name)).cloned().map_err(|missing| {
+        let named = self.adapters.get(request.name).into_iter().flatten();
+        select(request, named.map(|adapter| &adapter.identity)).cloned().map_err(|missing| {
             // An entry of another major version serves no request, but it has the name.
             let named = self.others.contains(request.name);
             if named { missing.max(Missing::Major) } else { missing }
@@ -172,51 +144,49 @@ impl<B: Backend> State<B> {
 
     /// Whether a thread is inside the dynamic loader and `me` is not; that thread might be waiting for `me`.
     pub(super) fn others_are_loading(&self, me: Id) -> bool {
-        let loading = |entry: &&Static<B::Library>| entry.loading;
-        let mine = |entry: &Static<B::Library>| entry.phase == Phase::Busy(me);
-        let mut all = self.statics.iter().filter(loading).peekable();
-        all.peek().is_some() && !all.any(mine)
+        let loading = |adapter: &&Adapter<B>| adapter.loading;
+        let mut all = self.adapters.values().flatten().filter(loading).peekable();
+        all.peek().is_some() && !all.any(|adapter| adapter.phase == Phase::Busy(me))
     }
 
-    pub(super) fn static_index(&self, identity: &Identity) -> Option<usize> {
-        let named = self.static_names.get(&identity.name)?;
-        named.iter().copied().find(|index| self.statics[*index].identity == *identity)
+    pub(super) fn find(&mut self, identity: &Identity) -> Option<&mut Adapter<B>> {
+        self.adapters.get_mut(&identity.name)?.iter_mut().find(|adapter| adapter.identity == *identity)
     }
 
-    pub(super) fn dynamic(&mut self, identity: &Identity) -> Option<&mut Dynamic<B::Table>> {
-        self.dynamics.get_mut(&identity.name)?.iter_mut().find(|d| d.identity == *identity)
-    }
-
-    /// Whether there is room for another dynamic entry.
+    /// Whether there is room for another provider.
     pub(super) fn has_room(&self) -> bool {
         self.tables.values().sum::<usize>() < DYNAMICS_MAX
     }
 
-    /// Makes room for another dynamic entry.
+    /// Makes room for another provider.
     ///
     /// # Errors
     /// [`NoMemory`].
-    pub(super) fn reserve_dynamic(&mut self, identity: &Identity) -> Result<(), NoMemory> {
+    pub(super) fn reserve(&mut self, identity: &Identity) -> Result<(), NoMemory> {
         self.tables.room(1)?;
-        self.dynamics.room(1)?;
-        self.dynamics.get_mut(&identity.name).map_or(Ok(()), |named| named.room(1))
+        self.adapters.room(1)?;
+        self.adapters.get_mut(&identity.name).map_or(Ok(()), |named| named.room(1))
     }
 
-    /// Adds a dynamic entry, which does not exist yet.
-    pub(super) fn add_dynamic(&mut self, identity: Identity, table: B::Table) {
-        let dynamic = Dynamic { serial: self.next, identity, table, opens: 0 };
-        self.next += 1;
+    /// Stores the table of an identity that has none.
+    pub(super) fn add(&mut self, identity: Identity, table: B::Table) {
         *self.tables.entry(table).or_default() += 1;
-        self.dynamics.entry(dynamic.identity.name.clone()).or_default().push(dynamic);
+        match self.find(&identity) {
+            Some(adapter) => adapter.table = Some(table),
+            None => self.push(identity, VecDeque::new(), Some(table)),
+        }
     }
 
-    /// Removes a dynamic entry. Returns its table if no other entry has it.
-    pub(super) fn remove_dynamic(&mut self, identity: &Identity) -> Option<B::Table> {
-        let named = self.dynamics.get_mut(&identity.name)?;
-        let at = named.iter().position(|d| d.identity == *identity)?;
-        let table = named.remove(at).table;
+    /// Removes the table of an identity. Returns it if it serves no other one.
+    pub(super) fn remove(&mut self, identity: &Identity) -> Option<B::Table> {
+        let named = self.adapters.get_mut(&identity.name)?;
+        let at = named.iter().position(|adapter| adapter.identity == *identity)?;
+        let table = named[at].table.take()?;
+        if named[at].entries.is_empty() {
+            named.remove(at);
+        }
         if named.is_empty() {
-            self.dynamics.remove(&identity.name);
+            self.adapters.remove(&identity.name);
         }
         let users = self.tables.get_mut(&table)?;
         *users -= 1;
@@ -237,66 +207,52 @@ impl<B: Backend> State<B> {
         library: Result<B::Library, LoadError>,
         told: Result<(), InitError>,
     ) -> Result<Settled<B::Table>, OpenError> {
-        let index = self.static_index(identity);
-        let index = index.ok_or(OpenError::NotFound(Missing::Name))?;
-        let library = match library {
-            Ok(library) => library,
-            Err(LoadError::NoMemory) => {
-                self.statics[index].phase = Phase::Idle;
-                return Err(OpenError::NoMemory);
-            }
+        let lacked_memory = self.lacked_memory;
+        let adapter = self.find(identity).ok_or(OpenError::NotFound(Missing::Name))?;
+        // After an init that registers nothing as well: it may find a device the next time.
+        adapter.phase = Phase::Idle;
+        match library {
+            Ok(library) => adapter.library = Some(library),
+            Err(LoadError::NoMemory) => return Err(OpenError::NoMemory),
             Err(LoadError::Refused(reason)) => {
-                self.statics[index].phase = Phase::Failed;
-                return self.statics[index].give_way(reason);
-            }
-        };
-        self.statics[index].library = Some(library);
-        let ticket = self.dynamic(identity).map(|dynamic| dynamic.ticket(true));
-        let entry = &mut self.statics[index];
-        match ticket {
-            Some(ticket) => {
-                entry.phase = Phase::Ready;
-                entry.opens += 1;
-                Ok(Settled::Ready(ticket))
-            }
-            None => {
-                // The init may find a device the next time.
-                entry.phase = Phase::Idle;
-                // An init returns nothing. If it lacked memory itself, that shows only if memory is still lacking.
-                if std::mem::take(&mut self.lacked_memory) || memory::probe(LARGE).is_err() {
-                    return Err(OpenError::NoMemory);
-                }
-                let silent = "the library did not register this adapter".to_owned();
-                let reason = told.err().map_or(silent, |error| error.to_string());
-                // A provider with an init has decided not to serve; only a library that is no provider gives way.
-                if told == Err(InitError::Absent) { entry.give_way(reason) } else { Err(entry.unusable(Some(reason))) }
+                adapter.phase = Phase::Failed;
+                return adapter.give_way(reason);
             }
         }
+        if let Some(ticket) = adapter.ticket() {
+            return Ok(Settled::Ready(ticket));
+        }
+        // An init returns nothing. If it lacked memory itself, that shows only if memory is still lacking.
+        if lacked_memory || memory::probe(LARGE).is_err() {
+            self.lacked_memory = false;
+            return Err(OpenError::NoMemory);
+        }
+        let silent = "the library did not register this adapter".to_owned();
+        let reason = told.err().map_or(silent, |error| error.to_string());
+        // A provider with an init has decided not to serve; only a library that is no provider gives way.
+        if told == Err(InitError::Absent) { adapter.give_way(reason) } else { Err(adapter.unusable(Some(reason))) }
     }
 }
 
-impl<L> Static<L> {
-    fn new(origin: Origin, entry: Entry) -> Self {
-        Static {
-            origin,
-            identity: entry.identity(),
-            entry,
-            stand_ins: VecDeque::new(),
-            phase: Phase::Idle,
-            loading: false,
-            library: None,
-            opens: 0,
-        }
+impl<B: Backend> Adapter<B> {
+    /// One more use of its provider, if that has registered.
+    pub(super) fn ticket(&mut self) -> Option<Ticket<B::Table>> {
+        let table = self.table?;
+        self.phase = Phase::Ready;
+        self.opens += 1;
+        Some(Ticket { table, identity: self.identity.clone() })
     }
 
     /// Puts the next entry of the identity in the place of this one, whose library cannot be used.
     ///
     /// # Errors
     /// [`OpenError::Unusable`], if there is none.
-    fn give_way<T>(&mut self, reason: String) -> Result<Settled<T>, OpenError> {
+    fn give_way(&mut self, reason: String) -> Result<Settled<B::Table>, OpenError> {
         let failure = self.failure(Some(reason));
-        let Some((origin, entry)) = self.stand_ins.pop_front() else { return Err(OpenError::Unusable(failure)) };
-        (self.origin, self.entry) = (origin, entry);
+        if self.entries.len() < 2 {
+            return Err(OpenError::Unusable(failure));
+        }
+        self.entries.pop_front();
         (self.library, self.phase) = (None, Phase::Idle);
         Ok(Settled::Replaced(failure))
     }
@@ -306,18 +262,12 @@ impl<L> Static<L> {
     }
 
     fn failure(&self, reason: Option<String>) -> LoadFailure {
+        let (origin, entry) = self.entries.front().expect("an adapter without an entry is never loaded");
         LoadFailure {
-            origin: self.origin.clone(),
-            name: text(&self.entry.name).into_owned(),
-            library: text(&self.entry.library).into_owned(),
+            origin: origin.clone(),
+            name: text(&entry.name).into_owned(),
+            library: text(&entry.library).into_owned(),
             reason,
         }
-    }
-}
-
-impl<T: Copy> Dynamic<T> {
-    pub(super) fn ticket(&mut self, from_static: bool) -> Ticket<T> {
-        self.opens += 1;
-        Ticket { table: self.table, identity: self.identity.clone(), from_static }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::*;
-use crate::entry::{Api, Entry, Interface, ProviderVersion, Source};
+use crate::entry::{Api, Entry, Interface, ProviderVersion};
 use crate::search::Found;
 
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
@@ -29,7 +29,6 @@ struct Fake {
 }
 
 fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, Entry) {
-    let origin = Origin { source: Source::BuiltIn, line: 0 };
     let entry = Entry {
         name: CString::new(name).unwrap(),
         api: Api { interface: Interface::User, major, minor: 2 },
@@ -40,7 +39,7 @@ fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, En
         instance_data: c"data".to_owned(),
         platform_data: CString::default(),
     };
-    (origin, entry)
+    (Origin::BuiltIn, entry)
 }
 
 /// The identities that can be opened.
@@ -397,7 +396,7 @@ fn a_child_does_not_wait_for_a_thread_it_does_not_have() {
         let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
         in_init.recv_timeout(Duration::from_secs(20)).unwrap();
         registry.hold_for_fork(Duration::ZERO).abandon_other_threads();
-        assert!(registry.lock().get().statics[0].phase == Phase::Idle);
+        assert!(registry.lock().get().adapters[c"a"][0].phase == Phase::Idle);
         go.send(()).unwrap();
         registry.release(opener.join().unwrap());
     });
@@ -420,11 +419,11 @@ fn a_fork_waits_for_a_thread_that_loads() {
         let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
         in_load.recv_timeout(Duration::from_secs(20)).unwrap();
         let mut held = registry.hold_for_fork(Duration::from_millis(5));
-        assert!(held.0.as_mut().unwrap().statics[0].loading, "the limit passed");
+        assert!(held.0.as_mut().unwrap().adapters[c"a"][0].loading, "the limit passed");
         drop(held);
         let forker = scope.spawn(|| {
             let mut held = registry.hold_for_fork(Duration::from_secs(20));
-            assert!(!held.0.as_mut().unwrap().statics[0].loading);
+            assert!(!held.0.as_mut().unwrap().adapters[c"a"][0].loading);
         });
         go.send(()).unwrap();
         forker.join().unwrap();
@@ -497,7 +496,7 @@ fn entries_of_others_are_listed_where_they_stand() {
         listed_only: vec![(0, other("v")), (1, other("w")), (1, other("x")), (2, other("y"))],
         ..Found::default()
     };
-    let state = State::<Fake>::new(found);
-    let names: Vec<_> = state.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
+    let entries = Entries::<Fake>::new(found);
+    let names: Vec<_> = entries.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
     assert_eq!(names, ["v", "a", "w", "x", "b", "y"]);
 }

@@ -4,18 +4,8 @@ use std::io;
 use std::mem::size_of;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-use dat_udat12::{DAT_IA_ADDRESS_PTR, DAT_SOCK_ADDR};
+use dat_udat12::DAT_SOCK_ADDR;
 use socket2::{SockAddr, SockAddrStorage};
-
-/// The address of a host for a call. Its port means nothing to the calls, which take a qualifier beside it.
-pub fn native(ip: IpAddr) -> SockAddr {
-    SocketAddr::new(ip, 0).into()
-}
-
-/// The pointer that a call takes; calls do not write there.
-pub fn pointer(address: &SockAddr) -> DAT_IA_ADDRESS_PTR {
-    address.as_ptr().cast::<DAT_SOCK_ADDR>().cast_mut()
-}
 
 /// The address that a call gave; none if it is of a family other than those of IP.
 ///

@@ -1,17 +1,18 @@
 //! Endpoints and shared receive queues.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use anyhow::Result;
 use dat_udat12::*;
+use socket2::SockAddr;
 
-use super::error::Result;
 use super::evd::timeout;
 use super::object::{Object, object};
-use super::{Attributes, Cno, Evd, Ia, Pz, Remote, Segment, address};
+use super::{Attributes, Cno, Evd, Ia, Pz, Remote, Segment};
 
 /// The dispatchers of an endpoint.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Evds {
     /// For the messages that it receives.
     pub recv: Evd,
@@ -125,12 +126,13 @@ impl Ep {
     /// * `longest` - how long the attempt may take.
     /// * `private_data` - bytes for the peer.
     pub fn connect(&self, host: IpAddr, qualifier: u64, longest: Duration, private_data: &[u8]) -> Result<()> {
-        let host = address::native(host);
+        // The calls take a qualifier, and no port.
+        let host = SockAddr::from(SocketAddr::new(host, 0));
         // SAFETY: the address and the private data are read by the call alone, before it returns.
         let code = unsafe {
             (self.library().calls().dat_ep_connect)(
                 self.raw(),
-                address::pointer(&host),
+                host.as_ptr().cast::<DAT_SOCK_ADDR>().cast_mut(),
                 qualifier,
                 timeout(longest),
                 private_data.len() as DAT_COUNT,
@@ -149,13 +151,11 @@ impl Ep {
         self.library().check("dat_ep_disconnect", code)
     }
 
-    /// Posts a receive.
     #[inline]
     pub fn post_recv(&self, segment: Segment, cookie: u64) -> Result<()> {
         post!(self, dat_ep_post_recv, segment, cookie)
     }
 
-    /// Posts a send.
     #[inline]
     pub fn post_send(&self, segment: Segment, cookie: u64) -> Result<()> {
         post!(self, dat_ep_post_send, segment, cookie)
@@ -203,7 +203,6 @@ impl Srq {
         Object::new(ia, "dat_srq_create", calls.dat_srq_free, vec![pz.0.clone()], make).map(Self)
     }
 
-    /// Posts a buffer.
     #[inline]
     pub fn post_recv(&self, segment: Segment, cookie: u64) -> Result<()> {
         let (mut iov, cookie) = (segment.0, DAT_DTO_COOKIE { as_64: cookie });

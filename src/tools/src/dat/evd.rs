@@ -3,9 +3,9 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
+use anyhow::Result;
 use dat_udat12::*;
 
-use super::error::{Error, Result};
 use super::object::{Object, object};
 use super::{Event, Ia};
 
@@ -14,8 +14,8 @@ object! {
     Evd
 }
 
-/// A place for an event.
-pub type Place = MaybeUninit<DAT_EVENT>;
+/// Room for an event.
+pub type RawEvent = MaybeUninit<DAT_EVENT>;
 
 impl Evd {
     /// Makes a dispatcher.
@@ -37,14 +37,14 @@ impl Evd {
 
     /// As dat_evd_dequeue; the event is written on `DAT_SUCCESS`.
     #[inline(always)]
-    pub fn dequeue_into(&self, place: &mut Place) -> DAT_RETURN {
+    pub fn dequeue_into(&self, place: &mut RawEvent) -> DAT_RETURN {
         // SAFETY: the place is the caller's, and the handle that of a dispatcher.
         unsafe { (self.library().calls().dat_evd_dequeue)(self.raw(), place.as_mut_ptr()) }
     }
 
     /// As dat_evd_wait for one event, which is written on `DAT_SUCCESS`.
     #[inline(always)]
-    pub fn wait_into(&self, longest: DAT_TIMEOUT, place: &mut Place) -> DAT_RETURN {
+    pub fn wait_into(&self, longest: DAT_TIMEOUT, place: &mut RawEvent) -> DAT_RETURN {
         let mut more = 0;
         // SAFETY: both places are the caller's and this function's own, and the handle is that of a dispatcher.
         unsafe { (self.library().calls().dat_evd_wait)(self.raw(), longest, 1, place.as_mut_ptr(), &mut more) }
@@ -52,31 +52,25 @@ impl Evd {
 
     /// Takes the oldest event, if there is one.
     pub fn dequeue(&self) -> Result<Option<Event>> {
-        let mut place = Place::zeroed();
+        let mut place = RawEvent::zeroed();
         let code = self.dequeue_into(&mut place);
         self.event("dat_evd_dequeue", code, &place)
     }
 
     /// Waits for an event and takes it; there is none if the time is up, or a signal was handled.
     pub fn wait(&self, longest: Duration) -> Result<Option<Event>> {
-        let mut place = Place::zeroed();
+        let mut place = RawEvent::zeroed();
         let code = self.wait_into(timeout(longest), &mut place);
         self.event("dat_evd_wait", code, &place)
     }
 
-    fn event(&self, call: &'static str, code: DAT_RETURN, place: &Place) -> Result<Option<Event>> {
+    fn event(&self, call: &'static str, code: DAT_RETURN, place: &RawEvent) -> Result<Option<Event>> {
         match code {
             // SAFETY: the call wrote the event.
             DAT_SUCCESS => Ok(Some(unsafe { Event::of(self.library(), place.assume_init_ref()) })),
             code if is_nothing(code) => Ok(None),
-            code => Err(self.failed(call, code)),
+            code => Err(self.library().error(call, code)),
         }
-    }
-
-    /// What a call on it returned, as an error.
-    #[cold]
-    pub fn failed(&self, call: &'static str, code: DAT_RETURN) -> Error {
-        Error::new(self.library(), call, code)
     }
 
     /// Wakes the threads that wait with an error; no thread can wait after that.

@@ -7,7 +7,6 @@ use super::{Cr, Library};
 /// The end of a data transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The endpoint.
     pub ep: DAT_EP_HANDLE,
     /// The cookie of the post.
     pub cookie: u64,
@@ -36,14 +35,11 @@ impl Completion {
 pub struct Connection {
     /// What: one of `DAT_CONNECTION_EVENT_...`.
     pub number: DAT_EVENT_NUMBER,
-    /// The endpoint.
     pub ep: DAT_EP_HANDLE,
     /// Private data of the peer.
     pub private_data: Vec<u8>,
 }
 
-/// An event.
-#[derive(Debug)]
 pub enum Event {
     /// A data transfer has ended.
     Completion(Completion),
@@ -51,7 +47,6 @@ pub enum Event {
     Request(Cr),
     /// Something happened to a connection.
     Connection(Connection),
-    /// Something else.
     Other,
 }
 

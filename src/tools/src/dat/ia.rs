@@ -6,12 +6,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
-use super::error::Result;
-use super::library::{file_of, text, text_at};
+use super::library::{file_of, text_at};
 use super::object::Handle;
 use super::{Library, address};
 use crate::shell::operand;
@@ -20,10 +19,9 @@ use crate::shell::operand;
 const ASYNC_EVENTS: DAT_COUNT = 64;
 
 /// An open instance of an interface adapter. It is closed when it and all that was made from it are dropped.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Ia(pub(super) Arc<Instance>);
 
-#[derive(Debug)]
 pub(super) struct Instance {
     pub library: Library,
     pub handle: Handle,
@@ -58,7 +56,7 @@ impl Ia {
     ///
     /// # Errors
     /// The adapter does not open; the error names it, and the command that explains why.
-    pub fn open(library: Library, name: &str) -> anyhow::Result<Self> {
+    pub fn open(library: Library, name: &str) -> Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
         Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default()).with_context(|| {
             format!("the adapter \"{name}\" does not open; `dat-info --explain {}` tells why", operand(name))
@@ -89,7 +87,6 @@ impl Ia {
         self.0.library
     }
 
-    /// Its handle.
     pub fn raw(&self) -> DAT_IA_HANDLE {
         self.0.handle.0
     }
@@ -115,9 +112,6 @@ impl Ia {
         // SAFETY: what the call returns points to memory that lives as long as the instance is open.
         unsafe {
             Ok(Attributes {
-                adapter_name: text(&ia.adapter_name),
-                vendor_name: text(&ia.vendor_name),
-                provider_name: text(&provider.provider_name),
                 address: address::read(ia.ia_address_ptr),
                 transport: named(ia.num_transport_attr, ia.transport_attr),
                 vendor: named(ia.num_vendor_attr, ia.vendor_attr),
@@ -145,21 +139,13 @@ impl Drop for Instance {
 
 /// What an adapter and its provider can do. Pointers in `ia` and `provider` hold while the adapter is open; what they lead
 /// to is copied into the other fields.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Attributes {
-    /// Name of the adapter.
-    pub adapter_name: String,
-    /// Name of its maker.
-    pub vendor_name: String,
-    /// Name of the provider.
-    pub provider_name: String,
     /// Its address, if that is one of IP.
     pub address: Option<SocketAddr>,
     /// Attributes of the transport: name and value.
     pub transport: Vec<(String, String)>,
-    /// Attributes of the vendor.
     pub vendor: Vec<(String, String)>,
-    /// Attributes of the provider.
     pub provider_specific: Vec<(String, String)>,
     /// All attributes of the adapter.
     pub ia: Box<DAT_IA_ATTR>,

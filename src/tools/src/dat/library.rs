@@ -1,27 +1,25 @@
 //! libdat.so.1: where it is, its functions, and the adapters that it lists.
 
 use std::ffi::{CStr, CString, OsStr, c_char};
-use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow};
 use dat_udat12::*;
 use libloading::os::unix;
 
-use super::error::{Error, Result};
 use super::ia::Demand;
 use crate::child::own_file;
 
 /// The name by which programs know the library.
 pub const NAME: &str = "libdat.so.1";
 
-/// The type of the function behind a slot type, which is an `Option` of it.
-pub trait Slot {
-    /// The function.
+/// The type of the function behind the type of a slot, which is an `Option` of it.
+pub trait SlotType {
     type Function: Copy;
 }
 
-impl<F: Copy> Slot for Option<F> {
+impl<F: Copy> SlotType for Option<F> {
     type Function = F;
 }
 
@@ -31,8 +29,8 @@ macro_rules! calls {
         /// The functions of libdat.so.1, under their names.
         #[allow(dead_code, reason = "the list is that of the interface")]
         pub struct Calls {
-            pub dat_ia_openv: <DAT_IA_OPENV_FUNC as Slot>::Function,
-            $(pub $name: <$type as Slot>::Function,)*
+            pub dat_ia_openv: <DAT_IA_OPENV_FUNC as SlotType>::Function,
+            $(pub $name: <$type as SlotType>::Function,)*
             pub dat_registry_list_providers:
                 unsafe extern "C" fn(DAT_COUNT, *mut DAT_COUNT, *mut *mut DAT_PROVIDER_INFO) -> DAT_RETURN,
             pub dat_strerror: unsafe extern "C" fn(DAT_RETURN, *mut *const c_char, *mut *const c_char) -> DAT_RETURN,
@@ -71,13 +69,7 @@ pub struct Adapter {
 pub struct Library {
     calls: &'static Calls,
     /// Why the loader found none, if this is the one beside the tool.
-    missed: Option<&'static LoadError>,
-}
-
-impl fmt::Debug for Library {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Library").field(&self.path()).finish()
-    }
+    missed: Option<&'static str>,
 }
 
 impl Library {
@@ -89,26 +81,31 @@ impl Library {
     ///
     /// # Errors
     /// There is no such library, it cannot be loaded, or it lacks functions of uDAPL 1.2.
-    pub fn load(path: Option<&Path>) -> std::result::Result<Self, LoadError> {
+    pub fn load(path: Option<&Path>) -> Result<Self> {
         let named = path.unwrap_or(Path::new(NAME));
-        let failed = |error| LoadError::new(named, path.is_some(), error);
-        let (library, missed) = match open(named).map_err(failed) {
-            Ok(library) => (library, None),
-            Err(missed) if path.is_none() && missed.is_absence() => match beside_this_tool().map(|file| open(&file)) {
-                Some(Ok(library)) => (library, Some(missed)),
-                _ => return Err(missed),
-            },
-            Err(error) => return Err(error),
+        let failed = |reason: &str| {
+            let hint = "\nIt is looked for in LD_LIBRARY_PATH, in the directories of the system, and in ../lib beside this \
+                        tool. Name the file with --library PATH, or its directory in LD_LIBRARY_PATH.";
+            let hint = if path.is_none() { hint } else { "" };
+            anyhow!("{} cannot be used: {reason}{hint}", named.display())
         };
-        let calls = Calls::of(&library).map_err(failed)?;
+        let (library, missed) = match open(named) {
+            Ok(library) => (library, None),
+            Err(reason) => {
+                let absent = path.is_none() && is_absence(named, &reason);
+                let beside = absent.then(beside_this_tool).flatten().and_then(|file| open(&file).ok());
+                (beside.ok_or_else(|| failed(&reason))?, Some(&*reason.leak()))
+            }
+        };
+        let calls = Calls::of(&library).map_err(|error| failed(&reason(&error)))?;
         std::mem::forget(library);
-        Ok(Self { calls: Box::leak(Box::new(calls)), missed: missed.map(|missed| &*Box::leak(Box::new(missed))) })
+        Ok(Self { calls: Box::leak(Box::new(calls)), missed })
     }
 
     /// Why the loader found no library, if this one was used because it is installed together with this tool: programs
     /// without a search path do not start.
     pub fn missed(self) -> Option<&'static str> {
-        self.missed.map(|missed| missed.reason.as_str())
+        self.missed
     }
 
     /// The functions themselves.
@@ -166,7 +163,21 @@ impl Library {
     #[cold]
     fn failed(self, call: &'static str, code: DAT_RETURN) -> Result<()> {
         let class = code & (DAT_CLASS_ERROR | DAT_CLASS_WARNING);
-        if class == DAT_CLASS_WARNING { Ok(()) } else { Err(Error::new(self, call, code)) }
+        if class == DAT_CLASS_WARNING { Ok(()) } else { Err(self.error(call, code)) }
+    }
+
+    /// The error of a call, with the names that the library has for its return code, or its number.
+    #[cold]
+    pub fn error(self, call: &'static str, code: DAT_RETURN) -> anyhow::Error {
+        let (mut major, mut minor) = (std::ptr::null::<c_char>(), std::ptr::null::<c_char>());
+        // SAFETY: both places are this function's own.
+        let known = unsafe { (self.calls.dat_strerror)(code, &mut major, &mut minor) } == DAT_SUCCESS;
+        if !known || major.is_null() {
+            return anyhow!("{call}: 0x{code:08x}");
+        }
+        // SAFETY: what the call writes on success are strings that live as long as the library.
+        let [major, minor] = [major, minor].map(|name| unsafe { text_at(name) });
+        if minor.is_empty() { anyhow!("{call}: {major}") } else { anyhow!("{call}: {major}, {minor}") }
     }
 }
 
@@ -209,9 +220,17 @@ pub fn file_of(address: usize) -> Option<PathBuf> {
 }
 
 /// Loads a library as the loader does it for a program that is linked with it: its symbols are there for providers.
-fn open(file: &Path) -> std::result::Result<unix::Library, libloading::Error> {
+///
+/// # Errors
+/// The loader's own text.
+fn open(file: &Path) -> std::result::Result<unix::Library, String> {
     // SAFETY: what runs when libdat.so.1 is loaded is for any program to be run.
-    unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | unix::RTLD_GLOBAL) }
+    unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | unix::RTLD_GLOBAL) }.map_err(|error| reason(&error))
+}
+
+/// The loader's own text, which is in the source of the error.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).unwrap_or(error).to_string()
 }
 
 /// The library in the tree in which this tool is installed: its bin/ and lib/ are in one directory, and below lib/ there may be
@@ -223,42 +242,11 @@ fn beside_this_tool() -> Option<PathBuf> {
     [lib, machine].into_iter().map(|folder| folder.join(NAME)).find(|file| file.exists())
 }
 
-/// The library cannot be used.
-#[derive(Debug)]
-pub struct LoadError {
-    file: PathBuf,
-    chosen: bool,
-    reason: String,
+/// Whether the loader's reason is that there is no file of this name. A file that cannot be used, or lacks a library of its
+/// own, is another one.
+fn is_absence(file: &Path, reason: &str) -> bool {
+    reason.ends_with("No such file or directory") && reason.contains(&format!("{}: ", file.display()))
 }
-
-impl LoadError {
-    fn new(file: &Path, chosen: bool, error: libloading::Error) -> Self {
-        // The loader's own text is in the source of the error.
-        let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-        Self { file: file.to_owned(), chosen, reason }
-    }
-
-    /// Whether there is no file of this name. A file that cannot be used, or lacks a library of its own, is another error.
-    pub fn is_absence(&self) -> bool {
-        self.reason.ends_with("No such file or directory")
-            && self.reason.contains(&format!("{}: ", self.file.display()))
-    }
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cannot be used: {}", self.file.display(), self.reason)?;
-        if !self.chosen {
-            f.write_str(
-                "\nIt is looked for in LD_LIBRARY_PATH, in the directories of the system, and in ../lib beside this tool. \
-                 Name the file with --library PATH, or its directory in LD_LIBRARY_PATH.",
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for LoadError {}
 
 #[cfg(test)]
 mod tests;

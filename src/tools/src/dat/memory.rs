@@ -3,12 +3,11 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use anyhow::Context;
+use anyhow::{Context, Result};
 use dat_udat12::*;
 
-use super::Ia;
-use super::error::Result;
 use super::object::{Handle, Object, object};
+use super::{Ia, Pattern};
 
 /// Alignment of registered memory: whole pages.
 const PAGE: usize = 4096;
@@ -26,7 +25,6 @@ object! {
 }
 
 impl Pz {
-    /// Makes a zone.
     pub fn new(ia: &Ia) -> Result<Self> {
         let calls = ia.library().calls();
         // SAFETY: the adapter is open, and the place is the object's own.
@@ -48,7 +46,6 @@ macro_rules! sync {
 ///
 /// The adapter, and with remote privileges the peer, may write it at any time, so there are no references into it: it is read
 /// and written by copies, and looked at with [`load`](Self::load).
-#[derive(Debug)]
 pub struct Region {
     base: NonNull<u8>,
     layout: Layout,
@@ -75,7 +72,6 @@ pub struct Remote {
     pub context: DAT_RMR_CONTEXT,
     /// The address of its first byte there.
     pub address: u64,
-    /// Bytes.
     pub length: u64,
 }
 
@@ -88,7 +84,7 @@ impl Region {
     ///
     /// # Errors
     /// There is not so much memory, or as dat_lmr_create.
-    pub fn new(pz: &Pz, length: usize, privileges: DAT_MEM_PRIV_FLAGS) -> anyhow::Result<Self> {
+    pub fn new(pz: &Pz, length: usize, privileges: DAT_MEM_PRIV_FLAGS) -> Result<Self> {
         let none = || format!("there is no memory for {length} bytes");
         let layout = Layout::from_size_align(length.max(1), PAGE).with_context(none)?;
         // SAFETY: the length is not 0.
@@ -162,27 +158,31 @@ impl Region {
         unsafe { std::ptr::copy_nonoverlapping(self.place(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len()) };
     }
 
-    /// The first byte that is not as in `wanted`, counted from `offset`.
+    /// Writes the bytes of a transfer into a part.
     ///
     /// # Panics
-    /// If there are not as many behind `offset`.
-    pub fn first_difference(&self, offset: usize, wanted: &[u8]) -> Option<usize> {
-        let mut copy = [0; PAGE];
-        for (number, wanted) in wanted.chunks(PAGE).enumerate() {
-            let copy = &mut copy[..wanted.len()];
-            self.read(offset + number * PAGE, copy);
-            if copy != wanted {
-                let place = copy.iter().zip(wanted).position(|(is, wanted)| is != wanted)?;
-                return Some(number * PAGE + place);
-            }
+    /// As all that follow: if the part is not within the region.
+    pub fn stamp(&self, offset: usize, length: usize, pattern: Pattern) {
+        let mut bytes = [0; PAGE];
+        for from in (0..length).step_by(PAGE) {
+            let bytes = &mut bytes[..PAGE.min(length - from)];
+            bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = pattern.at(from + at));
+            self.write(offset + from, bytes);
         }
-        None
+    }
+
+    /// The place of the first byte of a part that is not that of the transfer.
+    pub fn first_difference(&self, offset: usize, length: usize, pattern: Pattern) -> Option<usize> {
+        let mut bytes = [0; PAGE];
+        (0..length).step_by(PAGE).find_map(|from| {
+            let bytes = &mut bytes[..PAGE.min(length - from)];
+            self.read(offset + from, bytes);
+            let wrong = bytes.iter().enumerate().position(|(at, &byte)| byte != pattern.at(from + at));
+            wrong.map(|at| from + at)
+        })
     }
 
     /// Looks at one byte, which a peer may be about to write.
-    ///
-    /// # Panics
-    /// If it is not within the region.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
         // SAFETY: the byte is within the region; the processor reads it in one piece.

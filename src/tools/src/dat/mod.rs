@@ -3,35 +3,35 @@
 //!
 //! An object keeps what it refers to, and is freed with its last clone: endpoints before dispatchers, all before the adapter.
 //! Objects may go to other threads, and be used by several; see [`Ia::open`]. A function fails as the call that it makes; the
-//! [`error::Error`] names it and the return code.
+//! error names it and the return code, such as `dat_ep_connect: DAT_INVALID_PARAMETER, DAT_INVALID_ARG2`.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`library`] | finding libdat.so.1, its functions, the adapters that it lists |
-//! | [`error`], [`object`] | return codes as errors; what all objects have in common |
+//! | [`object`] | what all objects have in common |
 //! | [`ia`] | interface adapters and their attributes |
-//! | [`memory`] | protection zones, and memory that is registered |
+//! | [`memory`], [`pattern`] | protection zones, and memory that is registered; bytes that both sides know |
 //! | [`evd`], [`event`] | event dispatchers, waiting for several, what comes from them |
-//! | [`ep`], [`srq`] | endpoints and shared receive queues |
+//! | [`ep`] | endpoints and shared receive queues |
 //! | [`sp`] | service points and connection requests |
 //! | [`address`] | addresses in the form that calls take and give |
 
 pub mod address;
 pub mod ep;
-pub mod error;
 pub mod evd;
 pub mod event;
 pub mod ia;
 pub mod library;
 pub mod memory;
 mod object;
+pub mod pattern;
 pub mod sp;
 
 pub use ep::{Ep, Evds, Srq};
-pub use error::Result;
-pub use evd::{Cno, Evd, Place};
+pub use evd::{Cno, Evd, RawEvent};
 pub use event::{Completion, Connection, Event};
 pub use ia::{Attributes, Demand, Ia};
 pub use library::{Adapter, Library};
 pub use memory::{Pz, Region, Remote, Segment};
+pub use pattern::Pattern;
 pub use sp::{Cr, Psp};

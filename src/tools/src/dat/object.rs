@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use anyhow::Result;
 use dat_udat12::*;
 
-use super::error::Result;
 use super::{Ia, Library};
 
 /// A handle of the interface, which any thread may pass to a call.
@@ -28,14 +28,13 @@ type Free = unsafe extern "C" fn(DAT_HANDLE) -> DAT_RETURN;
 
 /// An object of an adapter. Clones are of the same object, which is freed with the last of them. The handle and the functions
 /// are in each clone: loops whose time is measured follow no pointer for them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Object {
     handle: Handle,
     library: Library,
     owned: Arc<Owned>,
 }
 
-#[derive(Debug)]
 struct Owned {
     handle: Handle,
     free: Free,
@@ -65,15 +64,13 @@ impl Object {
         Ok(Self { handle, library, owned: Arc::new(Owned { handle, free, _uses: uses, ia: ia.clone() }) })
     }
 
-    /// Its handle.
     #[inline(always)]
     pub fn raw(&self) -> DAT_HANDLE {
         self.handle.0
     }
 
-    /// The library.
     #[inline(always)]
-    pub(super) fn library(&self) -> Library {
+    pub fn library(&self) -> Library {
         self.library
     }
 
@@ -94,7 +91,7 @@ impl Drop for Owned {
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug)]
+        #[derive(Clone)]
         pub struct $name(pub(super) $crate::dat::object::Object);
 
         impl std::ops::Deref for $name {

@@ -3,15 +3,14 @@
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 
+use anyhow::Result;
 use dat_udat12::*;
 
-use super::error::Result;
 use super::event::bytes;
 use super::object::{Handle, Object};
 use super::{Ep, Evd, Ia, Library, address};
 
 /// A public service point: where a server listens.
-#[derive(Debug)]
 pub struct Psp {
     _object: Object,
     qualifier: u64,
@@ -45,7 +44,6 @@ impl Psp {
 }
 
 /// A connection request, to be accepted; one that is dropped is rejected.
-#[derive(Debug)]
 pub struct Cr {
     library: Library,
     handle: Handle,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::dat::Attributes;
+use crate::dat::library::text as string;
 
 /// One attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,8 +71,8 @@ macro_rules! table {
 fn of_adapter(all: &Attributes) -> Vec<Attribute> {
     let ia = &*all.ia;
     table! { ia;
-        adapter_name "Name" text = &all.adapter_name;
-        vendor_name "Vendor" text = &all.vendor_name;
+        adapter_name "Name" text = &string(&ia.adapter_name);
+        vendor_name "Vendor" text = &string(&ia.vendor_name);
         hardware_version "Hardware version" version = (ia.hardware_version_major, ia.hardware_version_minor);
         firmware_version "Firmware version" version = (ia.firmware_version_major, ia.firmware_version_minor);
         ia_address "Address" address = all.address.map(|address| address.ip());
@@ -105,7 +106,7 @@ fn of_adapter(all: &Attributes) -> Vec<Attribute> {
 fn of_provider(all: &Attributes) -> Vec<Attribute> {
     let provider = &*all.provider;
     table! { provider;
-        provider_name "Name" text = &all.provider_name;
+        provider_name "Name" text = &string(&provider.provider_name);
         provider_version "Version" version = (provider.provider_version_major, provider.provider_version_minor);
         dapl_version "Version of the interface" version = (provider.dapl_version_major, provider.dapl_version_minor);
         is_thread_safe "Threads may call it at the same time" yes;

@@ -9,7 +9,6 @@ use host::sysfs;
 /// A port of an RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
-    /// Name of the device.
     pub device: String,
     /// Its number, counted from 1.
     pub number: u8,
@@ -17,7 +16,6 @@ pub struct Port {
     pub state: String,
     /// `Ethernet` or `InfiniBand`.
     pub link: String,
-    /// Its network interfaces.
     pub interfaces: Vec<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::tool::Outcome;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-struct Row {
+struct Listed {
     name: String,
     version: String,
     thread_safe: bool,
@@ -40,7 +40,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Listing {
     library: Option<PathBuf>,
-    adapters: Vec<Row>,
+    adapters: Vec<Listed>,
 }
 
 /// Shows the table.
@@ -98,14 +98,14 @@ fn row(
     entry: Option<&(Origin, Entry)>,
     ports: &[Port],
     interfaces: &[(String, IpAddr)],
-) -> Row {
+) -> Listed {
     let named = entry.map_or_else(PathBuf::new, |(_, entry)| words(&entry.library).into());
-    let from = entry.map_or("not from dat.conf".to_owned(), |(origin, _)| match origin.line {
-        0 => "built in".to_owned(),
-        _ => origin.to_string(),
+    let from = entry.map_or("not from dat.conf".to_owned(), |(origin, _)| match origin {
+        Origin::BuiltIn => "built in".to_owned(),
+        Origin::Line(..) => origin.to_string(),
     });
     let Demand { version: (major, minor), thread_safe } = adapter.demand;
-    let mut row = Row {
+    let mut row = Listed {
         name: words(&adapter.name),
         version: format!("{major}.{minor}"),
         thread_safe,
@@ -132,7 +132,7 @@ fn row(
     row
 }
 
-fn show(rows: &[Row]) -> anyhow::Result<()> {
+fn show(rows: &[Listed]) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let lines = rows.iter().map(|row| {
         vec![

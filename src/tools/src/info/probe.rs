@@ -2,16 +2,12 @@
 //! provider that crashes or hangs ends nothing else.
 
 use std::ffi::{CStr, OsStr};
-use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use host::poll;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -21,11 +17,10 @@ use crate::dat::{Demand, Ia, Library};
 use crate::print;
 use crate::tool::Outcome;
 
-/// The time in which an adapter opens, or is taken to hang.
-const LIMIT: Duration = Duration::from_secs(20);
+/// The seconds in which an adapter opens, or is taken to hang.
+const LIMIT: u32 = 20;
 
 /// What came of opening an adapter.
-#[derive(Debug)]
 pub struct Probe {
     /// What opening it showed, or why it does not open.
     pub answer: Result<Opened, String>,
@@ -40,7 +35,6 @@ pub struct Opened {
     pub address: Option<std::net::IpAddr>,
     /// The file of its provider's library.
     pub library: Option<PathBuf>,
-    /// Its attributes.
     pub groups: Vec<Group>,
 }
 
@@ -55,54 +49,16 @@ pub fn probe(name: &CStr, demand: Demand, library: Option<&Path>) -> Probe {
 
 fn in_process(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Probe> {
     let tool = own_file().context("the file of this program is unknown")?;
-    let mut child = command(&tool, name, demand, library).spawn().context("no process to open the adapter in")?;
-    let pipes = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
-    let ([output, errors], hangs) = read_all(pipes.map(|pipe| pipe.map(File::from)), LIMIT);
-    if hangs {
-        child.kill().context("the process that opens the adapter cannot be ended")?;
-    }
-    let status = child.wait().context("the process that opens the adapter is lost")?;
-    let (answer, printed) = read(&output);
+    let output = command(&tool, name, demand, library).output().context("no process to open the adapter in")?;
+    let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    let (answer, printed) = read(&text);
     let answer = answer.unwrap_or_else(|| {
-        Err(if hangs {
-            format!("dat_ia_open had not returned after {} seconds", LIMIT.as_secs())
-        } else {
-            format!("the process that opened it ended with {status}")
+        Err(match output.status.signal() {
+            Some(libc::SIGALRM) => format!("dat_ia_open had not returned after {LIMIT} seconds"),
+            _ => format!("the process that opened it ended with {}", output.status),
         })
     });
     Ok(Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(str::to_owned).collect() })
-}
-
-/// Reads pipes to their ends, without a thread for each. Returns what came, and whether that took longer than the limit.
-fn read_all<const N: usize>(mut pipes: [Option<File>; N], limit: Duration) -> ([String; N], bool) {
-    let end = Instant::now() + limit;
-    let mut bytes = [const { Vec::new() }; N];
-    let mut hangs = false;
-    while !hangs && pipes.iter().any(Option::is_some) {
-        let left = end.saturating_duration_since(Instant::now());
-        hangs = left.is_zero();
-        let fds = pipes.each_ref().map(|pipe| pipe.as_ref().map(AsFd::as_fd));
-        // Without an answer of the system nothing more can be read.
-        let Ok(ready) = poll::wait(fds, Some(left)) else { break };
-        for ((pipe, bytes), ready) in pipes.iter_mut().zip(&mut bytes).zip(ready) {
-            if (ready.readable || ready.failed) && pipe.as_mut().is_some_and(|pipe| is_at_its_end(pipe, bytes)) {
-                *pipe = None;
-            }
-        }
-    }
-    (bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()), hangs)
-}
-
-/// Reads what is there. What could be read before an error is what counts.
-fn is_at_its_end(pipe: &mut File, bytes: &mut Vec<u8>) -> bool {
-    let mut some = [0; 4096];
-    match pipe.read(&mut some) {
-        Ok(count) => {
-            bytes.extend_from_slice(&some[..count]);
-            count == 0
-        }
-        Err(error) => error.kind() != ErrorKind::Interrupted,
-    }
 }
 
 /// The process of its own. What its libraries say goes to standard error, and names the reason of a failure, whatever the
@@ -113,12 +69,7 @@ fn command(tool: &Path, name: &CStr, demand: Demand, library: Option<&Path>) -> 
     if let Some(path) = library {
         command.arg("--library").arg(path);
     }
-    command
-        .arg("--")
-        .arg(OsStr::from_bytes(name.to_bytes()))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.arg("--").arg(OsStr::from_bytes(name.to_bytes())).stdin(Stdio::null());
     command.env("DAT_DBG_TYPE", "1").env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
     command
 }
@@ -139,6 +90,8 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
 
 /// The part of the process of its own: opens the adapter and writes what came of it.
 pub fn answer(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Outcome> {
+    // SAFETY: the call has no preconditions. The signal ends a process that hangs.
+    unsafe { libc::alarm(LIMIT) };
     let library = Library::load(library)?;
     let answer = Ia::open_as(library, name, demand).and_then(|ia| {
         let all = ia.attributes()?;

@@ -7,11 +7,11 @@ use anyhow::{Context, anyhow};
 
 use super::arguments::Arguments;
 use super::control::{Control, Message};
-use super::limit::Limit;
+use super::limit::within;
 use super::node::Node;
 use super::plan::Plan;
 use super::report::under_way;
-use super::result::Row;
+use super::result::Measurement;
 use crate::dat::{Ia, Library};
 
 /// A connection to a server, for one measurement after the other.
@@ -51,20 +51,24 @@ impl<'a> Client<'a> {
         Err(last)
     }
 
-    /// Makes a measurement.
-    pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Row> {
+    pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         let what = under_way(plan.test, plan.size);
         self.control.begin();
         let (late, give_up) = (format!("{what}: {}", self.control.too_late()), Arc::clone(&self.give_up));
-        let _limit = Limit::new(self.control.until(), move || give_up(&late))?;
-        let measured = self.carry_out(plan).map_err(|error| match self.control.last_words() {
-            Some(reason) => error.context(format!("the server ends with: {reason}")),
-            None => error,
-        });
+        let measured = within(
+            self.control.until(),
+            move || give_up(&late),
+            || {
+                self.carry_out(plan).map_err(|error| match self.control.last_words() {
+                    Some(reason) => error.context(format!("the server ends with: {reason}")),
+                    None => error,
+                })
+            },
+        );
         measured.context(what)
     }
 
-    fn carry_out(&mut self, plan: &Plan) -> anyhow::Result<Row> {
+    fn carry_out(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         let mut node = Node::new(self.library, &self.arguments.name, plan, true)?;
         self.control.say(&Message::Plan(*plan))?;
         let qualifier = match self.control.hear()? {
@@ -78,13 +82,12 @@ impl<'a> Client<'a> {
             Message::Report(server) => {
                 // The result is that of what was done.
                 let done = Plan { outstanding: outcome.window, ..*plan };
-                Ok(Row::new(&self.arguments.name, &done, &outcome.threads, outcome.usage, server))
+                Ok(Measurement::new(&self.arguments.name, &done, &outcome.threads, outcome.usage, server))
             }
             other => Err(unexpected(&other)),
         }
     }
 
-    /// Says goodbye.
     pub fn close(self) -> anyhow::Result<()> {
         self.control.close()
     }

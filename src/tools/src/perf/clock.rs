@@ -59,9 +59,7 @@ pub fn rest(microseconds: u32) {
 /// Time that passes, and processor time that this process uses, of all of its threads, in the kernel and outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// The time that passed.
     pub elapsed: Duration,
-    /// The processor time.
     pub processor: Duration,
 }
 
@@ -151,7 +149,6 @@ pub struct Measured {
     pub began: Instant,
     /// The time of all steps.
     pub elapsed: Duration,
-    /// How many steps there were.
     pub steps: u64,
     /// The time of each of the last ones.
     pub nanoseconds: Vec<f64>,

@@ -63,8 +63,6 @@ impl Message {
     }
 }
 
-/// The connection.
-#[derive(Debug)]
 pub struct Control {
     ep: Ep,
     evds: Evds,
@@ -77,7 +75,6 @@ pub struct Control {
 }
 
 impl Control {
-    /// Connects to a server.
     pub fn connect(ia: &Ia, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
         control.ep.connect(host, qualifier, longest, GREETING)?;
@@ -89,7 +86,6 @@ impl Control {
         Ok(control)
     }
 
-    /// Accepts a client.
     pub fn accept(ia: &Ia, request: Cr, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
         request.accept(&control.ep, GREETING)?;

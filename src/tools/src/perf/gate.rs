@@ -1,42 +1,29 @@
 //! Where the threads of a process meet each other, and with them the peer.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use parking_lot::{Condvar, Mutex};
 
 use super::clock::{Measured, Steps, Usage};
 use super::control::{Control, GONE, Message};
 use super::plan::Plan;
 
-/// The error of a thread that was released because another one has failed, whose error says why.
-#[derive(Debug)]
-pub struct LetGo;
-
-impl fmt::Display for LetGo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("another thread has failed")
-    }
-}
-
-impl std::error::Error for LetGo {}
-
 /// A barrier for the threads of one process, which releases all with an error when one of them has failed.
-#[derive(Debug)]
 pub struct Gate {
     threads: usize,
-    state: Mutex<State>,
+    state: Mutex<Gathering>,
     all: Condvar,
     over: AtomicBool,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Gathering {
     here: usize,
     round: u64,
-    failed: bool,
+    /// Of the thread that failed first; the errors of those that it released say less.
+    error: Option<anyhow::Error>,
 }
 
 impl Gate {
@@ -55,52 +42,36 @@ impl Gate {
             state.round += 1;
             self.all.notify_all();
         }
-        while state.round == round && !state.failed {
+        while state.round == round && state.error.is_none() {
             self.all.wait(&mut state);
         }
-        if state.failed { Err(LetGo.into()) } else { Ok(()) }
+        ensure!(state.error.is_none(), "another thread has failed");
+        Ok(())
     }
 
-    /// Releases all threads with an error.
-    fn fail(&self) {
-        self.state.lock().failed = true;
+    /// Passes a result on; an error is kept if it is the first, and releases the other threads.
+    pub fn outcome<T>(&self, result: anyhow::Result<T>) -> Option<T> {
+        let error = match result {
+            Ok(value) => return Some(value),
+            Err(error) => error,
+        };
+        let mut state = self.state.lock();
+        state.error.get_or_insert(error);
         self.over.store(true, Ordering::Relaxed);
         self.all.notify_all();
+        None
     }
 
-    /// Passes a result on; an error releases the other threads.
-    pub fn outcome<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<T> {
-        if result.is_err() {
-            self.fail();
-        }
-        result
+    /// The values of all threads, or the error of the thread that failed first.
+    pub fn all<T>(&self, values: impl IntoIterator<Item = Option<T>>) -> anyhow::Result<Vec<T>> {
+        let values = values.into_iter().flatten().collect();
+        self.state.lock().error.take().map_or(Ok(values), Err)
     }
-}
-
-/// The values of all threads, or what went wrong: the errors of threads that were released say less than the one that
-/// released them.
-///
-/// # Errors
-/// The first such error; or the first of all, if there is no other.
-pub fn all<T>(results: impl IntoIterator<Item = anyhow::Result<T>>) -> anyhow::Result<Vec<T>> {
-    let (mut values, mut first) = (Vec::new(), None::<anyhow::Error>);
-    for result in results {
-        match result {
-            Ok(value) => values.push(value),
-            Err(error) if first.as_ref().is_none_or(|first| first.is::<LetGo>() && !error.is::<LetGo>()) => {
-                first = Some(error);
-            }
-            Err(_) => {}
-        }
-    }
-    first.map_or(Ok(values), Err)
 }
 
 /// The steps of one thread of a measurement. The first thread also talks to the peer. Each step fails when the peer has gone
 /// away, the time is up, or another thread has failed.
-#[derive(Debug)]
 pub struct Pace<'a> {
-    /// The gate of this process.
     pub gate: &'a Gate,
     control: Option<&'a mut Control>,
     /// What the process had used when the measurement began, and when it ended.

@@ -9,7 +9,7 @@ use super::clock::{Measured, Steps, rest};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
 use super::worker::Worker;
-use crate::dat::Place;
+use crate::dat::RawEvent;
 
 /// Polls of a target before it checks that the peer is still there.
 const LOOKS: u32 = 1 << 20;
@@ -67,7 +67,7 @@ fn round_send(worker: &mut Worker, connection: usize, number: u64) -> anyhow::Re
     if worker.under_way > 1 || (verify && worker.client) {
         worker.reap()?;
     }
-    let mut place = Place::uninit();
+    let mut place = RawEvent::uninit();
     let slot = worker.receive(&mut place)?.slot();
     if !worker.client {
         rest_before(pause);

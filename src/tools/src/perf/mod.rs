@@ -8,7 +8,7 @@
 //! | [`client`], [`server`] | the two sides |
 //! | [`plan`], [`control`] | what is measured, and how the sides agree on it |
 //! | [`node`], [`gate`], [`limit`] | the objects and threads of a process, where they meet, and when they must end |
-//! | [`worker`], [`latency`], [`stream`], [`bytes`] | what a thread does: the loops whose time is taken |
+//! | [`worker`], [`latency`], [`stream`] | what a thread does: the loops whose time is taken |
 //! | [`clock`], [`processors`] | times, processor time and processors |
 //! | [`result`], [`report`], [`picture`] | what comes out of it |
 //!
@@ -22,7 +22,6 @@
 //! and shows what it has measured; at a server it ends the connections.
 
 mod arguments;
-mod bytes;
 mod client;
 mod clock;
 mod control;
@@ -54,10 +53,10 @@ use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 use client::{Client, GiveUp};
 use parking_lot::Mutex;
-use result::Row;
+use result::Measurement;
 
 /// The results so far; none once they are shown.
-type Rows = Arc<Mutex<Option<Vec<Row>>>>;
+type Rows = Arc<Mutex<Option<Vec<Measurement>>>>;
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
@@ -206,7 +205,7 @@ fn show_once(arguments: &Arguments, rows: &Rows) -> anyhow::Result<()> {
 }
 
 /// Writes the results in the form that was asked for; without any, an empty list as JSON alone.
-fn show(arguments: &Arguments, rows: &[Row]) -> anyhow::Result<()> {
+fn show(arguments: &Arguments, rows: &[Measurement]) -> anyhow::Result<()> {
     if rows.is_empty() && !arguments.common.json {
         return Ok(());
     }

@@ -9,8 +9,8 @@ use dat_udat12::*;
 
 use super::clock::{Measured, Usage};
 use super::control::{Control, Message, established};
-use super::gate::{Gate, Pace, all};
-use super::limit::Limit;
+use super::gate::{Gate, Pace};
+use super::limit::within;
 use super::plan::{Plan, Transfer};
 use super::worker::{self, Worker};
 use super::{latency, stream};
@@ -71,7 +71,7 @@ impl Node {
 
     /// Listens for the connections of the client.
     pub fn listen(&self) -> anyhow::Result<Psp> {
-        Ok(Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)?)
+        Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)
     }
 
     /// Tells the peer the memory of each thread, and hears of his.
@@ -126,34 +126,35 @@ impl Node {
         let connections: Vec<_> =
             self.workers.iter().map(|worker| (Arc::clone(&worker.eps), worker.evds.clone())).collect();
         let end_all = move || connections.iter().for_each(|(eps, evds)| end(eps, evds));
-        let limit = limited.then(|| Limit::new(control.until(), end_all)).transpose()?;
+        let until = control.until();
         let (first, others) = self.workers.split_first_mut().context("a plan has a thread")?;
-        std::thread::scope(|scope| {
-            let others: Vec<_> = others
-                .iter_mut()
-                .enumerate()
-                .map(|(at, worker)| {
-                    let gate = &gate;
-                    let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
-                        gate.outcome(super::processors::pin(processors, at + 1))?;
-                        carry_out(worker, Pace::new(gate, None))
-                    });
-                    gate.outcome(thread.context("there can be no more threads"))
-                })
-                .collect();
-            let own = carry_out(first, Pace::new(&gate, Some(control)));
-            let others = others.into_iter().map(|thread| match thread {
-                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(error) => Err(error),
-            });
-            let results = all(std::iter::once(own).chain(others));
-            let late = limit.is_some_and(Limit::has_struck);
-            if late && results.is_err() {
-                return Err(control.too_late());
-            }
-            let (threads, usages): (Vec<_>, Vec<_>) = results?.into_iter().unzip();
-            Ok(Outcome { threads: threads.into_iter().flatten().collect(), usage: usages[0], window })
-        })
+        let mut measure = || {
+            std::thread::scope(|scope| {
+                let others: Vec<_> = others
+                    .iter_mut()
+                    .enumerate()
+                    .map(|(at, worker)| {
+                        let gate = &gate;
+                        let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
+                            gate.outcome(super::processors::pin(processors, at + 1))?;
+                            carry_out(worker, Pace::new(gate, None))
+                        });
+                        gate.outcome(thread.context("there can be no more threads"))
+                    })
+                    .collect();
+                let own = carry_out(first, Pace::new(&gate, Some(&mut *control)));
+                let others = others
+                    .into_iter()
+                    .map(|thread| thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                gate.all(std::iter::once(own).chain(others))
+            })
+        };
+        let results = if limited { within(until, end_all, measure) } else { measure() };
+        if limited && results.is_err() && control.left().is_zero() {
+            return Err(control.too_late());
+        }
+        let (threads, usages): (Vec<_>, Vec<_>) = results?.into_iter().unzip();
+        Ok(Outcome { threads: threads.into_iter().flatten().collect(), usage: usages[0], window })
     }
 }
 
@@ -168,15 +169,14 @@ fn end(eps: &[Ep], evds: &Evds) {
     }
 }
 
-/// One thread.
-fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> anyhow::Result<(Option<Measured>, Usage)> {
+fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> Option<(Option<Measured>, Usage)> {
     let run = if worker.plan.test.is_latency() { latency::run } else { stream::run };
     let result = run(worker, &mut pace);
     let measured = pace.gate.outcome(result)?;
     // Nobody frees what the peer may still use.
     let met = pace.meet();
     pace.gate.outcome(met)?;
-    Ok((measured, pace.usage()))
+    Some((measured, pace.usage()))
 }
 
 /// The request that comes with these bytes; others are rejected. A client that has gone would make none.

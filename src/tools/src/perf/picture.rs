@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use serde::Deserialize;
 
 use super::plan::Test;
-use super::result::Row;
+use super::result::Measurement;
 
 /// What is drawn. `make bench` gives it as JSON.
 #[derive(Debug, Deserialize)]
@@ -52,7 +52,7 @@ struct Line {
 }
 
 /// Draws the rows into a file.
-pub fn draw(rows: &[Row], title: &str, file: &Path) -> anyhow::Result<()> {
+pub fn draw(rows: &[Measurement], title: &str, file: &Path) -> anyhow::Result<()> {
     fs::write(file, of(rows, title).svg()).with_context(|| cannot_write(file))
 }
 
@@ -78,9 +78,9 @@ pub fn draw_described() -> anyhow::Result<()> {
 }
 
 /// The picture of the rows.
-fn of(rows: &[Row], title: &str) -> Picture {
+fn of(rows: &[Measurement], title: &str) -> Picture {
     const COLOURS: [&str; 3] = ["#c1272d", "#e8871e", "#7b3294"];
-    let panel = |heading: &str, unit, tests: [Test; 3], value: fn(&Row) -> f64| {
+    let panel = |heading: &str, unit, tests: [Test; 3], value: fn(&Measurement) -> f64| {
         let line = |(test, colour): (Test, &str)| {
             let of_test = rows.iter().filter(|row| row.test == test);
             let mut points: Vec<_> = of_test.map(|row| (row.size as f64, value(row))).collect();

@@ -27,11 +27,8 @@ pub enum Test {
 /// The kind of transfer of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// Messages.
     Send,
-    /// RDMA writes.
     Write,
-    /// RDMA reads.
     Read,
 }
 
@@ -40,7 +37,6 @@ impl Test {
     pub const ALL: [Test; 6] =
         [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
 
-    /// What it transfers.
     pub fn transfer(self) -> Transfer {
         match self {
             Test::SendLat | Test::SendBw => Transfer::Send,
@@ -80,7 +76,6 @@ pub struct Plan {
     pub warmup: u64,
     /// Transfers under way at a time, of a thread.
     pub outstanding: u32,
-    /// Connections of a thread.
     pub connections: u32,
     /// Those of them that carry traffic, in turn.
     pub active: u32,

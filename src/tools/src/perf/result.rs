@@ -11,7 +11,7 @@ use super::plan::Plan;
 /// time those between two posts. Of a long measurement they are those of the last transfers. The manual page says what each
 /// field is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct Measurement {
     pub adapter: String,
     pub test: super::plan::Test,
     pub size: u64,
@@ -36,7 +36,7 @@ pub struct Row {
     pub server_cpu_percent: f64,
 }
 
-impl Row {
+impl Measurement {
     /// Adds up what the threads have measured.
     ///
     /// # Parameters
@@ -51,7 +51,7 @@ impl Row {
         let iterations = threads.iter().map(|thread| thread.steps).sum::<u64>();
         let seconds = whole_time(threads).as_secs_f64();
         let rate = if seconds > 0.0 { iterations as f64 / seconds } else { 0.0 };
-        Row {
+        Measurement {
             adapter: adapter.to_owned(),
             test: plan.test,
             size: plan.size,

@@ -11,7 +11,7 @@ use super::clock::{Measured, Steps};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
 use super::worker::{Done, Worker};
-use crate::dat::Place;
+use crate::dat::RawEvent;
 
 /// Bytes of a message from the receiver: credits, and whether it has received all.
 const CREDITS: usize = 16;
@@ -48,7 +48,7 @@ fn send(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
 fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, outstanding) = (worker.plan.size as usize, worker.plan.outstanding as usize);
     let (verify, shared) = (worker.plan.verify, worker.shared.is_some());
-    let (mut connection, mut done, mut place) = (0, false, Place::uninit());
+    let (mut connection, mut done, mut place) = (0, false, RawEvent::uninit());
     for _ in messages {
         // Of a shared receive queue, all connections have the credits together.
         let purse = if shared { 0 } else { connection };
@@ -100,7 +100,7 @@ fn receive(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
 
 fn receive_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>) -> anyhow::Result<()> {
     let size = worker.plan.size;
-    let mut place = Place::uninit();
+    let mut place = RawEvent::uninit();
     let quarter = (worker.depth / 4).max(1);
     for number in messages.clone() {
         let message = worker.receive(&mut place)?;

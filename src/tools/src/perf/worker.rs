@@ -6,12 +6,11 @@ use anyhow::{anyhow, bail};
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
-use super::bytes;
 use super::control::{GONE, still_connected};
 use super::plan::{Plan, Transfer};
-use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Place, Pz, Region, Remote, Segment, Srq, ep, event};
+use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Pattern, Pz, RawEvent, Region, Remote, Segment, Srq, ep, event};
 
-/// Bytes that are compared at a time.
+/// Bytes that are cleared at a time.
 const PIECE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
@@ -71,7 +70,6 @@ fn receives(plan: &Plan, depth: usize) -> usize {
 }
 
 /// Registered memory, as buffers one behind the other, or as a single one that all transfers use.
-#[derive(Debug)]
 pub struct Buffers {
     region: Region,
     layout: Layout,
@@ -123,16 +121,10 @@ impl Buffers {
     // ---- Comparing bytes ----
 
     /// Writes the bytes of a message into a buffer.
-    pub fn stamp(&self, slot: usize, size: usize, connection: usize, number: u64) {
-        let mut piece = [0; PIECE];
-        for from in (0..size).step_by(PIECE) {
-            let piece = &mut piece[..PIECE.min(size - from)];
-            bytes::stamp(piece, from, connection, number);
-            self.write(slot, from, piece);
-        }
+    pub fn stamp(&self, slot: usize, size: usize, lane: usize, number: u64) {
+        self.region.stamp(slot * self.layout.slot, size, Pattern { lane, number });
     }
 
-    /// Fills a buffer with zeros.
     pub fn clear(&self, slot: usize, size: usize) {
         for from in (0..size).step_by(PIECE) {
             self.write(slot, from, &[0; PIECE][..PIECE.min(size - from)]);
@@ -140,14 +132,11 @@ impl Buffers {
     }
 
     /// Looks whether a buffer has the bytes of a message.
-    pub fn check(&self, slot: usize, size: usize, connection: usize, number: u64) -> anyhow::Result<()> {
-        let mut piece = [0; PIECE];
-        for from in (0..size).step_by(PIECE) {
-            let piece = &mut piece[..PIECE.min(size - from)];
-            self.region.read(slot * self.layout.slot + from, piece);
-            bytes::check(piece, from, connection, number)?;
+    pub fn check(&self, slot: usize, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
+        match self.region.first_difference(slot * self.layout.slot, size, Pattern { lane, number }) {
+            None => Ok(()),
+            Some(at) => bail!("connection {lane}, transfer {number}: byte {at} is wrong"),
         }
-        Ok(())
     }
 
     /// The same of the first buffer, for a message that ends as [`set_end`](Self::set_end) says.
@@ -168,7 +157,6 @@ impl Buffers {
 pub struct Target {
     /// Its name in RDMA operations.
     pub context: DAT_RMR_CONTEXT,
-    /// Its address.
     pub address: u64,
     /// Bytes from one buffer to the next.
     pub slot: u64,
@@ -179,7 +167,6 @@ pub struct Target {
 pub struct Done<'a>(&'a DAT_DTO_COMPLETION_EVENT_DATA);
 
 impl Done<'_> {
-    /// The endpoint.
     pub fn ep(self) -> DAT_EP_HANDLE {
         self.0.ep_handle
     }
@@ -217,7 +204,6 @@ pub struct Worker {
     pub client: bool,
     /// An endpoint for each connection.
     pub eps: Arc<[Ep]>,
-    /// The shared receive queue.
     pub shared: Option<Srq>,
     /// Where receives, requests and connections end.
     pub evds: Evds,
@@ -324,31 +310,30 @@ impl Worker {
         let segment = self.into.segment(slot, self.into.layout.bytes);
         let cookie = (connection as u64) << 32 | slot as u64;
         match &self.shared {
-            None => self.eps[connection].post_recv(segment, cookie)?,
-            Some(queue) => queue.post_recv(segment, cookie)?,
+            None => self.eps[connection].post_recv(segment, cookie),
+            Some(queue) => queue.post_recv(segment, cookie),
         }
-        Ok(())
     }
 
     #[inline(always)]
     pub fn post_send(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.under_way += 1;
         let segment = self.out.segment(slot, size);
-        Ok(self.eps[connection].post_send(segment, slot as u64)?)
+        self.eps[connection].post_send(segment, slot as u64)
     }
 
     #[inline(always)]
     pub fn post_write(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.under_way += 1;
         let (segment, remote) = (self.out.segment(slot, size), self.remote(slot, size));
-        Ok(self.eps[connection].post_rdma_write(segment, remote, slot as u64)?)
+        self.eps[connection].post_rdma_write(segment, remote, slot as u64)
     }
 
     #[inline(always)]
     pub fn post_read(&mut self, connection: usize, size: usize, slot: usize) -> anyhow::Result<()> {
         self.under_way += 1;
         let (segment, remote) = (self.out.segment(slot, size), self.remote(slot, size));
-        Ok(self.eps[connection].post_rdma_read(segment, remote, slot as u64)?)
+        self.eps[connection].post_rdma_read(segment, remote, slot as u64)
     }
 
     #[inline(always)]
@@ -359,18 +344,18 @@ impl Worker {
 
     /// Fetches the end of a transfer if one is there.
     #[inline(always)]
-    pub fn try_fetch<'a>(&self, from: &Evd, place: &'a mut Place) -> anyhow::Result<Option<Done<'a>>> {
+    pub fn try_fetch<'a>(&self, from: &Evd, place: &'a mut RawEvent) -> anyhow::Result<Option<Done<'a>>> {
         match from.dequeue_into(place) {
             // SAFETY: the call wrote the event.
             DAT_SUCCESS => self.done(unsafe { place.assume_init_ref() }).map(Some),
             code if DAT_GET_TYPE(code) == DAT_QUEUE_EMPTY => Ok(None),
-            code => Err(from.failed("dat_evd_dequeue", code).into()),
+            code => Err(from.library().error("dat_evd_dequeue", code)),
         }
     }
 
     /// Fetches the end of a transfer; polls or waits, as the plan says.
     #[inline(always)]
-    pub fn fetch<'a>(&self, from: &Evd, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
+    pub fn fetch<'a>(&self, from: &Evd, place: &'a mut RawEvent) -> anyhow::Result<Done<'a>> {
         if self.plan.wait {
             // Receives of a shared receive queue do not end with a connection, so nothing would end the wait for them.
             let longest = if self.shared.is_some() { SLEEP } else { DAT_TIMEOUT_INFINITE };
@@ -378,7 +363,7 @@ impl Worker {
                 match from.wait_into(longest, place) {
                     DAT_SUCCESS => break,
                     code if DAT_GET_TYPE(code) == DAT_TIMEOUT_EXPIRED => self.still_connected()?,
-                    code => return Err(from.failed("dat_evd_wait", code).into()),
+                    code => return Err(from.library().error("dat_evd_wait", code)),
                 }
             }
         } else {
@@ -393,7 +378,7 @@ impl Worker {
                             self.still_connected()?;
                         }
                     }
-                    code => return Err(from.failed("dat_evd_dequeue", code).into()),
+                    code => return Err(from.library().error("dat_evd_dequeue", code)),
                 }
             }
         }
@@ -407,9 +392,8 @@ impl Worker {
         still_connected(&self.evds.connect)
     }
 
-    /// Fetches a message.
     #[inline(always)]
-    pub fn receive<'a>(&self, place: &'a mut Place) -> anyhow::Result<Done<'a>> {
+    pub fn receive<'a>(&self, place: &'a mut RawEvent) -> anyhow::Result<Done<'a>> {
         self.fetch(&self.evds.recv, place)
     }
 
@@ -422,7 +406,7 @@ impl Worker {
     /// The same; the buffer of the request.
     #[inline(always)]
     pub fn reap_slot(&mut self) -> anyhow::Result<usize> {
-        let mut place = Place::uninit();
+        let mut place = RawEvent::uninit();
         let slot = self.fetch(&self.evds.request, &mut place)?.slot();
         self.under_way -= 1;
         Ok(slot)

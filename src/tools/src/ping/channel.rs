@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use anyhow::bail;
+use anyhow::{Result, bail};
 use dat_udat12::{DAT_EP_HANDLE, DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_LOCAL_WRITE_FLAG};
 
 use super::node::Node;
 use super::wire::Head;
-use crate::dat::{Completion, Ep, Region, Result, Srq, ep};
+use crate::dat::{Completion, Ep, Pattern, Region, Srq, ep};
 
 /// Buffers for receives, and as many for sends: client and server answer each other in turn, and a send may complete after the
 /// answer to it has arrived.
@@ -16,14 +16,13 @@ pub const BUFFERS: usize = 4;
 const REQUESTS: usize = 2 * BUFFERS;
 
 /// A connection with its buffers.
-#[derive(Debug)]
 pub struct Channel {
-    /// Its endpoint.
     pub ep: Ep,
     srq: Option<Srq>,
     receives: Region,
     sends: Region,
-    /// Bytes of one buffer.
+    /// Bytes of a transfer, and of one buffer.
+    size: usize,
     buffer: usize,
     sending: [bool; BUFFERS],
     /// In all cookies: an event of an endpoint that is gone is not mistaken for one of its successor.
@@ -47,7 +46,6 @@ pub enum Done {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     buffer: usize,
-    /// Its length.
     pub length: u64,
 }
 
@@ -61,7 +59,7 @@ impl Channel {
     ///
     /// # Parameters
     /// * `shared` - receive from a shared receive queue.
-    pub fn new(node: &Node, size: usize, shared: bool) -> anyhow::Result<Self> {
+    pub fn new(node: &Node, size: usize, shared: bool) -> Result<Self> {
         static SERIAL: AtomicU32 = AtomicU32::new(1);
         let buffer = Self::buffer(size);
         let srq = if shared { Some(Srq::new(&node.pz, BUFFERS)?) } else { None };
@@ -71,6 +69,7 @@ impl Channel {
             sends: Region::new(&node.pz, BUFFERS * buffer, DAT_MEM_PRIV_LOCAL_READ_FLAG)?,
             ep: Ep::new(&node.pz, &node.evds, srq.as_ref(), &attr)?,
             srq,
+            size,
             buffer,
             sending: [false; BUFFERS],
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
@@ -88,7 +87,6 @@ impl Channel {
         (Head::LENGTH + size).next_multiple_of(64)
     }
 
-    /// Its endpoint's handle.
     pub fn raw(&self) -> DAT_EP_HANDLE {
         self.ep.raw()
     }
@@ -114,18 +112,22 @@ impl Channel {
         }
     }
 
-    /// Sends a message.
+    /// Sends a message, with the bytes of a transfer behind its head if there are some.
     ///
     /// # Errors
     /// As dat_ep_post_send; or all buffers are under way, because the peer does not take messages in turn.
-    pub fn send(&mut self, head: Head, bytes: &[u8]) -> anyhow::Result<()> {
+    pub fn send(&mut self, head: Head, bytes: Option<Pattern>) -> Result<()> {
         let Some(number) = self.sending.iter().position(|sending| !sending) else {
             bail!("{BUFFERS} messages are under way");
         };
         let place = number * self.buffer;
         self.sends.write(place, &head.to_bytes());
-        self.sends.write(place + Head::LENGTH, bytes);
-        let segment = self.sends.segment(place, Head::LENGTH + bytes.len());
+        let mut length = Head::LENGTH;
+        if let Some(bytes) = bytes {
+            self.sends.stamp(place + length, self.size, bytes);
+            length += self.size;
+        }
+        let segment = self.sends.segment(place, length);
         self.ep.post_send(segment, self.cookie(SEND, number))?;
         self.sending[number] = true;
         Ok(())
@@ -142,13 +144,13 @@ impl Channel {
     }
 
     /// The first byte behind the head of a message that is not as it should be; a missing one is wrong too.
-    pub fn first_wrong(&self, message: Message, wanted: &[u8]) -> Option<u32> {
-        let length = message.length - Head::LENGTH as u64;
-        if length != wanted.len() as u64 {
-            return Some(length.min(wanted.len() as u64) as u32);
+    pub fn first_wrong(&self, message: Message, wanted: Pattern) -> Option<u32> {
+        let (length, size) = (message.length - Head::LENGTH as u64, self.size as u64);
+        if length != size {
+            return Some(length.min(size) as u32);
         }
         let place = message.buffer * self.buffer + Head::LENGTH;
-        self.receives.first_difference(place, wanted).map(|place| place as u32)
+        self.receives.first_difference(place, self.size, wanted).map(|place| place as u32)
     }
 
     /// Posts the buffer of a message again.

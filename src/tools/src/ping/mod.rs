@@ -2,7 +2,7 @@
 //!
 //! A client has two connections to the server, of which one has a shared receive queue on either side. In each round it sends
 //! a message and gets one back, writes into the server's memory, which writes back, reads the server's memory, and sends and
-//! gets a message through the shared receive queues. All bytes follow from the number of the round ([`wire::Pattern`]), and
+//! gets a message through the shared receive queues. All bytes follow from the number of the round ([`wire::bytes`]), and
 //! each side compares what it gets.
 //!
 //! | module | contents |
@@ -37,7 +37,6 @@ pub use arguments::Arguments;
 use client::Pace;
 use node::Node;
 use report::Report;
-use wire::Pattern;
 
 use crate::child;
 use crate::dat::Library;
@@ -128,7 +127,6 @@ impl Arguments {
             size: self.size,
             timeout: Duration::from_secs_f64(self.timeout),
             interrupt: &interrupt,
-            pattern: Pattern::new(self.size).context("there is no memory for the bytes")?,
         };
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
         client::run(&plan, Pace { count: self.count, interval }, report)

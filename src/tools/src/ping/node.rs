@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Result;
 use dat_udat12::{DAT_EVD_CR_FLAG, DAT_FALSE};
 
-use crate::dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Pz, Result};
+use crate::dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Pz};
 use crate::interrupt::Interrupt;
 
 /// An adapter with a zone and dispatchers, and one object to wait for all of these.
-#[derive(Debug)]
 pub struct Node {
-    /// The adapter.
     pub ia: Ia,
     /// What it can do.
     pub attributes: Attributes,
@@ -24,11 +23,8 @@ pub struct Node {
 }
 
 /// What ended a wait.
-#[derive(Debug)]
 pub enum Happening {
-    /// An event came.
     Event(Event),
-    /// The time is up.
     TimeUp,
     /// The tool is to end.
     Interrupted,
@@ -42,7 +38,7 @@ impl Node {
     ///
     /// # Parameters
     /// * `events` - events of each kind that can be under way at a time.
-    pub fn open(library: Library, name: &str, events: usize) -> anyhow::Result<Self> {
+    pub fn open(library: Library, name: &str, events: usize) -> Result<Self> {
         let ia = Ia::open(library, name)?;
         let attributes = ia.attributes()?;
         let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));

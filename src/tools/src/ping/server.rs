@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
-use super::wire::{Area, From, Head, Hello, Operation, Pattern};
+use super::wire::{self, Area, From, Head, Hello, Operation};
 use super::{Arguments, EVENTS, check_size};
 use crate::dat::event::event_name;
 use crate::dat::memory::most_for_peers;
@@ -21,7 +21,6 @@ const CLIENTS: usize = 64;
 const STRANGE: usize = 16 * 1024;
 
 /// A client with its connections.
-#[derive(Debug)]
 struct Client {
     name: String,
     // Endpoints go before the memory that they use.
@@ -52,21 +51,17 @@ impl Totals {
     }
 }
 
-/// Bytes that a client has the server take: memory for RDMA, the bytes that it compares with, and two connections.
+/// Bytes that a client has the server take: memory for RDMA, and two connections.
 fn memory_for(size: u32) -> u64 {
-    (Area::ALL + 1) * u64::from(size) + 2 * Channel::memory(size as usize)
+    Area::ALL * u64::from(size) + 2 * Channel::memory(size as usize)
 }
 
 /// What the server has for a dat-ping.
-#[derive(Debug)]
 struct Ping {
     hello: Hello,
     memory: Region,
-    pattern: Pattern,
 }
 
-/// The server.
-#[derive(Debug)]
 struct Server<'a> {
     arguments: &'a Arguments,
     clients: Vec<Client>,
@@ -120,7 +115,6 @@ impl Server<'_> {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
     }
 
-    /// Answers a request to connect.
     fn request(&mut self, request: Cr) {
         if let Err(error) = self.admit(request) {
             print::complain(format_args!("dat-ping: a client could not be admitted: {error:#}"));
@@ -150,13 +144,12 @@ impl Server<'_> {
         self.make_room(&name, hello.size)?;
         anyhow::ensure!(size > 0, "{name}: transfers of no bytes");
         check_size(&self.node, hello.size)?;
-        let pattern = Pattern::new(hello.size).with_context(|| format!("{name}: there is no memory for its bytes"))?;
         let memory = Region::new(&self.node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;
         let channel = Channel::new(&self.node, size, false)?;
         let memory_for_client = memory.remote(0, memory.length());
         let answer = Hello { shared: self.node.has_srq(), memory: memory_for_client, ..hello };
         request.accept(&channel.ep, &answer.to_bytes())?;
-        let ping = Some(Ping { hello, memory, pattern });
+        let ping = Some(Ping { hello, memory });
         self.clients.push(Client { name, channels: vec![channel], ping, transfers: 0, wrong: 0 });
         Ok(())
     }
@@ -175,7 +168,6 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// A transfer has ended.
     fn completion(&mut self, completion: &Completion) -> anyhow::Result<()> {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
@@ -191,7 +183,6 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Something happened to a connection.
     fn connection(&mut self, event: &Connection) -> anyhow::Result<()> {
         let has = |client: &Client| client.channels.iter().position(|channel| channel.raw() == event.ep);
         let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return Ok(()) };
@@ -259,36 +250,37 @@ impl Client {
     fn answer(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
         let channel = &mut self.channels[place];
         let head = channel.head(message);
-        let (Some(head), Some(Ping { hello, memory, pattern })) = (head, &self.ping) else {
+        let (Some(head), Some(Ping { hello, memory })) = (head, &self.ping) else {
             // It is no dat-ping; its messages are taken, and that is all.
             self.transfers += 1;
-            return Ok(channel.give_back(message)?);
+            return channel.give_back(message);
         };
         let Head { operation, round, .. } = head;
-        let bytes = |operation, from| pattern.of(round, operation, from);
+        let bytes = |operation, from| wire::bytes(round, operation, from);
         let size = hello.size as usize;
         let wrong = match operation {
             Operation::Send | Operation::Srq => {
                 let wrong = channel.first_wrong(message, bytes(operation, From::Client));
                 // The buffer is there again before the client can send the next message.
                 channel.give_back(message)?;
-                channel.send(Head { wrong, ..head }, bytes(operation, From::Server))?;
+                channel.send(Head { wrong, ..head }, Some(bytes(operation, From::Server)))?;
                 wrong
             }
             Operation::Write => {
                 let landing = Area::Landing as usize * size;
                 memory.sync_rdma_write(landing, size)?;
-                let wrong = memory.first_difference(landing, bytes(operation, From::Client)).map(|place| place as u32);
+                let wrong = memory.first_difference(landing, size, bytes(operation, From::Client));
                 channel.give_back(message)?;
                 // What the client reads next.
                 let readable = Area::Readable as usize * size;
-                memory.write(readable, bytes(Operation::Read, From::Server));
+                memory.stamp(readable, size, bytes(Operation::Read, From::Server));
                 memory.sync_rdma_read(readable, size)?;
                 let source = Area::Source as usize * size;
-                memory.write(source, bytes(operation, From::Server));
+                memory.stamp(source, size, bytes(operation, From::Server));
                 let (segment, remote) = (memory.segment(source, size), hello.area(Area::Landing));
                 channel.ep.post_rdma_write(segment, remote, channel.rdma_cookie(0))?;
-                channel.send(Head { wrong, ..head }, &[])?;
+                let wrong = wrong.map(|place| place as u32);
+                channel.send(Head { wrong, ..head }, None)?;
                 wrong
             }
             Operation::Read => anyhow::bail!("it reports an RDMA read"),

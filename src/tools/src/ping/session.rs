@@ -10,9 +10,10 @@ use dat_udat12::*;
 use super::EVENTS;
 use super::channel::{Channel, Done, Message};
 use super::node::{Happening, Node};
-use super::wire::{Area, From, Head, Hello, Operation, Pattern};
+use super::wire::From::{Client, Server};
+use super::wire::{self, Area, Head, Hello, Operation};
 use crate::dat::event::event_name;
-use crate::dat::{Event, Library, Region, address};
+use crate::dat::{Event, Library, Pattern, Region, address};
 use crate::interrupt::Interrupt;
 
 /// The numbers of RDMA operations in their cookies.
@@ -20,11 +21,8 @@ const WRITE: usize = 0;
 const READ: usize = 1;
 
 /// What a client needs to know to connect.
-#[derive(Debug)]
 pub struct Plan<'a> {
-    /// libdat.so.1.
     pub library: Library,
-    /// The adapter.
     pub adapter: &'a str,
     /// Where the server is; without it, at the address of the adapter itself.
     pub host: Option<&'a str>,
@@ -36,12 +34,9 @@ pub struct Plan<'a> {
     pub timeout: Duration,
     /// Whether the tool is to end.
     pub interrupt: &'a Interrupt,
-    /// The bytes.
-    pub pattern: Pattern,
 }
 
 /// Why there was no answer.
-#[derive(Debug)]
 pub enum Stop {
     /// The tool is to end.
     Interrupted,
@@ -51,17 +46,21 @@ pub enum Stop {
     Late(String),
 }
 
+/// A call on this side failed, mostly because the connection has just ended.
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Stop::Gone(error.to_string())
+    }
+}
+
 /// What a server turned out to be.
-#[derive(Debug)]
 pub enum Peer {
-    /// dat-ping.
     Session(Box<Session>),
     /// A program that has accepted the connection, and is no dat-ping; and how long that took.
     Other(IpAddr, Duration),
 }
 
 /// The connections to a server.
-#[derive(Debug)]
 pub struct Session {
     /// The address by which it was reached.
     pub address: IpAddr,
@@ -141,7 +140,7 @@ impl Session {
     /// # Errors
     /// Why there was no answer; what cannot be done on this side is [`Stop::Gone`] too.
     pub fn run(&mut self, plan: &Plan, operation: Operation, round: u64) -> Result<(Duration, Option<String>), Stop> {
-        let bytes = |from| plan.pattern.of(round, operation, from);
+        let bytes = |from| wire::bytes(round, operation, from);
         let head = Head { operation, round, wrong: None };
         let deadline = Instant::now() + plan.timeout;
         let size = plan.size as usize;
@@ -149,38 +148,38 @@ impl Session {
             Operation::Send | Operation::Srq => {
                 let index = usize::from(operation == Operation::Srq);
                 let start = Instant::now();
-                self.channels[index].send(head, bytes(From::Client)).map_err(failed)?;
+                self.channels[index].send(head, Some(bytes(Client)))?;
                 let (head, message) = self.answer(plan, deadline, index, head)?;
                 let time = start.elapsed();
                 let channel = &self.channels[index];
-                let wrong = channel.first_wrong(message, bytes(From::Server));
-                channel.give_back(message).map_err(failed)?;
+                let wrong = channel.first_wrong(message, bytes(Server));
+                channel.give_back(message)?;
                 Ok((time, wrong_text(operation, head.wrong, wrong)))
             }
             Operation::Write => {
                 let source = Area::Source as usize * size;
-                self.memory.write(source, bytes(From::Client));
+                self.memory.stamp(source, size, bytes(Client));
                 let segment = self.memory.segment(source, size);
                 let start = Instant::now();
                 let channel = &mut self.channels[0];
                 let (remote, cookie) = (self.server.area(Area::Landing), channel.rdma_cookie(WRITE));
-                channel.ep.post_rdma_write(segment, remote, cookie).map_err(failed)?;
-                channel.send(head, &[]).map_err(failed)?;
+                channel.ep.post_rdma_write(segment, remote, cookie)?;
+                channel.send(head, None)?;
                 let (head, message) = self.answer(plan, deadline, 0, head)?;
                 let time = start.elapsed();
-                self.channels[0].give_back(message).map_err(failed)?;
-                Ok((time, wrong_text(operation, head.wrong, self.landed(size, bytes(From::Server))?)))
+                self.channels[0].give_back(message)?;
+                Ok((time, wrong_text(operation, head.wrong, self.landed(size, bytes(Server))?)))
             }
             Operation::Read => {
                 let segment = self.memory.segment(Area::Landing as usize * size, size);
                 let channel = &self.channels[0];
                 let (remote, cookie) = (self.server.area(Area::Readable), channel.rdma_cookie(READ));
                 let start = Instant::now();
-                channel.ep.post_rdma_read(segment, remote, cookie).map_err(failed)?;
+                channel.ep.post_rdma_read(segment, remote, cookie)?;
                 self.until(plan, deadline, |index, done, _| (index == 0 && done == Done::Rdma(READ)).then_some(()))?
                     .ok_or_else(|| late(plan))?;
                 let time = start.elapsed();
-                Ok((time, wrong_text(operation, None, self.landed(size, bytes(From::Server))?)))
+                Ok((time, wrong_text(operation, None, self.landed(size, bytes(Server))?)))
             }
         }
     }
@@ -199,10 +198,10 @@ impl Session {
     }
 
     /// The first wrong byte of what the server has written, or of what was read from it.
-    fn landed(&self, size: usize, wanted: &[u8]) -> Result<Option<u32>, Stop> {
+    fn landed(&self, size: usize, wanted: Pattern) -> Result<Option<u32>, Stop> {
         let place = Area::Landing as usize * size;
-        self.memory.sync_rdma_write(place, size).map_err(failed)?;
-        Ok(self.memory.first_difference(place, wanted).map(|place| place as u32))
+        self.memory.sync_rdma_write(place, size)?;
+        Ok(self.memory.first_difference(place, size, wanted).map(|place| place as u32))
     }
 
     /// Waits for the answer to a message.
@@ -228,14 +227,14 @@ impl Session {
         mut wanted: impl FnMut(usize, Done, &Channel) -> Option<T>,
     ) -> Result<Option<T>, Stop> {
         loop {
-            match self.node.next(Some(deadline), plan.interrupt).map_err(failed)? {
+            match self.node.next(Some(deadline), plan.interrupt)? {
                 Happening::Interrupted => return Err(Stop::Interrupted),
                 Happening::TimeUp => return Ok(None),
                 Happening::Event(Event::Completion(completion)) => {
                     for (index, channel) in self.channels.iter_mut().enumerate() {
                         let done = channel.done(&completion);
                         if done != Done::Stranger
-                            && completion.succeeded().map_err(failed)?
+                            && completion.succeeded()?
                             && let Some(found) = wanted(index, done, channel)
                         {
                             return Ok(Some(found));
@@ -257,11 +256,11 @@ impl Session {
 /// Connects one endpoint; private data of the answer.
 fn establish(plan: &Plan, node: &Node, channel: &Channel, host: IpAddr, hello: Hello) -> Result<Vec<u8>, Stop> {
     let deadline = Instant::now() + plan.timeout;
-    channel.ep.connect(host, plan.qualifier, plan.timeout, &hello.to_bytes()).map_err(failed)?;
+    channel.ep.connect(host, plan.qualifier, plan.timeout, &hello.to_bytes())?;
     // A provider may not keep to the time of the attempt.
     let deadline = deadline + Duration::from_secs(1);
     loop {
-        match node.next(Some(deadline), plan.interrupt).map_err(failed)? {
+        match node.next(Some(deadline), plan.interrupt)? {
             Happening::Interrupted => return Err(Stop::Interrupted),
             Happening::TimeUp => return Err(late(plan)),
             Happening::Event(Event::Connection(event)) if event.ep == channel.raw() => {
@@ -311,11 +310,6 @@ fn wrong_text(operation: Operation, there: Option<u32>, back: Option<u32>) -> Op
 
 fn late(plan: &Plan) -> Stop {
     Stop::Late(format!("no answer within {:?}", plan.timeout))
-}
-
-/// A call on this side failed, mostly because the connection has just ended.
-fn failed(error: impl std::fmt::Display) -> Stop {
-    Stop::Gone(error.to_string())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What client and server exchange: private data, the heads of messages, and the bytes of transfers. Numbers are in
 //! network byte order.
 
-use crate::dat::Remote;
+use crate::dat::{Pattern, Remote};
 
 /// Begins the private data of dat-ping.
 const MAGIC: [u8; 8] = *b"dat-ping";
@@ -112,9 +112,7 @@ impl Operation {
 /// Who sends the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// The client.
     Client,
-    /// The server.
     Server,
 }
 
@@ -123,7 +121,6 @@ pub enum From {
 pub struct Head {
     /// What it is about.
     pub operation: Operation,
-    /// The round.
     pub round: u64,
     /// In an answer: the first byte that had arrived wrong.
     pub wrong: Option<u32>,
@@ -157,40 +154,9 @@ fn part<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
     *bytes[place..].first_chunk().expect("the places of fields are within their structure")
 }
 
-/// Bytes that both sides know, so that each byte that arrives can be compared. Two transfers in a row have different ones.
-#[derive(Debug)]
-pub struct Pattern {
-    bytes: Vec<u8>,
-    size: usize,
-}
-
-/// The places at which a transfer may begin in the pattern, a prime number, and how far they are from each other.
-const PLACES: u64 = 1021;
-const STEP: usize = 64;
-
-impl Pattern {
-    /// The bytes for transfers of a size; none if there is no memory for them.
-    pub fn new(size: u32) -> Option<Self> {
-        let size = size as usize;
-        let mut state = 88_172_645_463_325_252_u64;
-        let words = (size + PLACES as usize * STEP).div_ceil(8);
-        let next = |_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_be_bytes()
-        };
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(8 * words).ok()?;
-        bytes.extend((0..words).flat_map(next));
-        Some(Self { bytes, size })
-    }
-
-    /// The bytes of one transfer.
-    pub fn of(&self, round: u64, operation: Operation, from: From) -> &[u8] {
-        let number = round.wrapping_mul(8) + operation as u64 * 2 + from as u64;
-        &self.bytes[(number % PLACES) as usize * STEP..][..self.size]
-    }
+/// The bytes of a transfer of a round.
+pub fn bytes(round: u64, operation: Operation, from: From) -> Pattern {
+    Pattern { lane: 0, number: round.wrapping_mul(8) + operation as u64 * 2 + from as u64 }
 }
 
 #[cfg(test)]

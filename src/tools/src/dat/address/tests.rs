@@ -4,9 +4,9 @@ use super::*;
 fn addresses_are_read_as_they_were_written() {
     for ip in ["127.0.0.1", "192.0.2.7", "::1", "2001:db8::9"] {
         let ip: IpAddr = ip.parse().unwrap();
-        let native = native(ip);
+        let native = SockAddr::from(SocketAddr::new(ip, 0));
         // SAFETY: the pointer is that of a whole address.
-        assert_eq!(unsafe { read(pointer(&native)) }, Some(SocketAddr::new(ip, 0)));
+        assert_eq!(unsafe { read(native.as_ptr().cast()) }, native.as_socket());
     }
     // SAFETY: null is allowed.
     assert_eq!(unsafe { read(std::ptr::null()) }, None);

@@ -7,10 +7,10 @@ use dat_registry::conf::Instance;
 use dat_registry::loader::beside;
 use dat_registry::search::Found;
 use dat_registry::select::select;
-use dat_registry::{Entry, Identity, Missing, Origin, Request, Source};
+use dat_registry::{Entry, Identity, Missing, Origin, Request};
 
 use super::rdma::Host;
-use super::step::{Chapter, State, Step};
+use super::step::{Chapter, Finding, Step};
 use super::topic::Topic;
 use super::{rdma, shm};
 use crate::dat::{Demand, Library};
@@ -30,18 +30,13 @@ pub enum Kind {
 
 /// The kind of a provider's library, by its name or by that of the file to which it is a link.
 pub fn kind(library: &Path) -> Kind {
-    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
-    match [name(&real), name(library)] {
-        names if names.iter().any(|name| name.starts_with("libdaplshm.")) => Kind::Shm,
-        names
-            if names
-                .iter()
-                .any(|name| ["libdaplverbs.", "libdaplcma.", "libdaplscm."].iter().any(|of| name.starts_with(of))) =>
-        {
-            Kind::Verbs
-        }
-        _ => Kind::Other,
+    let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
+    let begins = |with: &str| names.iter().any(|name| name.starts_with(with));
+    match () {
+        () if begins("libdaplshm.") => Kind::Shm,
+        () if ["libdaplverbs.", "libdaplcma.", "libdaplscm."].into_iter().any(begins) => Kind::Verbs,
+        () => Kind::Other,
     }
 }
 
@@ -66,7 +61,6 @@ pub struct Subject<'a> {
     pub file: Option<&'a Path>,
     /// What came of opening it.
     pub probe: &'a Probe,
-    /// The host.
     pub host: &'a Host,
 }
 
@@ -91,7 +85,7 @@ impl Subject<'_> {
             (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(&entry.1)),
             _ => {}
         }
-        let alone = steps.iter().all(|step| step.state != State::Wrong);
+        let alone = steps.iter().all(|step| step.state != Finding::Wrong);
         steps.push(self.opening(kind == Kind::Shm && alone));
         if (self.demand.version.0, self.demand.version.1) < (VERSION.major, VERSION.minor) {
             steps.push(Step::note(format!(
@@ -111,9 +105,9 @@ impl Subject<'_> {
         match select(&request, identities.iter()) {
             Ok(chosen) => {
                 let entry = self.found.entries.iter().find(|(_, entry)| entry.identity() == *chosen)?;
-                steps.push(Step::ok(match entry.0.source {
-                    Source::File(_) => format!("the entry of this name: {}", entry.0),
-                    Source::BuiltIn => "the entry of this name is built in".to_owned(),
+                steps.push(Step::ok(match &entry.0 {
+                    Origin::Line(..) => format!("the entry of this name: {}", entry.0),
+                    Origin::BuiltIn => "the entry of this name is built in".to_owned(),
                 }));
                 Some(entry)
             }

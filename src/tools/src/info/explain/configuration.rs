@@ -4,8 +4,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use dat_registry::Source;
-use dat_registry::search::{Excess, Found, Places, find};
+use dat_registry::Origin;
+use dat_registry::search::{Found, Places, find};
 use dat_registry::step::{LineUse, Step as Search};
 use host::environment;
 
@@ -33,16 +33,9 @@ pub fn explain(places: &Places) -> Configuration {
         }
         steps.push(step_of(&search));
     });
-    if let Some((origin, excess)) = &found.excess {
-        let limit = match excess {
-            Excess::Bytes => "bytes",
-            Excess::Lines => "lines",
-        };
-        steps.push(
-            Step::wrong(format!("{origin}: {excess}: this line and all that follow are ignored (too many {limit})"))
-                .see(Topic::IgnoredLine),
-        );
-    }
+    steps.extend(found.excess.iter().map(|(origin, excess)| {
+        Step::wrong(format!("{origin}: {excess}: this line and all that follow are ignored")).see(Topic::IgnoredLine)
+    }));
     steps.extend(file.as_deref().filter(|_| found.entries.is_empty()).map(without_adapters));
     Configuration { found, file, steps }
 }
@@ -83,9 +76,9 @@ fn step_of(search: &Search<'_>) -> Step {
         Search::Line(origin, LineUse::Repeated(entry)) => {
             Step::note(format!("{origin}: {}", LineUse::Repeated(entry))).see(Topic::IgnoredLine)
         }
-        Search::Line(origin, LineUse::Entry(entry)) => Step::ok(match origin.source {
-            Source::File(_) => format!("{search}"),
-            Source::BuiltIn => format!("built in: {} by {}", words(&entry.name), words(&entry.library)),
+        Search::Line(origin, LineUse::Entry(entry)) => Step::ok(match origin {
+            Origin::Line(..) => format!("{search}"),
+            Origin::BuiltIn => format!("built in: {} by {}", words(&entry.name), words(&entry.library)),
         }),
         // These are made to be skipped.
         Search::Line(..) | Search::PassedOver(_) => Step::note(search.to_string()),

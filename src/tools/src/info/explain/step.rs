@@ -9,7 +9,7 @@ use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 /// How a step went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum Finding {
     /// As it should be.
     Ok,
     /// Nothing is wrong, but it may not be what is wanted.
@@ -18,11 +18,9 @@ pub enum State {
     Wrong,
 }
 
-/// A step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// How it went.
-    pub state: State,
+    pub state: Finding,
     /// What was looked at, and what was found.
     pub text: String,
     /// The section of the page that says what to do.
@@ -31,28 +29,25 @@ pub struct Step {
 }
 
 impl Step {
-    fn new(state: State, text: impl Into<String>) -> Self {
+    fn new(state: Finding, text: impl Into<String>) -> Self {
         Step { state, text: text.into(), see: None }
     }
 
-    /// All is well.
     pub fn ok(text: impl Into<String>) -> Self {
-        Step::new(State::Ok, text)
+        Step::new(Finding::Ok, text)
     }
 
-    /// Worth knowing.
     pub fn note(text: impl Into<String>) -> Self {
-        Step::new(State::Note, text)
+        Step::new(Finding::Note, text)
     }
 
-    /// Something is wrong.
     pub fn wrong(text: impl Into<String>) -> Self {
-        Step::new(State::Wrong, text)
+        Step::new(Finding::Wrong, text)
     }
 
     /// Wrong if it matters, otherwise worth knowing.
     pub fn wrong_if(matters: bool, text: impl Into<String>) -> Self {
-        Step::new(if matters { State::Wrong } else { State::Note }, text)
+        Step::new(if matters { Finding::Wrong } else { Finding::Note }, text)
     }
 
     /// With the section that says what to do. A lack of descriptors is the reason whatever failed by it.
@@ -67,14 +62,13 @@ impl Step {
 pub struct Chapter {
     /// What they are about.
     pub title: String,
-    /// The steps in their order.
     pub steps: Vec<Step>,
 }
 
 impl Chapter {
     /// Whether a step is wrong.
     pub fn is_wrong(&self) -> bool {
-        self.steps.iter().any(|step| step.state == State::Wrong)
+        self.steps.iter().any(|step| step.state == Finding::Wrong)
     }
 
     /// The chapter as text for people.
@@ -82,9 +76,9 @@ impl Chapter {
         let mut text = format!("{}\n", styled(HEADING, shown(&self.title)));
         for step in &self.steps {
             let (style, word) = match step.state {
-                State::Ok => (GOOD, "ok"),
-                State::Note => (ATTENTION, "note"),
-                State::Wrong => (WRONG, "WRONG"),
+                Finding::Ok => (GOOD, "ok"),
+                Finding::Note => (ATTENTION, "note"),
+                Finding::Wrong => (WRONG, "WRONG"),
             };
             // The word is padded before it gets its colour, whose marks have a length too.
             let word = styled(style, format!("{word:5}"));

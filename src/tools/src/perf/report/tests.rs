@@ -1,8 +1,8 @@
 use super::*;
 
 /// A row with made-up numbers.
-pub fn row(test: Test, size: u64) -> Row {
-    Row {
+pub fn row(test: Test, size: u64) -> Measurement {
+    Measurement {
         adapter: "shm".to_owned(),
         test,
         size,

@@ -1,4 +1,4 @@
-use super::super::step::State;
+use super::super::step::Finding;
 use super::*;
 
 /// A host with Soft-RoCE on eth0 below a directory, or without.
@@ -32,7 +32,7 @@ fn a_lack_is_wrong_if_somebody_asked_for_rdma() {
     let root = tempfile::tempdir().unwrap();
     let steps = explain(&host(root.path(), false), Some("eth0"), false);
     assert_eq!(steps, [Step::note("this host has no RDMA device").see(Topic::NoRdmaDevice)]);
-    assert_eq!(explain(&host(root.path(), false), Some("eth0"), true)[0].state, State::Wrong);
+    assert_eq!(explain(&host(root.path(), false), Some("eth0"), true)[0].state, Finding::Wrong);
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn a_device_is_shown_with_its_files_and_limits() {
     let root = tempfile::tempdir().unwrap();
     let mut host = host(root.path(), true);
     let steps = explain(&host, Some("eth0"), true);
-    let states: Vec<State> = steps.iter().map(|step| step.state).collect();
-    assert_eq!(states, [State::Ok, State::Ok, State::Ok, State::Note], "{steps:?}");
+    let states: Vec<Finding> = steps.iter().map(|step| step.state).collect();
+    assert_eq!(states, [Finding::Ok, Finding::Ok, Finding::Ok, Finding::Note], "{steps:?}");
     assert_eq!(steps[0].text, "rxe0 port 1 (Ethernet): active, interface eth0, 10.0.0.1");
     assert!(steps[2].text.contains("uverbs3"));
     fs::remove_file(root.path().join("dev/infiniband/rdma_cm")).unwrap();
@@ -50,7 +50,7 @@ fn a_device_is_shown_with_its_files_and_limits() {
     let steps = explain(&host, Some("eth0"), true);
     assert_eq!(steps[0].see, Some(Topic::InactivePort.place()));
     assert_eq!(steps[1].see, Some(Topic::DeviceFiles.place()));
-    assert_eq!(steps[3].state, State::Ok);
+    assert_eq!(steps[3].state, Finding::Ok);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn an_interface_beside_that_of_a_device_has_none() {
     let root = tempfile::tempdir().unwrap();
     let host = host(root.path(), true);
     assert_eq!(explain(&host, Some("eth1"), true)[0].text, "eth1 has no RDMA device");
-    assert_eq!(own_port(&host, host.interfaces[1].1).unwrap().state, State::Ok);
+    assert_eq!(own_port(&host, host.interfaces[1].1).unwrap().state, Finding::Ok);
     assert_eq!(own_port(&host, host.interfaces[0].1), None);
 }
 

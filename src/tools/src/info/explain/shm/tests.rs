@@ -1,4 +1,4 @@
-use super::super::step::State;
+use super::super::step::Finding;
 use super::*;
 
 #[test]
@@ -13,5 +13,5 @@ fn a_kernel_that_forbids_copies_is_noted() {
     fs::write(file.path(), "1\n").unwrap();
     assert!(copies(file.path()).is_none());
     fs::write(file.path(), "3\n").unwrap();
-    assert_eq!(copies(file.path()).unwrap().state, State::Note);
+    assert_eq!(copies(file.path()).unwrap().state, Finding::Note);
 }
