@@ -31,7 +31,7 @@ const MOST: usize = 16;
 /// Polls without news after which a connection is no longer polled.
 const IDLE: u32 = 1 << 16;
 /// Pieces of news of other connections after which the news that polls found is compared with them.
-const TERM: u32 = 1 << 8;
+const TERM: u64 = 1 << 8;
 /// Pieces of news after which connections are polled again where that did not pay.
 const REST: u32 = 1 << 16;
 
@@ -96,12 +96,14 @@ impl HotConn {
 /// The connections that are polled.
 #[derive(Default)]
 pub struct Hot {
+    /// Those that receive come before those that only send, which may belong to the same process: one poll then finds a
+    /// message and its consumption.
     list: ArrayVec<HotConn, MOST>,
     /// Counts the looks that found records, and ready bits.
     records: u32,
     /// News in this term: that polls found, and of other connections.
-    found: u32,
-    others: u32,
+    found: u64,
+    others: u64,
     /// News of connections until one may be added.
     rest: u32,
 }
@@ -110,23 +112,29 @@ impl Hot {
     /// Lets the connections go on that have something to do; true if there was news of any.
     #[inline]
     pub fn poll(&mut self, home: &Home) -> bool {
-        let Hot { list, records, found, .. } = self;
-        let (mut any, mut idle) = (false, None);
-        for (at, entry) in list.iter_mut().enumerate() {
+        let mut any = false;
+        let mut at = 0;
+        while let Some(entry) = self.list.get_mut(at) {
             match entry.look() {
-                Look::Nothing => continue,
-                Look::Further => {}
-                Look::Records => *records = records.wrapping_add(1),
+                Look::Nothing => {}
+                Look::Further => {
+                    any = true;
+                    self.found += 1;
+                }
+                Look::Records => {
+                    any = true;
+                    self.found += 1;
+                    self.records = self.records.wrapping_add(1);
+                    if at > 0 {
+                        self.list.swap(at - 1, at);
+                    }
+                }
                 Look::Idle => {
-                    idle = Some(at);
+                    self.cool(at, home);
                     continue;
                 }
             }
-            any = true;
-            *found = found.saturating_add(1);
-        }
-        if let Some(at) = idle {
-            self.cool(at, home);
+            at += 1;
         }
         any
     }
