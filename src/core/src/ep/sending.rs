@@ -5,7 +5,7 @@
 //! holder, whatever it has locked the requests for, checks after unlocking whether a poll was left to it, and then has the
 //! transport poll the queue pair again.
 
-use std::hint::{cold_path, spin_loop};
+use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,9 +17,6 @@ use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{Mark, Transport};
-
-/// How often a thread checks whether the lock has become free before it leaves its poll to the holder.
-const SPINS: u32 = 20;
 
 /// The requests of an endpoint, and the lock on them.
 pub(super) struct Sending<T: Transport> {
@@ -38,15 +35,6 @@ impl<T: Transport> Sending<T> {
     #[cold]
     #[inline(never)]
     fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
-        // Most posts end sooner than the fence below.
-        for _ in 0..SPINS {
-            if !self.requests.is_locked()
-                && let Some(requests) = self.requests.try_lock()
-            {
-                return Some(requests);
-            }
-            spin_loop();
-        }
         self.again.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and

@@ -27,9 +27,9 @@
 //!
 //! A leader watches over more than its own wait: over data that other threads look for in memory, and over what peers
 //! wait to see taken. If it was awake when it was rung, futex(2) says so, and the peer rings for the node's thread as
-//! well. The thread gives the leader a quarter of a millisecond, since it may only have been about to fall asleep, and
-//! then takes the watch over. What remains: a leader that was woken and gets no processor delays data for which nobody
-//! sleeps, until it runs or another thread polls.
+//! well. The thread gives the leader a millisecond, since it may only have been about to fall asleep, and then takes the
+//! watch over. What remains: a leader that was woken and gets no processor delays data for which nobody sleeps, until it
+//! runs or another thread polls.
 
 use std::sync::atomic::Ordering;
 

@@ -14,22 +14,17 @@
 //!
 //! The kernel copies some 20 GB/s with one processor, and the sender's is often idle, polling for completions. So where
 //! a slice has 32 KiB or more, lies in one segment, and the peer polls, the receiver offers the first half and reads
-//! the second one. If nobody took the offer, the next 15 slices are not offered. A sender that is copying is waited for
-//! 5 µs; then the state becomes `Awaited`, and the sender tells. The sender copies as in any transfer, with the row of
+//! the second one. If the sender is still copying then, the state becomes `Awaited`, and the sender tells; meanwhile the
+//! receiver does other things. The sender copies as in any transfer, with the row of
 //! the receiver's region as what it looks at; the receiver keeps the last word of the message aside until then, so that
 //! it is stored last. A copy through a shared window, in and out with memcpy, moves less: each line travels between the
 //! processors twice.
 
-use std::hint;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use dat_core::transport::RemoteSegment;
 
 use crate::word::Word;
-
-/// The longest that a receiver looks at an offer that was taken, before it has the sender tell it.
-const MOMENT: Duration = Duration::from_micros(5);
 
 /// Bits of the word below the number.
 const PROGRESS_BITS: u32 = 3;
@@ -117,29 +112,20 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.store(word(number, Progress::Open), Ordering::Release);
     }
 
-    /// What has become of the offer `number`: takes it back if the sender has not taken it, and waits for a moment if the
-    /// sender is about to have written.
+    /// What has become of the offer `number`: takes it back if the sender has not taken it, and has the sender tell if that
+    /// is writing.
     pub fn settle(&self, number: u64) -> Answer {
-        let mut limit = None;
-        self.settle_unless(number, || Instant::now() >= *limit.get_or_insert_with(|| Instant::now() + MOMENT))
-    }
-
-    /// As [`Offer::settle`]; the moment is over once `over` is true.
-    fn settle_unless(&self, number: u64, mut over: impl FnMut() -> bool) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
         // SYNC offer: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC offer: with the state come the bytes. *Awaited* needs no order: the sender's swap finds it, and
-        // the sender tells by a ready bit.
-        while self.word.load(Ordering::Acquire) == taken {
-            if over() && self.word.change(taken, awaited, Ordering::Relaxed) {
-                return Answer::Awaited;
-            }
-            hint::spin_loop();
+        // SYNC offer: needs no order: the sender's swap finds it, and the sender tells by a ready bit.
+        if self.word.change(taken, awaited, Ordering::Relaxed) {
+            return Answer::Awaited;
         }
+        // SYNC offer: with the state come the bytes.
         let found = self.word.load(Ordering::Acquire);
         if found == word(number, Progress::Written) {
             Answer::Written

@@ -31,9 +31,6 @@ mod answer;
 mod extended;
 mod message;
 
-/// Slots that are given back together, while there are more records.
-const RELEASE: u64 = 16;
-
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
 
@@ -41,8 +38,6 @@ const BATCH: usize = 64;
 const SHARED_MIN: u64 = 32 * 1024;
 /// What the sender's part is a multiple of.
 const PAGE: u64 = 4096;
-/// Slices of which nothing is offered when the sender did not take an offer.
-const REST: u32 = 15;
 
 /// The failure of a connection, found under a lock and acted on without.
 #[derive(Debug, Default)]
@@ -165,7 +160,8 @@ struct Arriving {
     partial: Option<Partial>,
     /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
-    offers: Offers,
+    /// The number of the last offer to the sender: see [`offer`](crate::offer).
+    offered: u64,
     writing: Option<Writing>,
     failed: Option<RecvId>,
     /// Set while no record is handled, because the connection is about to fail.
@@ -196,19 +192,10 @@ struct Fetching {
     offset: u64,
     /// The sender was asked for the bytes from `offset` on.
     asked: bool,
-    /// The offer that is out, of the bytes from `offset` on: its number, and where they end.
-    offered: Option<(u64, u64)>,
+    /// Where the bytes end that are offered, from `offset` on.
+    offered: Option<u64>,
     /// What was read ahead, and the last word of the message if it ends there, which comes last.
     ahead: Option<(Slice, LastWord)>,
-}
-
-/// The offers to a sender: see [`offer`](crate::offer).
-#[derive(Default)]
-struct Offers {
-    /// The number of the last one.
-    number: u64,
-    /// Slices of which nothing is offered, because the sender did not take what was offered last.
-    rest: u32,
 }
 
 /// An RDMA write of the peer of which a part has arrived.
@@ -386,16 +373,13 @@ fn small_messages(
 ) -> (Stop, Told) {
     let mut told = Told::of(small);
     let mut stop = None;
-    for nth in 2..=BATCH {
+    for _ in 1..BATCH {
         match small_message(ring, end, conn, section, failed) {
             Ok(small) => told.add(small),
             Err(found) => {
                 stop = Some(found);
                 break;
             }
-        }
-        if nth % RELEASE as usize == 0 {
-            end.set_taken(false, ring.publish());
         }
     }
     end.set_taken(false, ring.release());
@@ -445,15 +429,9 @@ impl Turn<'_> {
             }
             report.flags |= view.flags;
             report.credit = Some(view.credit);
-            ring.skip(&view);
-            if ring.unreleased() >= RELEASE {
-                self.end.set_taken(answers, ring.release());
-            }
+            self.end.set_taken(answers, ring.advance(&view));
             left -= 1;
         };
-        if ring.unreleased() > 0 {
-            self.end.set_taken(answers, ring.release());
-        }
         match fatal {
             None => Ok(pause),
             Some(fatal) => Err(fatal),

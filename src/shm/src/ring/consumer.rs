@@ -14,8 +14,6 @@ pub struct Consumer<A: Area = Mapped> {
     /// Where the next record begins.
     pub(super) head: u64,
     pub(super) spot: Spot,
-    /// The position that was published last.
-    released: u64,
 }
 
 /// A record, its header copied and checked.
@@ -88,7 +86,7 @@ impl Small {
 impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Consumer { area, head: 0, spot: Spot::FIRST, released: 0 }
+        Consumer { area, head: 0, spot: Spot::FIRST }
     }
 
     /// The next record, if there is one.
@@ -175,25 +173,9 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Slots whose records were skipped and not released.
-    #[inline]
-    pub fn unreleased(&self) -> u64 {
-        self.head - self.released
-    }
-
-    /// Gives the slots of all records before the head back to the producer, which is to be done once more for these:
-    /// unlike [`Consumer::release`], this leaves them in the count of [`Consumer::unreleased`]. Gives the head.
-    #[inline]
-    pub fn publish(&self) -> Spot {
-        // SYNC ring-head: as in `release`.
-        self.area.head().store(self.head, Ordering::Release);
-        self.spot
-    }
-
     /// Gives the slots of all records before the head back to the producer, and returns the head.
     #[inline]
-    pub fn release(&mut self) -> Spot {
-        self.released = self.head;
+    pub fn release(&self) -> Spot {
         // SYNC ring-head: the reads of the slots are over before this store.
         self.area.head().store(self.head, Ordering::Release);
         self.spot
@@ -201,9 +183,9 @@ impl<A: Area> Consumer<A> {
 
     /// [`Consumer::skip`] and [`Consumer::release`].
     #[inline]
-    pub fn advance(&mut self, view: &RecordView) {
+    pub fn advance(&mut self, view: &RecordView) -> Spot {
         self.skip(view);
-        self.release();
+        self.release()
     }
 }
 

@@ -59,9 +59,8 @@ fn exchange(offers: u64, looks: usize) {
         };
         for number in 1..=offers {
             model.offer.make(number, &part(number));
-            // The receiver has no patience, so that it is often told later.
             let written = loop {
-                match model.offer.settle_unless(number, || true) {
+                match model.offer.settle(number) {
                     Answer::Written => break true,
                     Answer::Untaken => break false,
                     Answer::Awaited => thread::yield_now(),

@@ -5,8 +5,7 @@ use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
 
 use super::{
-    Advance, Arriving, Fetching, Offers, PAGE, Partial, REST, SHARED_MIN, Turn, Way, Writing, fail, read_place,
-    read_target,
+    Advance, Arriving, Fetching, PAGE, Partial, SHARED_MIN, Turn, Way, Writing, fail, read_place, read_target,
 };
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
@@ -16,32 +15,19 @@ use crate::pair::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};
 
-impl Offers {
-    /// Offers the sender half of what can be copied of a message of `len` bytes while this side copies as much as `slice`
-    /// has, the next one: gives the number of the offer, and the slice behind it that is left to this side. `None` if
-    /// this side had better do all of it.
-    fn make(&mut self, end: &End, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<(u64, Slice)> {
-        if slice.len < SHARED_MIN {
-            return None;
-        }
-        if self.rest > 0 {
-            self.rest -= 1;
-            return None;
-        }
-        let offer = end.own_offer()?;
-        let offset = slice.offset;
-        let both = record::piece(len - offset, 2 * slice.len);
-        let part = (both / 2).next_multiple_of(PAGE);
-        let (target, zone) = copy::part_of(end.regions(), segments, offset, part)?;
-        self.number += 1;
-        offer.make(self.number, &Part { position, offset, target, zone });
-        Some((self.number, Slice { offset: offset + part, len: both - part, last: offset + both == len }))
+/// Offers the sender half of what can be copied of a message of `len` bytes while this side copies as much as `slice` has,
+/// the next one: gives the slice behind it that is left to this side. `None` if this side had better do all of it.
+fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<Slice> {
+    if slice.len < SHARED_MIN {
+        return None;
     }
-
-    /// The sender did not take an offer: it is busy, or does not poll.
-    fn on_untaken(&mut self) {
-        self.rest = REST;
-    }
+    let offer = end.own_offer()?;
+    let offset = slice.offset;
+    let both = record::piece(len - offset, 2 * slice.len);
+    let part = (both / 2).next_multiple_of(PAGE);
+    let (target, zone) = copy::part_of(end.regions(), segments, offset, part)?;
+    offer.make(number, &Part { position, offset, target, zone });
+    Some(Slice { offset: offset + part, len: both - part, last: offset + both == len })
 }
 
 impl Arriving {
@@ -159,11 +145,11 @@ impl Arriving {
             if fetching.asked || turn.advance == Advance::Drain {
                 return Way::Wait;
             }
-            if let Some((number, to)) = fetching.offered {
-                match end.offered().settle(number) {
+            if let Some(to) = fetching.offered {
+                match end.offered().settle(self.offered) {
                     Answer::Awaited => return Way::Wait,
                     Answer::Written => fetching.offset = to,
-                    Answer::Untaken => self.offers.on_untaken(),
+                    Answer::Untaken => {}
                     Answer::Corrupt => return fail(None, None),
                 }
                 fetching.offered = None;
@@ -180,12 +166,13 @@ impl Arriving {
                         if end.pair.reads_peer.get() { budget.slice_of_message(end, to - offset) } else { Some(0) };
                     let Some(now) = now else { return Way::Again };
                     let slice = Slice { offset, len: now, last: offset + now == len };
-                    let offer =
-                        if ahead.is_none() { self.offers.make(end, view.end(), segments, slice, len) } else { None };
-                    if let Some((number, slice)) = offer {
+                    if ahead.is_none()
+                        && let Some(slice) = offer(end, self.offered + 1, view.end(), segments, slice, len)
+                    {
+                        self.offered += 1;
                         let mut word = LastWord::default();
                         let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
-                        fetching.offered = Some((number, slice.offset));
+                        fetching.offered = Some(slice.offset);
                         match read {
                             Outcome::Done => fetching.ahead = Some((slice, word)),
                             // Nothing else is done before it is known what the sender does.

@@ -89,7 +89,7 @@ impl Links {
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.home.rounds.begin(polled.hot.records());
-        let mut any = polled.hot.poll(&self.home, caller);
+        let mut any = polled.hot.poll(&self.home);
         if polled.links.iter().any(|link| link.pair.may_be_ready()) {
             cold_path();
             any |= self.go_on(polled, caller);
