@@ -9,6 +9,7 @@
  *   node.c      the objects of one process, and the connection between two
  *   latency.c   one transfer at a time, there and back
  *   stream.c    many transfers one way
+ *   delay.c     writes to a target that has just stopped calling
  *   calls.c     the cost of single calls
  *   link.c      what the processes tell each other outside of uDAPL, and clocks
  *
@@ -26,7 +27,7 @@
 #include <dat/udat.h>
 #endif
 
-enum what { SEND, WRITE, READ };
+enum what { SEND, WRITE, READ, SILENT };
 
 /* What is measured; the same in both processes. */
 struct plan {
@@ -83,9 +84,10 @@ static inline void must(const char *call, DAT_RETURN rc)
         call_failed(call, rc);
 }
 
-/* latency.c, stream.c, calls.c */
+/* latency.c, stream.c, delay.c, calls.c */
 void run_latency(struct plan *plan, void *node);
 void run_stream(struct plan *plan, void *node);
+void run_delay(struct plan *plan, void *node);
 void run_calls(struct plan *plan, void *node);
 
 /* link.c */

@@ -126,6 +126,7 @@ iterations()
     fi
     case $1 in
     *wait* | *sleep* | futex*) n=2000 ;;
+    delay*) n=200 ;;
     *lat* | cache_line | writev* | readv | write_bw*outstanding\ 1*)
         [ "$size" -le 8192 ] && n=20000 || n=$((160000000 / size + 20)) ;;
     *) [ "$size" -le 1024 ] && n=100000 || n=$((400000000 / size + 20)) ;;
@@ -154,7 +155,7 @@ dat()
     n=$(iterations "$*" "$(size_of --size "$@")")
     case "$who $1" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
-    *\ calls) in_c "$programs/bench" "$@" ;;
+    *\ calls | *\ delay*) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }
@@ -179,6 +180,7 @@ perf()
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         {
             print "median", $at["median_ns"], "ns"
+            print "half", $at["median_ns"] / 2, "ns"
             # The whole time by the number of transfers, of which a round there and back has two.
             print "overall", 1e9 / $at["rate_per_s"] / ($at["test"] ~ /^(send|write)_lat$/ ? 2 : 1), "ns"
             print "rate", $at["rate_per_s"], "1/s"

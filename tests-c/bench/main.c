@@ -7,6 +7,8 @@
  *
  *   send_lat                one message at a time; nanoseconds one way
  *   send_bw write_bw read_bw   many transfers one way
+ *   delay delay_silent      the longest way of a write to a target that has just stopped calling; the initiator
+ *                           polls, or makes no call either
  *   calls                   the cost of single calls
  *
  *   --adapter NAME          (shm)
@@ -37,6 +39,7 @@ static const struct test {
 } tests[] = {
     { "send_lat", run_latency, SEND }, { "send_bw", run_stream, SEND },
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
+    { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "calls", run_calls, SEND },
 };
 
@@ -102,6 +105,8 @@ static void options(struct plan *plan, char **arg)
         }
         arg++;
     }
+    if (plan->iterations == 0 && plan->run == run_delay)
+        plan->iterations = 200;
     if (plan->iterations == 0)
         plan->iterations = plan->size <= 4096 ? 20000 : plan->size <= 65536 ? 5000 : 500;
     plan->warmup = plan->iterations / 10 + 1;

@@ -4,10 +4,14 @@
 
 #include "common/patience.h"
 
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- Messages ---- */
 
@@ -287,14 +291,73 @@ static bool idle(struct lanes *l, struct patience *p, pid_t other)
     return false;
 }
 
+/* What a side takes to for a spell beside its messages, instead of what its other habits say. */
+enum spell { AS_EVER, CALLING, WATCHING, WAITING, COMPUTING, STOPPED, SPELLS };
+
+/* Is stopped for some milliseconds: a child continues it, and ends when it has gone on. */
+static void be_stopped(void)
+{
+    static const struct timespec nap = { 0, 2000000 };
+    struct pollfd gone;
+    pid_t child;
+    int fds[2];
+
+    if (pipe(fds) != 0)
+        return;
+    child = fork();
+    if (child == 0) {
+        close(fds[1]);
+        gone = (struct pollfd){ fds[0], 0, 0 };
+        do {
+            nanosleep(&nap, NULL);
+            kill(getppid(), SIGCONT);
+        } while (poll(&gone, 1, 0) == 0);
+        _exit(0);
+    }
+    close(fds[0]);
+    if (child > 0)
+        raise(SIGSTOP);
+    close(fds[1]);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+/* Does that; false if what the other habits say is to be done. Sets `moved` if a completion was taken off. */
+static bool in_a_spell(struct lanes *l, enum spell spell, bool first, bool *moved)
+{
+    static const struct timespec nap = { 0, 50000 };
+
+    switch (spell) {
+    case CALLING:
+        *moved = reap(l) || *moved;
+        return true;
+    case WATCHING:
+        return true;
+    case WAITING:
+        *moved = reap_waiting(l) || *moved;
+        return true;
+    case COMPUTING:
+        if (first)
+            nanosleep(&nap, NULL);
+        return false;
+    case STOPPED:
+        if (first)
+            be_stopped();
+        return false;
+    default:
+        return false;
+    }
+}
+
 bool lanes_run(struct lanes *l, pid_t other)
 {
     const struct habits *h = &l->plan.habits[l->me];
     struct patience patience = { 0, 0, { 0, 0 }, { 0, 0 } };
     unsigned left = l->plan.connections, turns = 0;
+    enum spell spell = AS_EVER;
 
     while (left > 0) {
-        bool moved = false;
+        bool moved = false, first, due;
 
         left = 0;
         for (unsigned i = 0; i < l->plan.connections; i++) {
@@ -306,7 +369,11 @@ bool lanes_run(struct lanes *l, pid_t other)
             left += !c->finished;
         }
         turns++;
-        if (l->lacks_place || l->awaited > 0 || (h->dequeue_every != 0 && turns % h->dequeue_every == 0))
+        first = h->spell != 0 && turns % h->spell == 0;
+        if (first)
+            spell = (enum spell)draw(&l->chance, SPELLS);
+        due = h->dequeue_every != 0 && turns % h->dequeue_every == 0;
+        if (l->lacks_place || l->awaited > 0 || (!in_a_spell(l, spell, first, &moved) && due))
             moved = reap(l) || moved;
         if (moved)
             patience_renew(&patience);

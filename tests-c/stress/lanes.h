@@ -27,6 +27,7 @@ struct habits {
     unsigned fenced;        /* of 100 requests */
     unsigned yield_every;   /* looks in vain between two that give the processor away */
     unsigned segments;      /* of a write, at most */
+    unsigned spell;         /* turns after which it takes to something else (lanes.c), or 0 */
 };
 
 enum dispatchers { ONE_FOR_ALL, ONE_EACH, TWO_EACH };
@@ -145,6 +146,8 @@ bool post(struct lanes *l, struct connection *c, bool read, size_t at, size_t le
 bool tell(struct lanes *l, struct connection *c, unsigned which, uint32_t value, uint32_t *awaited);
 /* Takes all completions off that are there; true if there were some. */
 bool reap(struct lanes *l);
+/* The same, and waits for one first, for a moment. */
+bool reap_waiting(struct lanes *l);
 /* True if the request that is waited for has completed; then it is so no longer. */
 bool arrived(struct lanes *l, const struct connection *c, uint32_t *awaited);
 

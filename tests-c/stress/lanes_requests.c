@@ -148,6 +148,16 @@ bool reap(struct lanes *l)
     return moved;
 }
 
+bool reap_waiting(struct lanes *l)
+{
+    DAT_COUNT more;
+    DAT_EVENT e;
+
+    if (dat_evd_wait(l->evds[0], 300, 1, &e, &more) == DAT_SUCCESS)
+        return completed(l, &e) && reap(l);
+    return reap(l);
+}
+
 /* True if the request that is waited for has completed; then it is so no longer. */
 bool arrived(struct lanes *l, const struct connection *c, uint32_t *awaited)
 {

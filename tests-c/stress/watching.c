@@ -3,7 +3,8 @@
  * else is under way.
  *
  * In each epoch both draw from a seed how many connections there are, what goes over them (lanes.h), and how they
- * behave: how often they dequeue, which requests they signal or fence, whether they spin or yield. Half of the epochs
+ * behave: how often they dequeue, which requests they signal or fence, whether they spin or yield, and whether they take to
+ * something else every now and then: call all the time, watch alone, sleep in a wait, compute, be stopped and fork. Half of the epochs
  * are like an MPI library: messages to and fro in writes of some 8 KiB, nearly all suppressed, with credits of 4 B in
  * the other direction, while both dequeue all the time.
  *
@@ -38,6 +39,7 @@ static struct habits any_habits(struct chance *c, const struct plan *p)
     h.signal_every = at_most(signal[draw(c, 4)], p->requests - p->requests / 12 - 1);
     h.fenced = draw(c, 3) == 0 ? 1 + draw(c, 30) : 0;
     h.segments = draw(c, 3) == 0 ? 1 + draw(c, 4) : 1;
+    h.spell = draw(c, 2) == 0 ? 16u << draw(c, 12) : 0;
     return h;
 }
 
@@ -58,7 +60,7 @@ static void like_mpi(struct chance *c, struct plan *p)
     p->least = 1u << (10 + draw(c, 7));
     p->most = 160u << 10;
     for (int i = 0; i < 2; i++)
-        p->habits[i] = (struct habits){ 1, 400, 0, yield[draw(c, 5)], 1 };
+        p->habits[i] = (struct habits){ 1, 400, 0, yield[draw(c, 5)], 1, draw(c, 3) == 0 ? 64u << draw(c, 10) : 0 };
 }
 
 static void any_way(struct chance *c, struct plan *p)
@@ -142,7 +144,7 @@ static struct plan timed_plan(enum way way)
     p.least = p.most = 16384u << (TIMED_SIZES - 1);
     p.by_write = way == WRITTEN ? 100 : 0;
     p.by_read = way == READ ? 100 : 0;
-    p.habits[0] = p.habits[1] = (struct habits){ 1, 400, 0, 100, 1 };
+    p.habits[0] = p.habits[1] = (struct habits){ 1, 400, 0, 100, 1, 0 };
     p.timed = true;
     return p;
 }
@@ -202,9 +204,9 @@ static void describe(const struct plan *p)
          (unsigned long long)p->seed, p->connections, p->requests, p->slots, p->slot, p->skew, p->credit_every, p->turn,
          p->messages[0], p->messages[1], p->least, p->most, p->by_write, p->by_read, p->cut);
     for (int i = 0; i < 2; i++)
-        diag("  side %d: dequeues every %u, signals every %u, fences %u, yields every %u, segments %u", i,
+        diag("  side %d: dequeues every %u, signals every %u, fences %u, yields every %u, segments %u, spells of %u", i,
              p->habits[i].dequeue_every, p->habits[i].signal_every, p->habits[i].fenced, p->habits[i].yield_every,
-             p->habits[i].segments);
+             p->habits[i].segments, p->habits[i].spell);
 }
 
 /* One epoch. False if something is wrong; then it is said what. */

@@ -7,9 +7,11 @@
 //! | `answers`, `outlet` | what the peer asked for; a ring as the side that fills it uses it |
 //! | `copy`, `budget`, `record` | moving bytes; how many at a time; the contents of records |
 //! | `offer` | a part of a message that both sides copy |
+//! | `claim` | which side carries out a record that either side can |
 
 pub mod answers;
 pub mod budget;
+pub mod claim;
 pub mod conn;
 pub mod copy;
 pub mod offer;

@@ -32,7 +32,7 @@ mod word;
 
 // The modules of the folders have short paths in this crate.
 use attention::{alarm, guard, home, hot, ready, sleep, watch};
-use data::{answers, budget, conn, copy, offer, outlet, record, rx, srq, tx};
+use data::{answers, budget, claim, conn, copy, offer, outlet, record, rx, srq, tx};
 use exposure::{door, pending, transfers};
 use meeting::{cm, link, node, nodes, strangers, thread, wire};
 

@@ -286,12 +286,22 @@ impl Pair {
         (summary, words)
     }
 
+    /// Marks a connection of `side` ready.
+    pub fn set_ready(&self, side: u8, index: u32) {
+        let (summary, words) = self.ready(side);
+        ready::set(summary, words, index);
+    }
+
     /// Marks a connection of `side` ready and wakes that side if it sleeps until there is such news; returns whether it woke
     /// it.
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
-        let (summary, words) = self.ready(side);
-        ready::set(summary, words, index);
+        self.set_ready(side, index);
         if self.has_side(side) { self.home.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
+    }
+
+    /// Has the thread of this process look at what is ready, although callers may have polled lately.
+    pub fn ring_own_thread(&self) {
+        self.home.bell.ring();
     }
 
     /// Has the ready bit at `index` looked at from now on. The connection there is to be looked at once after this; no

@@ -41,6 +41,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 pub use self::consumer::{Consumer, Next, RecordView, Small};
 pub use self::producer::{Producer, Reservation};
 pub use self::spot::{Spot, is_there};
+use crate::claim::Claim;
 use crate::offer::Offer;
 use crate::os::memory::{Found, InShared, Shared, SharedMemory};
 use crate::os::user::{Source, Target, copy};
@@ -87,6 +88,8 @@ pub struct RingShared {
     head: Line<AtomicU64>,
     /// What the consumer's side offers the producer's.
     pub offer: Line<Offer>,
+    /// Which side carries out the records that both can.
+    pub claim: Line<Claim>,
 }
 
 // SAFETY: atomic words and padding with a fixed layout.
@@ -174,6 +177,7 @@ impl Mapped {
         }
         self.shared().head.0.store(0, Ordering::Relaxed);
         self.shared().offer.0.reset();
+        self.shared().claim.0.reset();
         for slot in 0..self.slots() {
             self.first(slot * SLOT as u64).store(0, Ordering::Relaxed);
         }

@@ -1,8 +1,9 @@
 //! Records that change the peer's memory, for which its program may be waiting that looks at its memory and makes no call.
 //!
 //! While the peer's callers poll, it is left to them to carry such a record out: to wake its thread would take the
-//! processor, and the locks, from a program that is about to poll. Should they not poll, the peer is woken, by the thread of
-//! this process, which looks after two ticks at what it has seen waiting after one. So that needs no call of this process.
+//! processor, and the locks, from a program that is about to poll. Should they not poll, the thread of this process does
+//! something about it, which looks after two ticks at what it has seen waiting after one: it takes the record back, if that
+//! can be, and otherwise wakes the peer. So that needs no call of this process.
 //! The thread ticks only while there are such records, and shortly after.
 //!
 //! A connection whose peer had to be woken is not trusted for a while: the next such records wake it at once, see
@@ -25,6 +26,7 @@ use host::memory::Room;
 
 use crate::pair::Pair;
 use crate::ring::{Area, Mapped};
+use crate::sleep::News;
 
 /// Time between two looks of the thread. A record waits for two at most before the peer is woken.
 const TICK: Duration = Duration::from_micros(250);
@@ -86,14 +88,27 @@ pub struct Owed {
     /// The ring of requests of this side.
     ring: Mapped,
     last: Last,
+    /// The place of the connection, and the side of this process.
+    index: u32,
+    side: u8,
+    /// There are short writes or reads, which this process takes back: see [`tx`](crate::tx).
+    short: AtomicBool,
     /// The peer had to be woken.
     late: AtomicBool,
 }
 
 impl Owed {
     /// Nothing is owed yet over the connection with this ring of requests.
-    pub fn new(pair: Arc<Pair>, ring: Mapped) -> Self {
-        Owed { pair, ring, last: Last::new(), late: AtomicBool::new(false) }
+    pub fn new(pair: Arc<Pair>, index: u32, side: u8, ring: Mapped) -> Self {
+        Owed { pair, ring, last: Last::new(), index, side, short: AtomicBool::new(false), late: AtomicBool::new(false) }
+    }
+
+    /// Notes whether there are records that this process takes back: the thread then does that before it wakes the peer.
+    #[inline]
+    pub fn set_short(&self, short: bool) {
+        if self.short.load(Ordering::Relaxed) != short {
+            self.short.store(short, Ordering::Relaxed);
+        }
     }
 
     /// True, once, if the peer had to be woken since the last call.
@@ -121,9 +136,9 @@ impl Trust {
         self.after(owed.take_late())
     }
 
-    /// The same; `late` says that the peer had to be woken.
+    /// The same; `late` says that the peer had to be woken, or did not get to records in time.
     #[inline]
-    fn after(&mut self, late: bool) -> bool {
+    pub fn after(&mut self, late: bool) -> bool {
         if late {
             self.wary = self.term.clamp(WARY_MIN, WARY_MAX);
             self.term = self.wary * 2;
@@ -206,6 +221,10 @@ impl WatchedRing {
         } else if self.waits != Some(head) {
             self.waits = Some(head);
             self.quiet = 0;
+        } else if self.owed.short.load(Ordering::Relaxed) {
+            // This process looks, and copies what the peer has not got to.
+            self.owed.pair.mark(self.owed.side, self.owed.index, News::Record);
+            self.owed.pair.ring_own_thread();
         } else if self.woken != Some(head) {
             // Once for each position, since records may have to wait for a receive.
             self.woken = Some(head);

@@ -14,8 +14,8 @@
 //! on x86-64 and aarch64, which most processors move at once. Kernels from 6.4 on use the instruction for short strings
 //! where the processor has a fast one (`fsrm`), which moves bytes in order: a program that looks just then may see the
 //! first bytes of the word alone, but the last byte comes last. Words of other lengths the kernel may copy byte by
-//! byte, so the peer stores them: a write of up to 8 KiB goes through the ring whole, and the last word of a longer one
-//! does. Until the peer has consumed it, later writes go through the ring as well, and long ones and reads wait. The
+//! byte, so the peer stores them: a write of up to 8 KiB goes through the ring whole, and is not taken back, and the
+//! last word of a longer one does. Until the peer has consumed it, later writes go through the ring as well, and long ones and reads wait. The
 //! program there may spin without any call, so the [`guard`](crate::guard) wakes the peer's thread if nobody handles that
 //! record.
 //!
@@ -131,6 +131,19 @@ fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
 #[inline(always)]
 fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, own: &Party) -> Option<Granted<'a>> {
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
+}
+
+/// The range of this process's memory that a peer may write, as a segment of the program's that is written slice by slice.
+/// `None` if the peer may not write it, or the program may not.
+pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
+    let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
+    Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
+}
+
+/// True if the peer lets this side have it write that range of its memory slice by slice.
+pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
+    let wanted = Rights::REMOTE_WRITE | Rights::LOCAL_WRITE;
+    end.pair.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
 }
 
 /// True if a peer may read that range of this process's memory.
@@ -465,12 +478,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         let Some(pin) = end.regions().pin_counted(segment.key as u32) else {
             return Outcome::Failed(Status::LocalProtection);
         };
-        let from = source(&pin, segment, slice.offset, slice.len);
-        let (head, last) = from.split(from.len().saturating_sub(tail));
-        let mut word = LastWord::default();
-        copy(word.target(tail), last);
-        let from = [head, word.source(tail)];
-        return write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail);
+        return write_one(end, source(&pin, segment, slice.offset, slice.len), remote, slice, tail);
     }
     let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
@@ -483,6 +491,21 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
         let _ = from.try_push(word.source(tail));
     }
     write_to(end, &from, remote, slice, tail)
+}
+
+/// Does what [`to_peer`] does with a whole write, whose `bytes` lie in memory of this library.
+pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
+    let tail = tail_len(address(end, remote).wrapping_add(remote.len), bytes.len());
+    write_one(end, bytes, remote, Slice { offset: 0, len: remote.len, last: true }, tail)
+}
+
+/// As [`write_to`], from one piece.
+fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
+    let (head, last) = from.split(from.len().saturating_sub(tail));
+    let mut word = LastWord::default();
+    copy(word.target(tail), last);
+    let from = [head, word.source(tail)];
+    write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail)
 }
 
 /// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a word of their own.

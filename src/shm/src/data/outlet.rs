@@ -19,6 +19,7 @@ use dat_core::event::Status;
 use dat_core::transport::ShortSend;
 
 use crate::guard::Trust;
+use crate::os::user::Source;
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::regions::checked_source;
@@ -184,6 +185,11 @@ impl<A: Area> Outlet<A> {
 }
 
 impl Outlet {
+    /// The `len` bytes of payload of the record that ends at `end` and is not consumed; `None` while the ring is not open.
+    pub fn payload(&self, end: u64, len: usize) -> Option<Source<'_>> {
+        self.producer.as_ref().map(|producer| producer.payload(end, len))
+    }
+
     /// Puts a message of one slot into the ring, while no more than a quarter of that is in use: see
     /// [`Producer::put_small`]. Gives the end of the record.
     #[inline(always)]

@@ -38,6 +38,14 @@ pub mod kind {
     /// Begins a message that revokes a window of the receiver: the payload is the window's key, `aux` the length of the
     /// message, which follows as [`MESSAGE_PIECE`]s or as a [`REMOTE_MESSAGE`].
     pub const INVALIDATE: u8 = 12;
+    /// A whole RDMA write, which begins with the target, and which the producer may take back: see
+    /// [`claim`](crate::claim).
+    pub const SHORT_WRITE: u8 = 13;
+    /// As [`READ`], and the producer may take it back.
+    pub const SHORT_READ: u8 = 14;
+    /// An RDMA write whose bytes are to be read from the producer's memory, and which the producer may take back before
+    /// that has begun. The payload is the target and then as for [`REMOTE_MESSAGE`], `aux` is the length.
+    pub const REMOTE_WRITE: u8 = 15;
 }
 
 /// Flag of a record: [`Header::solicited`].

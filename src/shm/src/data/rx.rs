@@ -187,6 +187,8 @@ struct Partial {
 
 /// A message that is read from the sender's memory, or that the sender is asked for.
 struct Fetching {
+    /// Where an RDMA write goes; a message goes to its receive.
+    into: Option<Segment>,
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
     offset: u64,
@@ -462,6 +464,8 @@ impl Arriving {
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
             kind::READ => self.read(turn, ring, view),
+            kind::REMOTE_WRITE if turn.advance == Advance::Drain => Way::Wait,
+            kind::SHORT_WRITE | kind::SHORT_READ | kind::REMOTE_WRITE => self.claim(turn, ring, view, budget),
             kind::NOTHING => Way::Consumed,
             kind::IMMEDIATE => self.immediate(turn, ring, view),
             kind::ATOMIC => self.atomic(turn, ring, view),

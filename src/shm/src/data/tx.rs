@@ -32,7 +32,8 @@
 //! and by the ready bit if nobody polls ([`End::finish_soon`]).
 //!
 //! A record that changes the peer's memory waits for the peer although it is in the ring: the program there may look at its
-//! memory and make no call. The node's thread wakes the peer if nobody there handles it: see [`guard`](crate::guard).
+//! memory and make no call. Most such records are taken back if the peer does not get to them (`short`). For others the node's
+//! thread wakes the peer: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
 
@@ -59,6 +60,9 @@ use crate::sleep::News;
 mod extended;
 mod launch;
 mod peer;
+mod short;
+
+use self::short::Shorts;
 
 /// The event that ends the flight of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,8 +186,9 @@ pub struct Tx {
     answers: Answers,
     /// How far the oldest queued request is, or the one that is being posted.
     part: Part,
-    /// End of the last record in the ring that changes the memory of the peer; 0 if the peer is known to have consumed it.
+    /// End of the last record in the ring that changes the memory of the peer; 0 if it is known to be done.
     written: u64,
+    shorts: Shorts,
     /// Mere records are all that is in flight, nothing is to be answered, and nobody waits for the last request: see
     /// [`Tx::progress_plain`]. It may be false for longer.
     plain: bool,
@@ -208,6 +213,7 @@ impl Tx {
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
         tx.reading.room(tx.reads_out)?;
+        tx.shorts.room(sizes.requests)?;
         Ok(tx)
     }
 
@@ -276,7 +282,7 @@ impl Tx {
             && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
         {
             // Nothing is in flight before it, so it needs no entry.
-            if done == Done::Now && self.entries == self.passed && self.outlet.known() == Some(after) {
+            if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
                 self.part = Part::default();
                 self.passed += 1;
                 let mark = self.next_mark();
@@ -305,6 +311,12 @@ impl Tx {
         self.segments.extend(segments);
         end.set_busy(Busy::Waiting, true);
         Handed::under_way(Mark(mark))
+    }
+
+    /// How far the records are complete as far as this side knows; `None` while the ring is not open.
+    #[inline]
+    fn known(&self) -> Option<u64> {
+        self.outlet.known().map(|known| self.shorts.reach(known))
     }
 
     /// Notes whether requests wait.
@@ -369,9 +381,11 @@ impl Tx {
     /// Asks the peer for notice when it has consumed the records in the ring; false if it has consumed them already, and
     /// gives none.
     fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
+        let tail = self.outlet.tail();
         match self.outlet.ask(end.taken(), acknowledge) {
             Asked::Before => true,
             Asked::Now(position) => {
+                self.shorts.on_empty_record(tail, position);
                 end.want(position);
                 end.tell_peer(News::Record);
                 true
@@ -431,6 +445,7 @@ impl Tx {
             }
             self.outlet.known().is_some_and(|known| end.is_told(known))
         });
+        self.check_shorts(end);
         // A peer that breaks the rules is what the connection fails for, whatever else has failed.
         if report.fatal.is_none() {
             self.harvest(end, told, &mut report);
@@ -473,7 +488,7 @@ impl Tx {
         let known = if told { self.outlet.known().map(Ok) } else { self.outlet.consumed() };
         let consumed = match known {
             None => return,
-            Some(Ok(consumed)) => consumed,
+            Some(Ok(consumed)) => self.shorts.reach(consumed),
             Some(Err(Corrupt)) => {
                 report.corrupt();
                 return;
@@ -565,6 +580,7 @@ impl Tx {
             self.kept = 0;
             self.announced = 0;
             self.reading.clear();
+            self.shorts.close();
         }
         self.ended
     }

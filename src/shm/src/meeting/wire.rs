@@ -6,7 +6,7 @@
 use dat_core::event::Status;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 /// Room for any packet.

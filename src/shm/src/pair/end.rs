@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+use std::time::{Duration, Instant};
 
 use host::memory;
 
 use super::{CLOSED, POLLED, Pair};
 use crate::budget::Rounds;
+use crate::claim::Claim;
 use crate::guard::Owed;
 use crate::home::{Home, Peer};
 use crate::offer::Offer;
@@ -41,6 +43,9 @@ pub struct End {
     /// done that the peer tells nothing of.
     wanted: AtomicI64,
     known: AtomicI64,
+    /// When short writes and reads are to be taken back, in nanoseconds since [`End::began`].
+    due: AtomicU64,
+    began: Instant,
     /// This process polls the connection. The flag that the peer sees says the same, but the peer could change that.
     polled: AtomicBool,
     /// How often it has woken the peer.
@@ -74,6 +79,8 @@ pub enum Busy {
     Asking = 4,
     /// Messages are announced, of which the peer may offer parts.
     Announced = 8,
+    /// Records are in the ring that this side takes back if the peer does not get to them: see [`End::set_due`].
+    Short = 16,
 }
 
 impl End {
@@ -81,7 +88,7 @@ impl End {
     pub fn new(pair: Arc<Pair>, index: u32, side: u8, own: Party, theirs: Party) -> Option<End> {
         let [requests, _] = pair.areas(index, side)?;
         let [peer, answers] = pair.areas(index, 1 - side)?;
-        let owed = memory::arc(Owed::new(pair.clone(), requests.clone())).ok()?;
+        let owed = memory::arc(Owed::new(pair.clone(), index, side, requests.clone())).ok()?;
         Some(End {
             pair,
             index,
@@ -94,6 +101,8 @@ impl End {
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
+            due: AtomicU64::new(0),
+            began: Instant::now(),
             polled: AtomicBool::new(false),
             wakeups: AtomicU64::new(0),
             owed,
@@ -164,6 +173,27 @@ impl End {
         let state = self.state.load(Ordering::Relaxed);
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
+            || (state & Busy::Short as u32 != 0 && self.is_due())
+    }
+
+    /// Has this side look again `after` this time, while it is busy with [`Busy::Short`].
+    pub fn set_due(&self, after: Duration) {
+        self.due.store((self.began.elapsed() + after).as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// True if that time is over.
+    pub fn is_due(&self) -> bool {
+        self.began.elapsed().as_nanos() as u64 >= self.due.load(Ordering::Relaxed)
+    }
+
+    /// Which side carries out short writes and reads of this side.
+    pub fn own_claim(&self) -> &Claim {
+        &self.rings[0].shared().claim.0
+    }
+
+    /// Which side carries out those of the peer.
+    pub fn peers_claim(&self) -> &Claim {
+        &self.rings[1].shared().claim.0
     }
 
     /// What is to be found out.
@@ -244,7 +274,7 @@ impl End {
 
     /// True if the peer polls the connection.
     #[inline]
-    fn peer_polls(&self) -> bool {
+    pub fn peer_polls(&self) -> bool {
         self.rings[1].shared().flags.0[POLLED].load(Ordering::SeqCst) != 0
     }
 
@@ -311,6 +341,13 @@ impl End {
     #[inline]
     pub fn look_again(&self) {
         let _ = self.pair.mark(self.side, self.index, News::Record);
+    }
+
+    /// Has the next round of this process look at this end, without waking anybody, unless it looks anyway.
+    pub fn look_in_passing(&self) {
+        if !self.polled.load(Ordering::Relaxed) {
+            self.pair.set_ready(self.side, self.index);
+        }
     }
 
     /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to

@@ -179,6 +179,14 @@ impl<A: Area> Producer<A> {
     }
 }
 
+impl Producer<Mapped> {
+    /// The `len` bytes of payload of the record that ends at `end`. They stay until the consumer has passed the record.
+    pub fn payload(&self, end: u64, len: usize) -> Source<'_> {
+        let start = end.wrapping_sub(slots_for(len));
+        self.area.source(start.wrapping_mul(SLOT as u64).wrapping_add(HEADER as u64), len)
+    }
+}
+
 impl<A: Area> Reservation<'_, A> {
     /// Appends as much of `piece` to the payload as there was room made for, and returns
     /// how many bytes that was.

@@ -43,7 +43,7 @@ fn free_slots(producer: &mut Producer) -> Result<u64, Corrupt> {
 
 #[test]
 fn shared_layout_is_fixed() {
-    assert_eq!((size_of::<RingShared>(), align_of::<RingShared>()), (384, 128));
+    assert_eq!((size_of::<RingShared>(), align_of::<RingShared>()), (512, 128));
     assert_eq!(std::mem::offset_of!(RingShared, head), 128);
 }
 

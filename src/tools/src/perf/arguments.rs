@@ -90,6 +90,10 @@ pub struct Arguments {
           value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PAUSE)))]
     pub pause: u32,
 
+    /// The target of RDMA polls with dat_evd_dequeue instead of looking at its memory
+    #[arg(long, requires = "client", conflicts_with = "wait")]
+    pub target_polls: bool,
+
     /// Compare the bytes of each transfer, which takes time that is counted; of write_bw those of the last in each buffer
     #[arg(long, requires = "client")]
     pub verify: bool,
@@ -179,6 +183,7 @@ impl Arguments {
             pause: if test == Test::SendLat { self.pause } else { 0 },
             srq: self.srq,
             wait: self.wait,
+            target_polls: self.target_polls,
             verify: self.verify,
         }
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 use super::clock::{Measured, Steps, rest};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
+use super::stream;
 use super::worker::Worker;
 use crate::dat::RawEvent;
 
@@ -21,7 +22,12 @@ pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Me
     if reads && !worker.client {
         worker.into.stamp(0, plan.size as usize, 0, 0);
         pace.meet()?;
-        pace.stand(None)?;
+        // Without a word about it the target of reads sleeps.
+        if plan.target_polls {
+            stream::stand(worker, pace)?
+        } else {
+            pace.stand(None)?
+        }
         return Ok(None);
     }
     let measured = pace.measure(&plan, reads, |numbers, steps| {

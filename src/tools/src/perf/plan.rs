@@ -87,6 +87,9 @@ pub struct Plan {
     pub srq: bool,
     /// dat_evd_wait instead of polling with dat_evd_dequeue.
     pub wait: bool,
+    /// The target of RDMA polls with dat_evd_dequeue.
+    #[serde(default)]
+    pub target_polls: bool,
     /// Each message has its own buffer, and its bytes are compared.
     pub verify: bool,
 }

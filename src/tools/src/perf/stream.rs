@@ -182,7 +182,29 @@ fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The target makes no transfers, and looks at its memory or sleeps.
+/// Does what a target does meanwhile, which makes no transfers: looks at its memory, polls, or sleeps.
+pub fn stand(worker: &Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
+    let Plan { size, wait, target_polls, .. } = worker.plan;
+    let look = || {
+        for _ in 0..LOOKS {
+            let _ = worker.into.load(size as usize - 1);
+        }
+    };
+    let poll = || {
+        let mut place = Place::uninit();
+        for _ in 0..LOOKS {
+            // Nothing comes; a broken connection is found otherwise.
+            let _ = worker.try_fetch(&worker.evds.recv, &mut place);
+        }
+    };
+    match (wait, target_polls) {
+        (true, _) => pace.stand(None),
+        (false, true) => pace.stand(Some(&poll)),
+        (false, false) => pace.stand(Some(&look)),
+    }
+}
+
+/// The target's part of a measurement.
 fn be_target(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
     let plan = worker.plan;
     if plan.verify && plan.test.transfer() == Transfer::Read {
@@ -190,14 +212,8 @@ fn be_target(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
             worker.into.stamp(slot, plan.size as usize, connection, slot as u64);
         }
     }
-    let last = plan.size as usize - 1;
-    let look = || {
-        for _ in 0..LOOKS {
-            let _ = worker.into.load(last);
-        }
-    };
     pace.meet()?;
-    pace.stand(if plan.wait { None } else { Some(&look) })?;
+    stand(worker, pace)?;
     if plan.verify && plan.test.transfer() == Transfer::Write {
         for Used { connection, slot, last } in used(&plan) {
             worker.into.check(slot, plan.size as usize, connection, last)?;

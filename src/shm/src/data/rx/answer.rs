@@ -35,7 +35,12 @@ impl Arriving {
         }
         fetching.offset += len;
         let last = fetching.offset == fetching.len;
-        if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, last) {
+        let into = fetching.into;
+        let segments = into.as_ref().map_or(self.taken.segments(), std::slice::from_ref);
+        if !copy::scatter(turn.end.regions(), segments, offset, bytes, last) {
+            if into.is_some() {
+                return fail(None, Some(Status::RemoteAccess));
+            }
             let recv = self.done(Status::LocalProtection, 0, false);
             return fail(Some(recv), Some(Status::RemoteResponder));
         }
@@ -48,12 +53,7 @@ fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
     let bytes = ring.source(view, 0, view.len as usize);
     match turn.conn.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
         None => Way::Stop,
-        Some(Ok(last)) => {
-            if last {
-                turn.end.look_again();
-            }
-            Way::Consumed
-        }
+        Some(Ok(())) => Way::Consumed,
         Some(Err(failed)) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
     }
 }

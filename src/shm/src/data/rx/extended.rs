@@ -19,11 +19,12 @@ use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Special};
 
 use super::{Arriving, Partial, Revocation, Turn, Way, fail, read_target};
-use crate::copy;
+use crate::budget::Budget;
 use crate::os::user::Target;
 use crate::pending::Pending;
-use crate::record::{self, LARGEST, WORD};
+use crate::record::{self, LARGEST, WORD, kind};
 use crate::ring::{Consumer, RecordView};
+use crate::{claim, copy};
 
 impl Arriving {
     /// Reports the receive of a message that has arrived in part before, with the window that it has revoked, if any.
@@ -32,6 +33,21 @@ impl Arriving {
         match self.revocation.take() {
             None => turn.conn.complete(done),
             Some(Revocation { key, .. }) => turn.conn.complete_special(done, Special::Invalidated(key)),
+        }
+    }
+
+    /// Carries a write or a read of the peer out, unless that has taken it back.
+    pub(super) fn claim(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+        match (turn.end.peers_claim().take(view.end()), view.kind) {
+            (claim::Turn::Own, kind::SHORT_READ) => self.read(turn, ring, view),
+            (claim::Turn::Own, kind::REMOTE_WRITE) => self.remote_write(turn, ring, view, budget),
+            (claim::Turn::Own, _) => match self.write_piece(turn.end, ring, view) {
+                Way::Consumed if self.writing.is_some() => fail(None, None),
+                way => way,
+            },
+            (claim::Turn::Done, _) => Way::Consumed,
+            (claim::Turn::Awaited, _) => Way::Wait,
+            (claim::Turn::Corrupt, _) => fail(None, None),
         }
     }
 
@@ -44,12 +60,11 @@ impl Arriving {
         if !copy::may_read(turn.end, &target) {
             return self.refuse(turn, Status::RemoteAccess);
         }
-        match turn.conn.with_tx(|tx| tx.on_read(target)) {
+        match turn.conn.with_tx(|tx| tx.on_read(turn.end, target)) {
             None => return Way::Stop,
             Some(true) => {}
             Some(false) => return self.refuse(turn, Status::RemoteResponder),
         }
-        turn.end.look_again();
         Way::Consumed
     }
 

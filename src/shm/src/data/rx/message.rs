@@ -1,5 +1,7 @@
 //! Messages and RDMA writes that arrive: in one record, in pieces, or in the sender's memory.
 
+use std::slice;
+
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
@@ -28,6 +30,20 @@ fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Sli
     let (target, zone) = copy::part_of(end.regions(), segments, offset, part)?;
     offer.make(number, &Part { position, offset, target, zone });
     Some(Slice { offset: offset + part, len: both - part, last: offset + both == len })
+}
+
+/// The places of the bytes of a message or a write in the peer's memory, behind `skip` bytes of the payload; `None` if they
+/// are not as many as the record says.
+fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Option<ArrayVec<(u64, u64), MAX_SEGMENTS>> {
+    let payload = (view.len as usize).checked_sub(skip)?;
+    let count = payload / record::PLACE;
+    if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) {
+        return None;
+    }
+    let places: ArrayVec<_, MAX_SEGMENTS> =
+        (0..count).map(|at| read_place(ring, view, skip + at * record::PLACE)).collect();
+    let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
+    (sum == Some(view.aux)).then_some(places)
 }
 
 impl Arriving {
@@ -113,26 +129,40 @@ impl Arriving {
         view: &RecordView,
         budget: &mut Budget,
     ) -> Way {
-        let payload = view.len as usize;
-        let count = payload / record::PLACE;
         let len = view.aux;
         let begun = self.partial.as_ref().is_some_and(|partial| partial.offset == 0 && partial.len == len);
-        if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) || (self.partial.is_some() && !begun) {
-            return fail(None, None);
-        }
-        let places: ArrayVec<_, MAX_SEGMENTS> =
-            (0..count).map(|at| read_place(ring, view, at * record::PLACE)).collect();
-        let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
-        if sum != Some(len) {
-            return fail(None, None);
-        }
+        let places = read_places(ring, view, 0).filter(|_| self.partial.is_none() || begun);
+        let Some(places) = places else { return fail(None, None) };
         // What has begun has its receive.
         if !begun && let Some(next) = self.take(turn, len) {
             return next;
         }
         self.partial = None;
-        self.fetching = Some(Fetching { places, len, offset: 0, asked: false, offered: None, ahead: None });
+        self.begin_fetching(None, places, len);
         self.fetch(turn, view, budget)
+    }
+
+    /// Begins to read an RDMA write of the peer from its memory.
+    pub(super) fn remote_write(
+        &mut self,
+        turn: &Turn<'_>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> Way {
+        let len = view.aux;
+        let Some(places) = read_places(ring, view, record::TARGET) else { return fail(None, None) };
+        let target = read_target(ring, view);
+        if target.len != len || self.partial.is_some() || self.writing.is_some() {
+            return fail(None, None);
+        }
+        let Some(segment) = copy::granted(turn.end, &target) else { return fail(None, Some(Status::RemoteAccess)) };
+        self.begin_fetching(Some(segment), places, len);
+        self.fetch(turn, view, budget)
+    }
+
+    fn begin_fetching(&mut self, into: Option<Segment>, places: ArrayVec<(u64, u64), MAX_SEGMENTS>, len: u64) {
+        self.fetching = Some(Fetching { into, places, len, offset: 0, asked: false, offered: None, ahead: None });
     }
 
     /// Goes on with the message that is being fetched: slice by slice, with the sender's help or without, or by asking
@@ -140,7 +170,8 @@ impl Arriving {
     #[cold]
     pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Way {
         let Some(fetching) = &mut self.fetching else { return Way::Wait };
-        let (end, segments, len) = (turn.end, self.taken.segments(), fetching.len);
+        let (end, into, len) = (turn.end, fetching.into, fetching.len);
+        let segments = into.as_ref().map_or(self.taken.segments(), slice::from_ref);
         while fetching.offset < len {
             if fetching.asked || turn.advance == Advance::Drain {
                 return Way::Wait;
@@ -197,18 +228,22 @@ impl Arriving {
                 failed => return self.fetch_failed(failed),
             }
         }
-        if let Some(next) = self.revoke(turn) {
-            return next;
+        if into.is_none() {
+            if let Some(next) = self.revoke(turn) {
+                return next;
+            }
+            self.complete(turn, len, view);
         }
         self.fetching = None;
-        self.complete(turn, len, view);
         Way::Consumed
     }
 
     /// The message cannot be fetched.
     #[cold]
     pub(super) fn fetch_failed(&self, outcome: Outcome) -> Way {
+        let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());
         match outcome {
+            Outcome::Failed(_) if write => fail(None, Some(Status::RemoteAccess)),
             Outcome::Failed(status) => fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder)),
             _ => Way::Stop,
         }

@@ -74,7 +74,7 @@ impl Tx {
         let header = Header { kind: kind::ATOMIC, solicited: false, acknowledge: Acknowledge::Completion, aux: WORD };
         let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
         if let Launch::Flying(Done::At(position)) = launch {
-            self.written = position;
+            (self.written, self.shorts.behind) = (position, position);
             end.tell_peer(News::Record);
             // As behind a write, the program of the peer may be looking at the word.
             if !end.pair.is_local() {

@@ -9,7 +9,7 @@ use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::Put;
 use crate::pair::End;
-use crate::record::{self, Acknowledge, EAGER_MAX, Header, kind};
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};
 use crate::sleep::News;
 
 impl Tx {
@@ -56,10 +56,8 @@ impl Tx {
 
     /// Tells the peer where a long message is, which it reads by itself.
     pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> Launch {
-        let places: ArrayVec<_, MAX_SEGMENTS> =
-            segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect();
-        let places = places.as_flattened();
-        let launch = self.put_bytes(end, header, places);
+        let places = places_of(segments);
+        let launch = self.put_bytes(end, header, places.as_flattened());
         let Launch::Flying(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
         Launch::Flying(Done::Announced(position))
@@ -102,7 +100,8 @@ impl Tx {
 
     #[cold]
     pub(super) fn is_not_consumed(&mut self) -> bool {
-        let consumed = self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
+        let consumed = self.shorts.are_done(self.written)
+            || self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
         if consumed {
             self.written = 0;
         }
@@ -127,7 +126,13 @@ impl Tx {
         if !self.part.ring {
             if end.pair.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
-                if len <= EAGER_MAX && (tail > 0 || self.is_behind_write()) {
+                if len <= EAGER_MAX && tail == 0 && (self.is_behind_write() || self.is_left_to_peer(end)) {
+                    return self.short_write(end, remote, request);
+                }
+                if let Some(launch) = self.remote_write(end, remote, request, tail) {
+                    return launch;
+                }
+                if len <= EAGER_MAX && tail > 0 {
                     // One record does both.
                 } else if self.is_behind_write() {
                     return Launch::Waits(For::Peer);
@@ -150,7 +155,7 @@ impl Tx {
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
         if let Launch::Flying(Done::At(position)) = launch {
-            self.written = position;
+            (self.written, self.shorts.behind) = (position, position);
             self.outlet.hurry(end, position);
         }
         launch
@@ -172,7 +177,15 @@ impl Tx {
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
         if end.pair.reads_peer.get() {
-            if self.is_behind_write() {
+            let behind = self.is_behind_write();
+            if len <= EAGER_MAX
+                && self.reading.len() < self.reads_out
+                && (behind || self.is_left_to_peer(end))
+                && let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request)
+            {
+                return launch;
+            }
+            if behind {
                 return Launch::Waits(For::Peer);
             }
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
@@ -238,4 +251,9 @@ impl Tx {
         }
         launch
     }
+}
+
+/// Where the bytes of a message or a write are, for the peer.
+pub(super) fn places_of(segments: &[Segment]) -> ArrayVec<[u8; PLACE], MAX_SEGMENTS> {
+    segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect()
 }

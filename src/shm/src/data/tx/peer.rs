@@ -16,12 +16,18 @@ use crate::os::user::Source;
 use crate::pair::End;
 
 impl Tx {
-    /// Takes a read of the peer that this side has to carry out; false if there are more than it may have.
-    pub fn on_read(&mut self, target: RemoteSegment) -> bool {
+    /// Takes a read of the peer that this side has to carry out, and answers as far as it can at once; false if there are
+    /// more than it may have.
+    pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
         let room = !self.closed && self.answers.has_room();
         if room {
             self.answers.owe(Owed::Bytes { target, offset: 0 });
+            // A failure is found again, and reported, by the next look.
+            let _ = self.answers.progress(end, &mut Budget::turn());
+            if !self.answers.is_empty() {
+                end.look_again();
+            }
         }
         room
     }
@@ -94,7 +100,7 @@ impl Tx {
         self.answers.ask_for(end, position, offset)
     }
 
-    /// Takes bytes of the oldest read of this side; true if it is complete.
+    /// Takes bytes of the oldest read of this side.
     ///
     /// # Errors
     /// The request that failed, if it is known: the connection cannot go on.
@@ -102,22 +108,15 @@ impl Tx {
         &mut self,
         end: &End,
         bytes: Source<'_>,
-    ) -> std::result::Result<bool, Option<(FailedRequest, Status)>> {
-        let Some(reading) = self.reading.front_mut() else { return Err(None) };
+    ) -> std::result::Result<(), Option<(FailedRequest, Status)>> {
+        let Some(reading) = self.reading.front() else { return Err(None) };
         let len = bytes.len() as u64;
         if len == 0 || len > reading.len - reading.offset {
             return Err(Some((FailedRequest::Number(reading.id), Status::BadResponse)));
         }
-        let mut first = 0;
-        let mut own = None;
-        for flying in &mut self.flying {
-            if flying.id == reading.id {
-                own = Some((first..first + flying.kept, &mut flying.done));
-                break;
-            }
-            first += flying.kept;
-        }
-        let Some((own, done)) = own else { return Err(None) };
+        let id = reading.id;
+        let Some((own, place)) = self.kept_of(id) else { return Err(None) };
+        let Some(reading) = self.reading.front_mut() else { return Err(None) };
         let last = reading.offset + len == reading.len;
         let segments: Checked = self.segments.range(own).copied().collect();
         if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
@@ -125,9 +124,10 @@ impl Tx {
         }
         reading.offset += len;
         if last {
-            *done = Done::Now;
+            self.flying[place].done = Done::Now;
             self.reading.pop_front();
+            end.finish_soon();
         }
-        Ok(last)
+        Ok(())
     }
 }

@@ -13,6 +13,7 @@ pub const PLAN: Plan = Plan {
     pause: 50,
     srq: true,
     wait: false,
+    target_polls: false,
     verify: true,
 };
 

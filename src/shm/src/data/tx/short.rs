@@ -1,0 +1,315 @@
+//! Short writes and reads that either side can carry out.
+//!
+//! To copy by the kernel takes more than a microsecond, however few the bytes; a record in a ring that the peer looks at takes
+//! a cache line. So a short write or read goes into the ring while the peer gets to such records in time, and to the kernel
+//! for a while when it does not ([`Trust`]). Whether it is in time is a question of its position: if that does not move for
+//! [`MOMENT`] while such a record waits, this side takes them back, in order ([`Claim`](crate::claim::Claim)), and copies
+//! what they say. It looks at the time when it posts another one, when it polls, and otherwise the node's thread does
+//! ([`guard`](crate::guard)). A record that changes the peer's memory and that this side cannot take back, such as an
+//! atomic operation, holds up those behind it. If a copy fails, the record is left to the peer, which has the last word on
+//! its memory.
+//!
+//! A record that was taken back stays in the ring until the peer passes it. It is complete as soon as the peer has consumed
+//! all before it that is neither short nor [`NOTHING`](crate::record::kind::NOTHING).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use arrayvec::ArrayVec;
+use dat_core::error::Result;
+use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, RemoteSegment, Request, RequestId, Segment};
+use host::memory::Room;
+
+use super::launch::places_of;
+use super::{Done, Launch, Reading, Tx};
+use crate::budget::Budget;
+use crate::copy::{self, Outcome, Slice};
+use crate::guard::Trust;
+use crate::pair::{Busy, End};
+use crate::record::{self, Acknowledge, Header, PLACE, TARGET, kind};
+use crate::sleep::News;
+
+/// Time for which the peer's position may stand still before records are taken back.
+const MOMENT: Duration = Duration::from_micros(5);
+
+/// The shortest and the longest write that both sides may copy. A longer one would be taken back in one piece.
+const LONG_MIN: u64 = 32 * 1024;
+const LONG_MAX: u64 = 4 * 1024 * 1024;
+
+/// What a record asks for.
+#[derive(Clone, Copy)]
+enum What {
+    /// A write with its bytes.
+    Write,
+    /// This read.
+    Read(RequestId),
+    /// This write, whose bytes are in the memory of this process.
+    LongWrite(RequestId),
+}
+
+/// A record that the peer is not known to have consumed.
+#[derive(Clone, Copy)]
+struct Short {
+    /// Where it ends.
+    end: u64,
+    /// Where the last record ends before it that is not one of these.
+    after: u64,
+    /// Where the last record ends before it that changes the peer's memory and cannot be taken back.
+    behind: u64,
+    target: RemoteSegment,
+    what: What,
+    /// It was taken back, and is done.
+    done: bool,
+}
+
+/// The short writes and reads in flight.
+#[derive(Default)]
+pub(super) struct Shorts {
+    records: VecDeque<Short>,
+    /// Where the last of them ends, or the empty record behind it, and what it is after.
+    tail: u64,
+    after: u64,
+    /// End of the last record that changes the peer's memory and cannot be taken back.
+    pub(super) behind: u64,
+    /// All records that change the peer's memory and end here or before are done.
+    done: u64,
+    /// Where the peer was at the last look.
+    seen: u64,
+    /// Some had to be taken back since the last post.
+    late: bool,
+    trust: Trust,
+}
+
+impl Shorts {
+    /// Makes room for this many more.
+    pub(super) fn room(&mut self, requests: usize) -> Result<()> {
+        Ok(self.records.room(requests)?)
+    }
+
+    /// Forgets them, because the connection is over.
+    pub(super) fn close(&mut self) {
+        self.records = VecDeque::new();
+    }
+
+    /// True if all records that change the peer's memory are done up to `position`.
+    pub(super) fn are_done(&self, position: u64) -> bool {
+        self.done >= position
+    }
+
+    /// The end of the records that are complete if the peer has consumed those up to `consumed`.
+    #[inline]
+    pub(super) fn reach(&self, consumed: u64) -> u64 {
+        let done = self.records.iter().take_while(|short| short.done && short.after <= consumed);
+        done.last().map_or(consumed, |last| last.end.max(consumed))
+    }
+
+    /// An empty record was put behind the one that ended at `tail`, and ends at `end`.
+    pub(super) fn on_empty_record(&mut self, tail: u64, end: u64) {
+        if self.tail == tail {
+            self.tail = end;
+        }
+    }
+}
+
+impl Tx {
+    /// Whether a short write or read is left to the peer.
+    #[inline]
+    pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
+        // A peer that sleeps does not look.
+        if end.peer_sleeps() || !self.shorts.trust.after(std::mem::take(&mut self.shorts.late)) {
+            return false;
+        }
+        // One that does not poll the connection may begin to, once it finds something. That is tried more and more rarely.
+        self.shorts.late = !end.peer_polls();
+        true
+    }
+
+    /// Puts a write into the ring that either side can carry out.
+    #[inline]
+    pub(super) fn short_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
+        let (len, acknowledge) = (remote.len, Acknowledge::of(request.signalled));
+        let target = record::target(remote.addr, remote.key, len);
+        let header = Header { kind: kind::SHORT_WRITE, solicited: false, acknowledge, aux: len };
+        let before = self.outlet.tail();
+        let launch = self.pieces(end, header, &target, request, &mut Budget::post());
+        if let Launch::Flying(Done::At(position)) = launch {
+            self.written = position;
+            self.add_short(end, [before, position], remote, What::Write);
+        }
+        launch
+    }
+
+    /// Puts a read into the ring that either side can carry out; `None` if there is no room.
+    #[inline]
+    pub(super) fn short_read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Launch> {
+        let target = record::target(remote.addr, remote.key, remote.len);
+        // The answer may come before the peer's position, which the requests before it need.
+        let acknowledge = Acknowledge::Completion;
+        let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
+        let before = self.outlet.tail();
+        let Launch::Flying(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
+        end.tell_peer(News::Record);
+        self.reading.push_back(Reading { id: request.id, len: remote.len, offset: 0 });
+        self.add_short(end, [before, position], remote, What::Read(request.id));
+        Some(Launch::Flying(Done::Reading))
+    }
+
+    /// Announces a write to the peer, which reads its bytes by itself, so that both sides can copy. `None` if that is not to be,
+    /// because the peer does not look, or it does not pay.
+    pub(super) fn remote_write(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+        tail: u64,
+    ) -> Option<Launch> {
+        let (RemoteSegment { addr, len, key }, Operation::Write(_)) = (*remote, request.operation) else { return None };
+        // What is copied in part already goes on as it began.
+        if !(LONG_MIN..=LONG_MAX).contains(&len) || tail > 0 || self.part.done > 0 || !end.pair.peer_reads.get() {
+            return None;
+        }
+        if !end.peer_polls() || !self.is_left_to_peer(end) || !copy::may_announce(end, remote) {
+            return None;
+        }
+        let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
+        payload.extend(record::target(addr, key, len));
+        payload.extend(places_of(request.segments).into_iter().flatten());
+        let acknowledge = Acknowledge::of(request.signalled);
+        let header = Header { kind: kind::REMOTE_WRITE, solicited: false, acknowledge, aux: len };
+        let before = self.outlet.tail();
+        let Launch::Flying(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
+        end.tell_peer(News::Record);
+        self.written = position;
+        self.add_short(end, [before, position], remote, What::LongWrite(request.id));
+        Some(Launch::Flying(Done::Announced(position)))
+    }
+
+    /// Keeps the last record in the ring, which ends at `position`; the one before it ends at `before`.
+    #[inline]
+    fn add_short(&mut self, end: &End, [before, position]: [u64; 2], target: &RemoteSegment, what: What) {
+        let shorts = &mut self.shorts;
+        if shorts.tail != before {
+            shorts.after = before;
+        }
+        shorts.tail = position;
+        if shorts.records.is_empty() {
+            shorts.seen = self.outlet.known().unwrap_or(0);
+            end.set_due(MOMENT);
+            end.set_busy(Busy::Short, true);
+            end.owed.set_short(true);
+        }
+        let (after, behind) = (shorts.after, shorts.behind);
+        // There is room for as many as there are requests.
+        shorts.records.push_back(Short { end: position, after, behind, target: *target, what, done: false });
+        let _ = end.home().guard.watch(&end.owed, position);
+        end.look_in_passing();
+    }
+
+    /// Drops the records that the peer has consumed, and takes back those that it does not get to in time.
+    pub(super) fn check_shorts(&mut self, end: &End) {
+        if self.shorts.records.is_empty() {
+            return;
+        }
+        // A position that cannot be is found by the look that follows.
+        let Some(Ok(consumed)) = self.outlet.consumed() else { return };
+        while self.shorts.records.front().is_some_and(|short| short.end <= consumed) {
+            self.shorts.records.pop_front();
+        }
+        let mut mine = true;
+        if !self.shorts.records.is_empty() {
+            if consumed != self.shorts.seen {
+                self.shorts.seen = consumed;
+                end.set_due(MOMENT);
+            } else if end.is_due() {
+                mine = self.take_back(end, consumed);
+            }
+        }
+        let open = self.shorts.records.iter().any(|short| !short.done);
+        end.set_busy(Busy::Short, open);
+        // Otherwise the thread wakes the peer.
+        end.owed.set_short(open && mine);
+        if open {
+            end.look_in_passing();
+        }
+    }
+
+    /// Takes back the records that the peer, which has consumed those up to `consumed`, has not got to. False if it has to get to
+    /// one first.
+    #[cold]
+    fn take_back(&mut self, end: &End, consumed: u64) -> bool {
+        self.shorts.late = true;
+        end.set_due(MOMENT);
+        for at in 0..self.shorts.records.len() {
+            let short = self.shorts.records[at];
+            if short.done {
+                continue;
+            }
+            // In the other case the peer carries it out this moment.
+            if short.behind > consumed || !end.own_claim().take_back(short.end) {
+                return false;
+            }
+            let outcome = match short.what {
+                What::Write => self.copy_write(end, &short),
+                What::Read(id) => self.copy_kept(end, id, &short.target, copy::from_peer),
+                What::LongWrite(id) => self.copy_kept(end, id, &short.target, |end, remote, segments, slice| {
+                    copy::to_peer(end, segments, remote, slice)
+                }),
+            };
+            if let Outcome::Done = outcome {
+                end.own_claim().finish(short.end);
+                self.shorts.records[at].done = true;
+                self.shorts.done = short.end;
+                end.tell_of_answers();
+                continue;
+            }
+            // What the peer is to refuse, or cannot be copied: it is the peer's, with all behind it.
+            end.own_claim().give_back(short.end);
+            self.shorts.records.truncate(at);
+            self.shorts.tail = 0;
+            self.shorts.behind = self.outlet.tail();
+            end.tell_of_answers();
+            return false;
+        }
+        true
+    }
+
+    /// Copies the bytes of a write from its record.
+    fn copy_write(&self, end: &End, short: &Short) -> Outcome {
+        let Some(bytes) = self.outlet.payload(short.end, TARGET + short.target.len as usize) else {
+            return Outcome::PeerGone;
+        };
+        copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
+    }
+
+    /// Copies between the segments of a request and the peer's memory, and has the request done.
+    fn copy_kept(
+        &mut self,
+        end: &End,
+        id: RequestId,
+        remote: &RemoteSegment,
+        copy: impl FnOnce(&End, &RemoteSegment, &[Segment], Slice) -> Outcome,
+    ) -> Outcome {
+        let Some((own, place)) = self.kept_of(id) else { return Outcome::PeerGone };
+        let segments: Checked = self.segments.range(own).copied().collect();
+        let outcome = copy(end, remote, &segments, Slice { offset: 0, len: remote.len, last: true });
+        if let Outcome::Done = outcome {
+            if let Done::Announced(_) = std::mem::replace(&mut self.flying[place].done, Done::Now) {
+                self.announced -= 1;
+            }
+            self.reading.retain(|reading| reading.id != id);
+        }
+        outcome
+    }
+
+    /// Where the segments of a request in flight are, and its place.
+    pub(super) fn kept_of(&self, id: RequestId) -> Option<(std::ops::Range<usize>, usize)> {
+        let mut first = 0;
+        for (place, flying) in self.flying.iter().enumerate() {
+            if flying.id == id {
+                return Some((first..first + flying.kept, place));
+            }
+            first += flying.kept;
+        }
+        None
+    }
+}
