@@ -191,7 +191,7 @@ pub fn stand(worker: &Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
         }
     };
     let poll = || {
-        let mut place = Place::uninit();
+        let mut place = RawEvent::uninit();
         for _ in 0..LOOKS {
             // Nothing comes; a broken connection is found otherwise.
             let _ = worker.try_fetch(&worker.evds.recv, &mut place);
