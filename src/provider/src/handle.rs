@@ -17,6 +17,7 @@ use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
 
+use crate::ptr::OutPtr;
 use crate::registration::{Registrations, RegistryFunction};
 use crate::{Answer, Face, Fault, Version};
 
@@ -238,4 +239,21 @@ pub fn find_or_null<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answe
 /// Refuses an object with this `role` if it belongs to another instance of an adapter.
 pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
     if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
+}
+
+/// Answers a query of the object of type `O` behind `handle`, the first argument, which has this `role`. `unknown` are the bits
+/// of the mask, the second argument, that name no field; the answer has all fields, whatever the mask says.
+pub fn query<F: Face, O: Object, P>(
+    handle: DAT_HANDLE,
+    role: Role,
+    unknown: impl Into<u64>,
+    param: OutPtr<P>,
+    answer: impl FnOnce(&O) -> P,
+) -> Answer<()> {
+    let object = find::<F, O>(handle, role)?;
+    if unknown.into() != 0 {
+        return Err(Fault::Argument(2));
+    }
+    param.required(3)?.write(answer(&object));
+    Ok(())
 }

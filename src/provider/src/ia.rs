@@ -41,20 +41,17 @@ pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
 /// Slot of dat_ia_openv. The registry has dealt with version and thread safety.
 ///
 /// # Safety
-/// The name is NULL or a C string; `async_evd_handle` is NULL or readable and writable; `ia_handle` is
-/// NULL or writable.
-pub unsafe extern "C" fn dat_ia_openv<F: Face>(
+/// The name is NULL or a C string; `async_evd_handle` is readable too unless it is NULL.
+pub unsafe fn dat_ia_openv<F: Face>(
     name: DAT_NAME_PTR,
     async_evd_qlen: DAT_COUNT,
-    async_evd_handle: *mut DAT_EVD_HANDLE,
-    ia_handle: *mut DAT_IA_HANDLE,
+    async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
+    ia_handle: OutPtr<DAT_IA_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (async_evd_handle, ia_handle) = unsafe { (OutPtr::new(async_evd_handle), OutPtr::new(ia_handle)) };
     making::<F>(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
-        let out = ia_handle.optional().ok_or(Fault::Handle(Role::Ia))?;
+        let out = ia_handle.required(4).map_err(|_| Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
         let (slab, instance) = {
@@ -88,20 +85,14 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
 }
 
 /// Slot of dat_ia_query.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ia_query<F: Face>(
+pub fn dat_ia_query<F: Face>(
     ia_handle: DAT_IA_HANDLE,
-    async_evd_handle: *mut DAT_EVD_HANDLE,
+    async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
     ia_attr_mask: DAT_IA_ATTR_MASK,
-    ia_attr: *mut IaAttr<F>,
+    ia_attr: OutPtr<IaAttr<F>>,
     provider_attr_mask: DAT_PROVIDER_ATTR_MASK,
-    provider_attr: *mut ProviderAttr<F>,
+    provider_attr: OutPtr<ProviderAttr<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (async_evd_handle, ia_attr, provider_attr) =
-        unsafe { (OutPtr::new(async_evd_handle), OutPtr::new(ia_attr), OutPtr::new(provider_attr)) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         if ia_attr_mask & !F::Version::IA_FIELDS != 0 {
@@ -112,9 +103,7 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
             return Err(Fault::Argument(5));
         }
         let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
-        if let Some(out) = async_evd_handle.optional() {
-            out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
-        }
+        async_evd_handle.offer(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
         if let Some(out) = ia_attr {
             out.write(F::Version::ia_attr::<F>(&ia));
         }
@@ -127,7 +116,7 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
 }
 
 /// Slot of dat_ia_close.
-pub extern "C" fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+pub fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {

@@ -5,7 +5,8 @@
 //! type of its own.
 //!
 //! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
-//! of the object that the call is about. The list of calls, `for_each_call!` of the crate with the types of a version,
+//! of the object that the call is about. Between them is a function that [`function!`] makes from the list of calls: it has
+//! the C types of the arguments, and the slot has pointers that are safe to use. The list of calls, `for_each_call!` of the crate with the types of a version,
 //! says what each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the
 //! core, calls it, and turns the result back.
 //!
@@ -25,6 +26,7 @@
 //! | [`code`] | the return code of every fault |
 //! | [`handle`] | handles as a program holds them, and the objects behind them |
 //! | [`ptr`] | the program's pointers for input and output |
+//! | [`table`](mod@table) | the provider table and its functions |
 //! | [`registration`] | the adapters that the library was initialised for |
 //! | [`fork`] | the state after a fork |
 //!
@@ -34,6 +36,7 @@
 //! [`wait`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
 
 pub mod attr;
 pub mod call;
@@ -58,6 +61,7 @@ pub mod registration;
 pub mod rmr;
 pub mod rsp;
 pub mod srq;
+pub mod table;
 pub mod wait;
 
 use std::ffi::{CStr, c_char};
@@ -126,7 +130,7 @@ pub trait Version: Sized + 'static {
     /// address of one.
     type Table: Send + Sync + 'static;
     /// An event in the form that the program gets, `DAT_EVENT`.
-    type Event;
+    type Event: Copy;
     /// A segment of registered memory, `DAT_LMR_TRIPLET`.
     type LmrTriplet: Copy;
     /// A segment of a peer's memory, `DAT_RMR_TRIPLET`.
@@ -134,7 +138,7 @@ pub trait Version: Sized + 'static {
     /// The attributes of an endpoint, `DAT_EP_ATTR`.
     type EpAttr: Copy;
     /// What dat_ep_query tells and dat_ep_modify takes, `DAT_EP_PARAM`.
-    type EpParam;
+    type EpParam: Copy;
     /// The attributes of an adapter, `DAT_IA_ATTR`.
     type IaAttr;
     /// The attributes of a provider, `DAT_PROVIDER_ATTR`.

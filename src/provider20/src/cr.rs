@@ -15,7 +15,7 @@ use crate::Udat20;
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_cr_reject<F: Face<Version = Udat20>>(
+pub unsafe fn dat_cr_reject<F: Face<Version = Udat20>>(
     cr_handle: DAT_CR_HANDLE,
     private_data_size: DAT_COUNT,
     private_data: DAT_PVOID,

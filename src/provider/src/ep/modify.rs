@@ -15,16 +15,11 @@ use crate::ptr::InPtr;
 use crate::{At, Face, Fault, Version, counted};
 
 /// Slot of dat_ep_modify.
-///
-/// # Safety
-/// `ep_param` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_modify<F: Face>(
+pub fn dat_ep_modify<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
-    ep_param: *const EpParam<F>,
+    ep_param: InPtr<EpParam<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_param = unsafe { InPtr::new(ep_param) };
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         if u32::try_from(ep_param_mask).is_err() {
