@@ -1,7 +1,5 @@
 //! Connection requests. Rejecting one is a slot of each version.
 
-use std::ptr;
-
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
@@ -11,8 +9,8 @@ use crate::attr::address_ptr;
 use crate::call::{making, slow};
 use crate::ep::connect;
 use crate::handle::{find, find_or_null, handle_or_null, query, same_ia};
-use crate::ptr::OutPtr;
-use crate::{At, Face, count};
+use crate::ptr::{OutPtr, c_bytes};
+use crate::{At, Face};
 
 /// Slot of dat_cr_query.
 pub fn dat_cr_query<F: Face>(
@@ -22,12 +20,12 @@ pub fn dat_cr_query<F: Face>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         query::<F, Cr<F::Transport>, _>(cr_handle, Role::Cr, cr_param_mask & !DAT_CR_FIELD_ALL, cr_param, |cr| {
-            let data = cr.private_data();
+            let (private_data_size, private_data) = c_bytes(cr.private_data());
             DAT_CR_PARAM {
                 remote_ia_address_ptr: address_ptr(cr.remote_address()),
                 remote_port_qual: cr.remote_qualifier(),
-                private_data_size: count(data.len()),
-                private_data: if data.is_empty() { ptr::null_mut() } else { data.as_ptr().cast_mut().cast() },
+                private_data_size,
+                private_data,
                 local_ep_handle: handle_or_null(cr.ep()),
             }
         })

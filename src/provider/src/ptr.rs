@@ -4,9 +4,12 @@
 //! program promises; after that the code of most slots is safe. Nothing here panics or allocates except [`bytes`], which is
 //! for private data. Reads and writes need no alignment.
 
+use std::ptr::null_mut;
+
+use dat_udat::{DAT_COUNT, DAT_PVOID};
 use host::memory::{self, NoMemory};
 
-use crate::{Answer, Fault};
+use crate::{Answer, Fault, count};
 
 /// A parameter of a slot, which gets an argument of the type `C` from a program.
 pub trait Parameter<C> {
@@ -170,6 +173,11 @@ impl<V: Copy> Out<V> {
         // SAFETY: not NULL, and filled as the caller promises.
         unsafe { self.0.read_unaligned() }
     }
+}
+
+/// Private data in the form of the interface: its size, and the pointer to it, which is NULL if there is none.
+pub fn c_bytes<B>(data: &[B]) -> (DAT_COUNT, DAT_PVOID) {
+    (count(data.len()), if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() })
 }
 
 /// Copies `len` bytes of the program.
