@@ -90,8 +90,7 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
         };
         let remove = registry::<F::Version>(c"dat_registry_remove_provider");
         let ia_handles = F::Version::IA_HANDLES.and_then(registry::<F::Version>);
-        let adapter = F::domain().registrations().add(&name, identity, instance, remove);
-        adapter.set_ia_handles(ia_handles);
+        let adapter = F::domain().registrations().add(&name, identity, instance, remove, ia_handles);
         // SAFETY: the function has this name; `info` is readable as the caller promises.
         let code = unsafe { tell(add, adapter, info) };
         if code == DAT_SUCCESS {

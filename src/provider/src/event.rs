@@ -78,17 +78,6 @@ macro_rules! write_event {
     }};
 }
 
-/// The pointer in a software event of the version that is in scope, as a number; `None` for NULL and for any other event.
-#[macro_export]
-macro_rules! software_event {
-    ($event:expr) => {{
-        use $crate::ptr::read_field;
-
-        let pointer = read_field!($event, event_data.software_event_data.pointer)?;
-        (read_field!($event, event_number) == Some(DAT_SOFTWARE_EVENT)).then(|| pointer.expose_provenance())
-    }};
-}
-
 /// The handle that the program has for the object of an asynchronous event.
 pub fn object_handle<F: Face>(object: Handle) -> DAT_HANDLE {
     let handle = raw(object);

@@ -25,7 +25,7 @@ pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     if F::Version::IA_HANDLES.is_none() {
         return handle;
     }
-    let ask = F::domain().adapter_of(ia.slab()).and_then(|adapter| adapter.ia_handles());
+    let ask = F::domain().registrations().of(ia.slab()).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
         /// The type of dats_get_ia_handle.
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
@@ -55,10 +55,10 @@ pub unsafe fn dat_ia_openv<F: Face>(
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
         let (slab, instance) = {
-            let registrations = domain.registrations();
-            let registration = registrations.newest(name).ok_or(Fault::NotRegistered)?;
-            registration.adapter.set_thread_safe(registration.identity.thread_safe);
-            (domain.slab_of(registration.adapter)?, memory::text(&registration.instance_data)?)
+            let mut registrations = domain.registrations();
+            let (registration, known) = registrations.newest(name).ok_or(Fault::NotRegistered)?;
+            known.thread_safe = registration.identity.thread_safe;
+            (domain.slab_of(known)?, memory::text(&registration.instance_data)?)
         };
         // SAFETY: the argument is for input as well, as the caller promises.
         let wanted = unsafe { async_evd_handle.read() };
@@ -108,7 +108,7 @@ pub fn dat_ia_query<F: Face>(
             out.write(F::Version::ia_attr::<F>(&ia));
         }
         if let Some(out) = provider_attr {
-            let thread_safe = F::domain().adapter_of(ia.slab()).is_none_or(|adapter| adapter.thread_safe());
+            let thread_safe = F::domain().registrations().of(ia.slab()).is_none_or(|known| known.thread_safe);
             out.write(F::Version::provider_attr::<F>(&ia, thread_safe));
         }
         Ok(())

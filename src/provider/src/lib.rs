@@ -128,7 +128,7 @@ pub trait Face: Sized + 'static {
 pub trait Version: Sized + 'static {
     /// The table through which programs and registries call a provider. The first word behind every handle is the
     /// address of one.
-    type Table: Send + Sync + 'static;
+    type Table: 'static;
     /// An event in the form that the program gets, `DAT_EVENT`.
     type Event: Copy;
     /// A segment of registered memory, `DAT_LMR_TRIPLET`.
@@ -259,7 +259,7 @@ pub trait Version: Sized + 'static {
 #[macro_export]
 macro_rules! version {
     () => {
-        type Table = $crate::Table<DAT_PROVIDER>;
+        type Table = DAT_PROVIDER;
         type Event = DAT_EVENT;
         type LmrTriplet = DAT_LMR_TRIPLET;
         type RmrTriplet = DAT_RMR_TRIPLET;
@@ -282,8 +282,7 @@ macro_rules! version {
         const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
 
         fn table<F: $crate::Face<Version = Self>>(device_name: *const std::ffi::c_char) -> Self::Table {
-            // SAFETY: the slots are functions, and the name stays in place.
-            unsafe { $crate::Table::new(table::table::<F>(device_name)) }
+            table::table::<F>(device_name)
         }
 
         fn code(fault: $crate::Fault) -> DAT_RETURN {
@@ -291,7 +290,10 @@ macro_rules! version {
         }
 
         fn software_event(event: $crate::ptr::InPtr<DAT_EVENT>) -> Option<usize> {
-            $crate::software_event!(event)
+            use $crate::ptr::read_field;
+
+            let pointer = read_field!(event, event_data.software_event_data.pointer)?;
+            (read_field!(event, event_number) == Some(DAT_SOFTWARE_EVENT)).then(|| pointer.expose_provenance())
         }
 
         fn ep_field(field: $crate::core::ep::table::Field) -> DAT_EP_PARAM_MASK {
@@ -324,29 +326,5 @@ impl Size for u64 {
 impl Size for u32 {
     fn size(size: u64) -> u32 {
         u32::try_from(size).unwrap_or(u32::MAX)
-    }
-}
-
-/// A provider table of the type `P`.
-#[repr(transparent)]
-pub struct Table<P>(P);
-
-// SAFETY: `new` takes only what all threads may read.
-unsafe impl<P> Send for Table<P> {}
-// SAFETY: as above.
-unsafe impl<P> Sync for Table<P> {}
-
-impl<P> Table<P> {
-    /// Wraps a table.
-    ///
-    /// # Safety
-    /// The pointers in a table point to functions and to a name that stays in place, and nothing in it changes.
-    pub const unsafe fn new(table: P) -> Self {
-        Table(table)
-    }
-
-    /// The table in the form that programs and registries use.
-    pub fn as_ptr(&self) -> *const P {
-        &self.0
     }
 }
