@@ -11,7 +11,7 @@ use dat_udat::dat_error::{DAT_GET_TYPE, DAT_INVALID_HANDLE, DAT_RETURN, DAT_SUCC
 use dat_udat::dat_platform_specific::{DAT_COUNT, DAT_UINT32};
 use host::{cstr, diagnostics};
 
-use crate::api::Api;
+use crate::api::{Api, INVALID_IA, OUT_OF_MEMORY};
 use crate::guard::making;
 use crate::head::Head;
 use crate::provider::Table;
@@ -34,7 +34,7 @@ pub unsafe fn dat_ia_openv<A: Api>(
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(A::CODES.argument(1))?;
         if ia_handle.is_null() {
-            return Err(A::CODES.invalid_ia);
+            return Err(INVALID_IA);
         }
         let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
         // SAFETY: the request has the name; the other pointer comes from the caller.
@@ -111,20 +111,15 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     match error {
         OpenError::NotFound(missing) => {
             tell_missing::<A>(request, missing);
-            match missing {
-                Missing::Name => A::CODES.name_not_registered,
-                Missing::Major => A::CODES.major_not_found,
-                Missing::Minor => A::CODES.minor_not_found,
-                Missing::ThreadSafety => A::CODES.thread_safety_not_found,
-            }
+            A::CODES.not_found(missing)
         }
         OpenError::Unusable(failure) => {
             if failure.reason.is_some() {
                 diagnostics::report(format_args!("{failure}"));
             }
-            A::CODES.name_not_registered
+            A::CODES.not_found(Missing::Name)
         }
-        OpenError::NoMemory => A::CODES.out_of_memory,
+        OpenError::NoMemory => OUT_OF_MEMORY,
     }
 }
 
