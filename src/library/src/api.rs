@@ -9,6 +9,7 @@ use dat_udat::dat_error::{
 };
 use host::fork::Hold;
 
+use crate::head::{Close, Head, Open};
 use crate::provider::Providers;
 
 /// A version of the interface; [`library!`](crate::library) implements it.
@@ -28,6 +29,12 @@ pub trait Api: Sized + 'static {
 
     /// The library's state.
     fn statics() -> &'static Statics<Self>;
+
+    /// The functions in a table that open and close an instance.
+    ///
+    /// # Safety
+    /// The table is registered.
+    unsafe fn ia_functions(table: *const Head) -> (Option<Open>, Option<Close>);
 
     /// The name of the type of a return code.
     fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
@@ -61,14 +68,8 @@ pub struct Statics<A: Api> {
 
 impl<A: Api> Statics<A> {
     /// Before the first use.
-    pub const fn new() -> Self {
+    pub const fn unused() -> Self {
         Statics { registry: Registry::new(Providers::new()), hold: Hold::new() }
-    }
-}
-
-impl<A: Api> Default for Statics<A> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -145,12 +146,20 @@ macro_rules! library {
             const SUBTYPES: $crate::api::Names = $udat::DAT_RETURN_SUBTYPE;
 
             fn statics() -> &'static $crate::api::Statics<Self> {
-                static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::new();
+                static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::unused();
                 &STATICS
+            }
+
+            unsafe fn ia_functions(
+                table: *const $crate::head::Head,
+            ) -> (Option<$crate::head::Open>, Option<$crate::head::Close>) {
+                let table: *const $udat::DAT_PROVIDER = table.cast();
+                // SAFETY: a registered table is readable.
+                unsafe { ((*table).ia_open_func, (*table).ia_close_func) }
             }
         }
 
-        $crate::assert_head!($udat::DAT_PROVIDER);
+        const _: () = assert!(size_of::<$udat::DAT_PROVIDER>() <= $crate::tables::LARGEST);
 
         /// The library's memory, with a reserve.
         #[global_allocator]

@@ -97,8 +97,8 @@ unsafe fn open_instance<A: Api>(
     if async_evd.is_null() {
         return A::CODES.argument(3);
     }
-    // SAFETY: a registered table is readable.
-    match unsafe { (*table).ia_open_func } {
+    // SAFETY: the table is registered, as the caller promises.
+    match unsafe { A::ia_functions(table) }.0 {
         // SAFETY: the arguments are valid as the caller promises; the slot has this type, and does not write the name.
         Some(open) => unsafe { open(name.as_ptr().cast_mut(), min_qlen, async_evd, opened) },
         None => A::CODES.not_implemented,
@@ -184,8 +184,8 @@ pub unsafe fn close_instance<A: Api>(
     handle: DAT_IA_HANDLE,
     flags: DAT_CLOSE_FLAGS,
 ) -> Result<(), DAT_RETURN> {
-    // SAFETY: a registered table is readable.
-    let close = unsafe { (*table).ia_close_func }.ok_or(A::CODES.not_implemented)?;
+    // SAFETY: the table is registered, as the caller promises.
+    let close = unsafe { A::ia_functions(table) }.1.ok_or(A::CODES.not_implemented)?;
     // SAFETY: the caller's promise; the slot has this type.
     match unsafe { close(handle, flags) } {
         DAT_SUCCESS => Ok(()),

@@ -7,7 +7,7 @@ use dat_core::{Agent, Cno, Handle, Ia};
 use dat_udat::*;
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, query, raw};
+use crate::handle::{find, give, query, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Face, Fault, Version};
 
@@ -72,9 +72,7 @@ pub unsafe fn dat_cno_create<F: Face>(
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let agent = self::agent(agent)?;
         let out = cno_handle.required(3)?;
-        let cno = Cno::create(&ia, agent).at(&[])?;
-        out.write(handle_of(&*cno));
-        Ok(())
+        give(out, &Cno::create(&ia, agent).at(&[])?)
     })
 }
 

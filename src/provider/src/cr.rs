@@ -48,11 +48,9 @@ pub unsafe fn dat_cr_accept<F: Face>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let limits = cr.ia().transport().attributes();
+        let most = cr.ia().transport().attributes().max_private_data;
         // SAFETY: the caller's promise.
-        let private_data = unsafe {
-            connect::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 3)
-        }?;
+        let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 3) }?;
         cr.accept(ep.as_ref(), &private_data).at(&[])
     })
 }

@@ -14,7 +14,7 @@ use dat_udat::*;
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
-use crate::handle::{find, find_or_null, handle_of, query, same_ia};
+use crate::handle::{find, find_or_null, give, query, same_ia};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, Face, Fault, Version, count};
 
@@ -122,9 +122,7 @@ fn create<F: Face>(
         connect_evd: connect.as_ref(),
         srq: srq.as_ref(),
     };
-    let ep = Endpoint::create(&ia, &parts, attr).map_err(|error| Fault::new(error, &[(Arg::Attributes, position)]))?;
-    out.write(handle_of(&*ep));
-    Ok(())
+    give(out, &Endpoint::create(&ia, &parts, attr).map_err(|error| Fault::new(error, &[(Arg::Attributes, position)]))?)
 }
 
 /// Slot of dat_ep_create.

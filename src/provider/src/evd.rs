@@ -6,7 +6,7 @@ use dat_udat::*;
 
 use crate::attr::{c_feed, c_streams, streams};
 use crate::call::{making, slow};
-use crate::handle::{find, find_or_null, handle_of, handle_or_null, query, same_ia};
+use crate::handle::{find, find_or_null, give, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Face, Fault, Version, count};
@@ -31,9 +31,7 @@ pub fn dat_evd_create<F: Face>(
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
         let streams = streams::<F::Version>(evd_flags).ok_or(Fault::Argument(4))?;
         let out = evd_handle.required(5)?;
-        let evd = Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2), (Arg::Streams, 4)])?;
-        out.write(handle_of(&*evd));
-        Ok(())
+        give(out, &Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2), (Arg::Streams, 4)])?)
     })
 }
 

@@ -16,7 +16,7 @@ use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
 
-use crate::ptr::OutPtr;
+use crate::ptr::{Out, OutPtr};
 use crate::registration::{Known, Registrations};
 use crate::{Answer, Face, Fault, Version};
 
@@ -79,7 +79,7 @@ impl<F: Face> Adapter<F> {
 
 impl<F: Face> Domain<F> {
     /// A domain without adapters.
-    pub const fn new() -> Self {
+    pub const fn empty() -> Self {
         Domain {
             first: AtomicPtr::new(ptr::null_mut()),
             window: Window::new(),
@@ -157,12 +157,6 @@ impl<F: Face> Domain<F> {
     }
 }
 
-impl<F: Face> Default for Domain<F> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The handle of an object in the form that programs use.
 #[inline]
 pub fn handle_of(object: &impl Object) -> DAT_HANDLE {
@@ -209,5 +203,11 @@ pub fn query<F: Face, O: Object, P>(
         return Err(Fault::Argument(2));
     }
     param.required(3)?.write(answer(&object));
+    Ok(())
+}
+
+/// Writes the handle of an object that a call has made to its place.
+pub fn give<O: Object>(out: Out<DAT_HANDLE>, made: &Arc<O>) -> Answer<()> {
+    out.write(handle_of(&**made));
     Ok(())
 }

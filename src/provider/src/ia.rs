@@ -9,7 +9,7 @@ use dat_udat::*;
 use host::{cstr, memory};
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, raw};
+use crate::handle::{find, give, handle_of, raw};
 use crate::ptr::OutPtr;
 use crate::registration::RegistryFunction;
 use crate::{At, Face, Fault, Version};
@@ -79,8 +79,7 @@ pub unsafe fn dat_ia_openv<F: Face>(
             let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
         }
         async_evd_handle.write(told.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
-        out.write(handle_of(&*ia));
-        Ok(())
+        give(out, &ia)
     })
 }
 

@@ -296,18 +296,7 @@ macro_rules! version {
             (read_field!(event, event_number) == Some(DAT_SOFTWARE_EVENT)).then(|| pointer.expose_provenance())
         }
 
-        fn ep_field(field: $crate::core::ep::table::Field) -> DAT_EP_PARAM_MASK {
-            ep::field(field)
-        }
-
-        fn ep_value<F: $crate::Face<Version = Self>>(
-            ep: &$crate::core::Endpoint<F::Transport>,
-            field: $crate::core::ep::table::Field,
-            mask: DAT_EP_PARAM_MASK,
-            param: $crate::ptr::InPtr<DAT_EP_PARAM>,
-        ) -> $crate::core::ep::Value<F::Transport> {
-            ep::value::<F>(ep, field, mask, param)
-        }
+        $crate::ep_fields!(methods);
     };
 }
 

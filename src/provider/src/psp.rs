@@ -5,7 +5,7 @@ use dat_core::{Evd, Ia, Psp, PspMode};
 use dat_udat::*;
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, handle_or_null, query};
+use crate::handle::{find, give, handle_or_null, query};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Face, Fault};
@@ -31,9 +31,7 @@ pub fn dat_psp_create<F: Face>(
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = psp_handle.required(5)?;
-        let psp = Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?;
-        out.write(handle_of(&*psp));
-        Ok(())
+        give(out, &Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?)
     })
 }
 
@@ -52,8 +50,7 @@ pub fn dat_psp_create_any<F: Face>(
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;
         qualifier.write(psp.point().qualifier());
-        out.write(handle_of(&*psp));
-        Ok(())
+        give(out, &psp)
     })
 }
 

@@ -5,7 +5,7 @@ use dat_core::{Ia, Pz};
 use dat_udat::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, query};
+use crate::handle::{find, give, query};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Face};
@@ -15,9 +15,7 @@ pub fn dat_pz_create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DAT_PZ
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let out = pz_handle.required(2)?;
-        let pz = Pz::create(&ia).at(&[])?;
-        out.write(handle_of(&*pz));
-        Ok(())
+        give(out, &Pz::create(&ia).at(&[])?)
     })
 }
 

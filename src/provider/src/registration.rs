@@ -9,8 +9,8 @@ use std::ptr::{self, NonNull};
 use dat_core::Slab;
 use host::symbol;
 
-use crate::Face;
 use crate::handle::Adapter;
+use crate::{Face, Version};
 
 /// The adapters for which init was called but fini was not.
 pub struct Registrations<F: Face> {
@@ -107,10 +107,10 @@ impl<F: Face> Registrations<F> {
     }
 }
 
-/// The function `name` of the registry in this process. `node` is its symbol version in a registry for the wanted version
-/// of the interface: functions of several versions may have the same name and be in one process.
-pub fn registry_function(name: &CStr, node: &CStr) -> Option<RegistryFunction> {
-    let found = symbol::versioned(name, node).or_else(|| symbol::named(name));
+/// The function `name` of the registry of a version in this process, which is known by its symbol version: functions of
+/// several versions of the interface may have the same name and be in one process.
+pub fn registry_function<V: Version>(name: &CStr) -> Option<RegistryFunction> {
+    let found = symbol::versioned(name, V::NODE).or_else(|| symbol::named(name));
     // SAFETY: the name is that of a function, and options of both kinds of pointers have the layout of a pointer.
     unsafe { mem::transmute::<Option<NonNull<c_void>>, Option<RegistryFunction>>(found) }
 }

@@ -9,7 +9,7 @@ use dat_udat::*;
 
 use crate::attr::rights;
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, query, same_ia};
+use crate::handle::{find, give, query, same_ia};
 use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Face, Fault, Positions, Version};
@@ -29,9 +29,7 @@ pub fn dat_rmr_create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_
 pub fn create_rmr<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>, scope: Scope) -> Answer<()> {
     let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
     let out = rmr_handle.required(2)?;
-    let rmr = Rmr::create(&pz, scope).at(&[])?;
-    out.write(handle_of(&*rmr));
-    Ok(())
+    give(out, &Rmr::create(&pz, scope).at(&[])?)
 }
 
 /// Slot of dat_rmr_query.

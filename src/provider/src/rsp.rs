@@ -5,7 +5,7 @@ use dat_core::{Endpoint, Evd, Ia, Rsp};
 use dat_udat::*;
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, handle_or_null, query, same_ia};
+use crate::handle::{find, give, handle_of, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Face, Fault};
@@ -27,12 +27,13 @@ pub fn dat_rsp_create<F: Face>(
         same_ia(&ia, ep.ia(), Role::Ep)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = rsp_handle.required(5)?;
-        let rsp = Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)]).map_err(|fault| match fault {
-            Fault::Core(Error::QualifierInUse) => Fault::ReservedQualifierInUse,
-            other => other,
-        })?;
-        out.write(handle_of(&*rsp));
-        Ok(())
+        give(
+            out,
+            &Rsp::create(&ia, conn_qual, &ep, &evd).at(&[(Arg::Qualifier, 2)]).map_err(|fault| match fault {
+                Fault::Core(Error::QualifierInUse) => Fault::ReservedQualifierInUse,
+                other => other,
+            })?,
+        )
     })
 }
 

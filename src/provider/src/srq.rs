@@ -5,7 +5,7 @@ use dat_core::{Ia, Pz, Srq};
 use dat_udat::*;
 
 use crate::call::{fast, making, slow};
-use crate::handle::{find, handle_of, handle_or_null, query, same_ia};
+use crate::handle::{find, give, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Face, Fault, Version, count};
@@ -29,8 +29,7 @@ pub fn dat_srq_create<F: Face>(
         let size = |count| usize::try_from(count).map_err(|_| Fault::Argument(3));
         let srq =
             Srq::create(&ia, &pz, size(attr.max_recv_dtos)?, size(attr.max_recv_iov)?).at(&[(Arg::Attributes, 3)])?;
-        out.write(handle_of(&*srq));
-        Ok(())
+        give(out, &srq)
     })
 }
 

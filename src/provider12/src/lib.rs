@@ -32,6 +32,8 @@ use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Answer, Face, Fault, Version, attr, cno, counted};
 use dat_udat12::*;
 
+use crate::ep::{DAT_EP_FIELD_COMM, comm};
+
 #[doc(hidden)]
 pub use dat_provider_common as common;
 

@@ -4,7 +4,7 @@ use dat_core::error::{Error, Role};
 use dat_core::wait::cno_take;
 use dat_core::{Cno, Ia};
 use dat_provider_common::call::{making, slow};
-use dat_provider_common::handle::{find, handle_of, raw};
+use dat_provider_common::handle::{find, give, raw};
 use dat_provider_common::ptr::OutPtr;
 use dat_provider_common::{At, Face, Fault};
 use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA_HANDLE, DAT_RETURN};
@@ -24,8 +24,7 @@ pub fn dat_cno_fd_create<F: Face<Version = Udat20>>(
         let cno = Cno::create_polled(&ia).at(&[])?;
         // Only a thread that frees every object of the adapter can have taken it away again.
         descriptor.write(cno.descriptor().ok_or(Fault::Core(Error::Aborted))?);
-        out.write(handle_of(&*cno));
-        Ok(())
+        give(out, &cno)
     })
 }
 

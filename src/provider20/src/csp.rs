@@ -9,7 +9,7 @@ use dat_core::{Csp, Endpoint, Evd, Ia};
 use dat_provider_common::attr::address_ptr;
 use dat_provider_common::call::{making, slow};
 use dat_provider_common::ep::connect;
-use dat_provider_common::handle::{find, handle_of, handle_or_null, query};
+use dat_provider_common::handle::{find, give, handle_or_null, query};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::{Answer, At, Face, Fault};
@@ -53,9 +53,7 @@ pub unsafe fn dat_csp_create<F: Face<Version = Udat20>>(
         comm.check().at(&[])?;
         // SAFETY: the caller's promise.
         let address = unsafe { self::address(address, 3) }?;
-        let csp = Csp::create(&ia, comm, &address, &evd).at(&[])?;
-        out.write(handle_of(&*csp));
-        Ok(())
+        give(out, &Csp::create(&ia, comm, &address, &evd).at(&[])?)
     })
 }
 
@@ -92,10 +90,9 @@ pub unsafe fn dat_ep_common_connect<F: Face<Version = Udat20>>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let limits = ep.ia().transport().attributes();
-        let fits = |size| limits.check_private_data(size);
+        let most = ep.ia().transport().attributes().max_private_data;
         // SAFETY: the caller's promise.
-        let private_data = unsafe { connect::private_data(private_data_size, private_data, fits, 4) }?;
+        let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 4) }?;
         // SAFETY: the caller's promise.
         let address = unsafe { self::address(remote_ia_address, 2) }?;
         if !address.is_host() {

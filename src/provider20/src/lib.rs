@@ -44,6 +44,8 @@ use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Answer, Face, Fault, Size, Version, attr, counted};
 use dat_udat20::*;
 
+use crate::ep::comm;
+
 #[doc(hidden)]
 pub use dat_provider_common as common;
 #[doc(hidden)]

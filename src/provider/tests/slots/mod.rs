@@ -27,7 +27,7 @@ impl Face for FakeFace {
     type Version = Tested;
 
     fn domain() -> &'static Domain<Self> {
-        static DOMAIN: Domain<FakeFace> = Domain::new();
+        static DOMAIN: Domain<FakeFace> = Domain::empty();
         &DOMAIN
     }
 }
