@@ -111,139 +111,97 @@ pub fn remote<V: Version>(
     }
 }
 
-/// Defines a slot that works on the object behind its first argument. Each has two functions: one for objects that can be
-/// entered in the quickest way, and another one, so that the first one keeps few values at a time.
-macro_rules! slot {
+/// Defines the slot of a post to the object behind its first argument; the segments and the cookie are the next ones. Each has
+/// two functions: one for objects that can be entered in the quickest way, and another one, so that the first one keeps few
+/// values at a time.
+macro_rules! post {
     (
-        $(#[$doc:meta])*
-        pub unsafe fn $name:ident<F>($object:ident: $type:ident as $role:ident)(
-            $handle:ident: $handle_type:ty $(, $argument:ident: $argument_type:ty)* $(,)?
-        ) $body:block
+        $name:ident($object:ident: $type:ident as $role:ident, $segments:ident, $cookie:ident $(,
+            $argument:ident: $argument_type:ty)*) $body:block
     ) => {
-        $(#[$doc])*
+        #[doc = concat!("Slot of ", stringify!($name), ".")]
+        ///
+        /// # Safety
+        /// `local_iov` is NULL or has that many elements.
         #[inline(always)]
         pub unsafe fn $name<F: Face>(
-            $handle: $handle_type $(, $argument: $argument_type)*
+            handle: DAT_HANDLE,
+            num_segments: DAT_COUNT,
+            local_iov: *mut LmrTriplet<F>,
+            user_cookie: DAT_DTO_COOKIE,
+            $($argument: $argument_type,)*
         ) -> DAT_RETURN {
             #[inline(always)]
             unsafe fn body<F: Face>(
-                $object: &$type<F::Transport> $(, $argument: $argument_type)*
-            ) -> Answer<()> $body
+                $object: &$type<F::Transport>,
+                num_segments: DAT_COUNT,
+                local_iov: *mut LmrTriplet<F>,
+                user_cookie: DAT_DTO_COOKIE,
+                $($argument: $argument_type,)*
+            ) -> Answer<()> {
+                // SAFETY: the caller's promise.
+                let $segments = &unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+                let $cookie = word(user_cookie);
+                $body
+            }
 
             #[cold]
             #[inline(never)]
             unsafe fn otherwise<F: Face>(
-                $handle: $handle_type $(, $argument: $argument_type)*
+                handle: DAT_HANDLE,
+                num_segments: DAT_COUNT,
+                local_iov: *mut LmrTriplet<F>,
+                user_cookie: DAT_DTO_COOKIE,
+                $($argument: $argument_type,)*
             ) -> DAT_RETURN {
                 fast::<F>(move || {
-                    let held = find::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    let held = find::<F, $type<F::Transport>>(handle, Role::$role)?;
                     // SAFETY: the arguments are passed on as they came.
-                    unsafe { body::<F>(&held $(, $argument)*) }
+                    unsafe { body::<F>(&held, num_segments, local_iov, user_cookie $(, $argument)*) }
                 })
             }
 
             quickly::<F, $type<F::Transport>>(
-                $handle,
+                handle,
                 |_| true,
                 // SAFETY: the arguments are passed on as they came.
-                move |held| unsafe { body::<F>(held $(, $argument)*) },
+                move |held| unsafe { body::<F>(held, num_segments, local_iov, user_cookie $(, $argument)*) },
                 // SAFETY: the arguments are passed on as they came.
-                move || unsafe { otherwise::<F>($handle $(, $argument)*) },
+                move || unsafe { otherwise::<F>(handle, num_segments, local_iov, user_cookie $(, $argument)*) },
             )
         }
     };
 }
 
-slot! {
-    /// Slot of dat_ep_post_send.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_send<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+post! {
+    dat_ep_post_send(ep: Endpoint as Ep, segments, cookie, flags: DAT_COMPLETION_FLAGS) {
+        ep.post_send(segments, cookie, completion_flags(flags)).at(TRANSFER)
     }
 }
 
-slot! {
-    /// Slot of dat_ep_post_recv.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_recv<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+post! {
+    dat_ep_post_recv(ep: Endpoint as Ep, segments, cookie, flags: DAT_COMPLETION_FLAGS) {
+        ep.post_recv(segments, cookie, completion_flags(flags)).at(TRANSFER)
     }
 }
 
-slot! {
-    /// Slot of dat_ep_post_rdma_read.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_rdma_read<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        remote_iov: InPtr<RmrTriplet<F>>,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        let remote = remote(remote_iov, &segments, RDMA, 5)?;
-        ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+post! {
+    dat_ep_post_rdma_read(ep: Endpoint as Ep, segments, cookie, remote: InPtr<RmrTriplet<F>>, flags: DAT_COMPLETION_FLAGS) {
+        let remote = self::remote(remote, segments, RDMA, 5)?;
+        ep.post_read(segments, cookie, remote, completion_flags(flags)).at(RDMA)
     }
 }
 
-slot! {
-    /// Slot of dat_ep_post_rdma_write.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_rdma_write<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        remote_iov: InPtr<RmrTriplet<F>>,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        let remote = remote(remote_iov, &segments, RDMA, 5)?;
-        ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+post! {
+    dat_ep_post_rdma_write(ep: Endpoint as Ep, segments, cookie, remote: InPtr<RmrTriplet<F>>, flags: DAT_COMPLETION_FLAGS) {
+        let remote = self::remote(remote, segments, RDMA, 5)?;
+        ep.post_write(segments, cookie, remote, completion_flags(flags)).at(RDMA)
     }
 }
 
-slot! {
-    /// Slot of dat_srq_post_recv.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_srq_post_recv<F>(srq: Srq as Srq)(
-        srq_handle: DAT_SRQ_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
+post! {
+    dat_srq_post_recv(srq: Srq as Srq, segments, cookie) {
+        srq.post_recv(segments, cookie).at(TRANSFER)
     }
 }
 
