@@ -145,9 +145,10 @@ macro_rules! post {
                 $body
             }
 
+            // In the form of C, the arguments stay in the registers in which they came.
             #[cold]
             #[inline(never)]
-            unsafe fn otherwise<F: Face>(
+            unsafe extern "C" fn otherwise<F: Face>(
                 handle: DAT_HANDLE,
                 num_segments: DAT_COUNT,
                 local_iov: *mut LmrTriplet<F>,
