@@ -50,6 +50,7 @@ impl<V> Parameter<*mut V> for OutPtr<V> {
 
 /// A pointer to an input of the program; NULL or readable.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct InPtr<V>(*const V);
 
 impl<V> InPtr<V> {
