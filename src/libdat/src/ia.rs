@@ -6,7 +6,7 @@
 use std::ffi::c_ulong;
 use std::ptr;
 
-use dat_library::api::Api;
+use dat_library::api::{Api, INVALID_IA};
 use dat_library::dispatch::provider_of;
 use dat_library::guard::slow;
 use dat_library::ia;
@@ -20,7 +20,7 @@ use dat_udat12::{DAT_CLOSE_FLAGS, DAT_IA_HANDLE, DAT_RETURN, DAT_SUCCESS};
 /// Any value may be passed.
 pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<A>(|| {
-        let table = provider_of(ia_handle).ok_or(A::CODES.invalid_ia)?;
+        let table = provider_of(ia_handle).ok_or(INVALID_IA)?;
         ia::close::<A>(ia_handle, close_flags, Purpose::Use).unwrap_or_else(|| {
             // SAFETY: the provider that registered the table made the handle.
             unsafe { ia::close_instance::<A>(table, ia_handle, close_flags) }
@@ -35,7 +35,7 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
 pub unsafe fn dats_get_ia_handle<A: Api>(handle: c_ulong, ia_handle: *mut DAT_IA_HANDLE) -> DAT_RETURN {
     let known: DAT_IA_HANDLE = ptr::with_exposed_provenance_mut(handle as usize);
     if provider_of(known).is_none() {
-        return A::CODES.invalid_ia;
+        return INVALID_IA;
     }
     if ia_handle.is_null() {
         return A::CODES.argument(2);

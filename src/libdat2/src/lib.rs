@@ -18,13 +18,16 @@ dat_library::library! {
     name: "libdat2",
 }
 
-/// Makes the exported function of a call under a version node. For calls on adapters see [`ia::dispatch_on_ia`].
+/// Makes the exported function of a call under a version node. The handle of an adapter must be that of an open one.
 macro_rules! export_under {
     (
         $node:literal, $(#[$doc:meta])*
         extern $abi:literal fn $name:ident($($arguments:tt)*) => dispatch(DAT_INVALID_HANDLE_IA);
     ) => {
-        ia::dispatch_on_ia! { $node, $(#[$doc])* extern $abi fn $name($($arguments)*) }
+        dat_library::dispatch! {
+            $node, $(#[$doc])* extern $abi fn $name($($arguments)*), DAT_INVALID_HANDLE_IA,
+            dat_library::dispatch::no_provider, ia::provider_of_open::<Udat20>
+        }
     };
     ($node:literal, $($call:tt)*) => {
         dat_library::export! { $node, Udat20, $($call)* }

@@ -2,10 +2,10 @@
 
 use std::ffi::CStr;
 
-use dat_library::api::Api;
+use dat_library::api::{Api, OUT_OF_MEMORY};
 use dat_library::guard::making;
 use dat_library::provider::Table;
-use dat_registry::Ticket;
+use dat_registry::{Missing, Ticket};
 use dat_udat20::{
     DAT_BOOLEAN, DAT_FALSE, DAT_HA_CONFLICTING, DAT_HA_FALSE, DAT_HA_RELATIONSHIP, DAT_HA_TRUE, DAT_HA_UNKNOWN,
     DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER, DAT_RETURN, DAT_SUCCESS,
@@ -30,8 +30,8 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
             return Err(A::CODES.argument(3));
         }
         for name in [first, second] {
-            if !A::statics().registry.has_name(name).map_err(|_| A::CODES.out_of_memory)? {
-                return Err(A::CODES.name_not_registered);
+            if !A::statics().registry.has_name(name).map_err(|_| OUT_OF_MEMORY)? {
+                return Err(A::CODES.not_found(Missing::Name));
             }
         }
         let answer = if first == second {

@@ -2,10 +2,14 @@
 
 use std::ffi::CStr;
 
-use dat_registry::{Held, Registry, Version};
-use dat_udat::dat_error::{self, DAT_GET_SUBTYPE, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK};
+use dat_registry::{Held, Missing, Registry, Version};
+use dat_udat::dat_error::{
+    self, DAT_ERROR, DAT_GET_SUBTYPE, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
+    DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK,
+};
 use host::fork::Hold;
 
+use crate::head::{Close, Head, Open};
 use crate::provider::Providers;
 
 /// A version of the interface; [`library!`](crate::library) implements it.
@@ -16,7 +20,7 @@ pub trait Api: Sized + 'static {
     const NAME: &'static str;
     /// The number of the version.
     const VERSION: Version;
-    /// The return codes by which the library answers itself.
+    /// The return codes by which the library answers itself and whose numbers are the version's.
     const CODES: Codes;
     /// The types of return codes that this version has beside those of all versions.
     const TYPES: Names;
@@ -25,6 +29,12 @@ pub trait Api: Sized + 'static {
 
     /// The library's state.
     fn statics() -> &'static Statics<Self>;
+
+    /// The functions in a table that open and close an instance.
+    ///
+    /// # Safety
+    /// The table is registered.
+    unsafe fn ia_functions(table: *const Head) -> (Option<Open>, Option<Close>);
 
     /// The name of the type of a return code.
     fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
@@ -58,48 +68,37 @@ pub struct Statics<A: Api> {
 
 impl<A: Api> Statics<A> {
     /// Before the first use.
-    pub const fn new() -> Self {
+    pub const fn unused() -> Self {
         Statics { registry: Registry::new(Providers::new()), hold: Hold::new() }
     }
 }
 
-impl<A: Api> Default for Statics<A> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+/// `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`.
+pub const OUT_OF_MEMORY: DAT_RETURN = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 
-/// The return codes by which a library answers itself. Some have other numbers in each version.
+/// `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA`.
+pub const INVALID_IA: DAT_RETURN = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+
+/// The return codes by which a library answers itself and which have other numbers in each version.
 #[derive(Clone, Copy, Debug)]
 pub struct Codes {
-    /// `DAT_INTERNAL_ERROR`.
-    pub internal_error: DAT_RETURN,
-    /// `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`.
-    pub out_of_memory: DAT_RETURN,
     /// `DAT_NOT_IMPLEMENTED`.
     pub not_implemented: DAT_RETURN,
-    /// `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA`.
-    pub invalid_ia: DAT_RETURN,
-    /// `DAT_INVALID_PARAMETER` with the argument's number, from 1 on.
-    pub invalid_argument: [DAT_RETURN; 3],
-    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED`.
-    pub name_not_registered: DAT_RETURN,
-    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_MAJOR_NOT_FOUND`.
-    pub major_not_found: DAT_RETURN,
-    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_MINOR_NOT_FOUND`.
-    pub minor_not_found: DAT_RETURN,
-    /// `DAT_PROVIDER_NOT_FOUND` / `DAT_THREAD_SAFETY_NOT_FOUND`.
-    pub thread_safety_not_found: DAT_RETURN,
-    /// `DAT_PROVIDER_ALREADY_REGISTERED`.
-    pub already_registered: DAT_RETURN,
-    /// `DAT_PROVIDER_IN_USE`.
-    pub in_use: DAT_RETURN,
+    /// `DAT_INVALID_PARAMETER` with the number of the first argument; those of the others follow.
+    pub first_argument: DAT_RETURN,
+    /// `DAT_PROVIDER_NOT_FOUND` with the subtype of each [`Missing`].
+    pub not_found: [DAT_RETURN; 4],
 }
 
 impl Codes {
     /// The code for a bad argument; the first is number 1.
-    pub const fn argument(&self, number: usize) -> DAT_RETURN {
-        self.invalid_argument[number - 1]
+    pub const fn argument(&self, number: u32) -> DAT_RETURN {
+        self.first_argument + number - 1
+    }
+
+    /// The code for an adapter that no entry serves.
+    pub const fn not_found(&self, missing: Missing) -> DAT_RETURN {
+        self.not_found[missing as usize]
     }
 }
 
@@ -109,21 +108,14 @@ macro_rules! codes {
     ($udat:ident) => {{
         use $udat::*;
         $crate::api::Codes {
-            internal_error: DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
-            out_of_memory: DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY),
             not_implemented: DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
-            invalid_ia: DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA),
-            invalid_argument: [
-                DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
-                DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2),
-                DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3),
+            first_argument: DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
+            not_found: [
+                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
+                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND),
+                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MINOR_NOT_FOUND),
+                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_THREAD_SAFETY_NOT_FOUND),
             ],
-            name_not_registered: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
-            major_not_found: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND),
-            minor_not_found: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MINOR_NOT_FOUND),
-            thread_safety_not_found: DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_THREAD_SAFETY_NOT_FOUND),
-            already_registered: DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE),
-            in_use: DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE),
         }
     }};
 }
@@ -154,12 +146,20 @@ macro_rules! library {
             const SUBTYPES: $crate::api::Names = $udat::DAT_RETURN_SUBTYPE;
 
             fn statics() -> &'static $crate::api::Statics<Self> {
-                static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::new();
+                static STATICS: $crate::api::Statics<$api> = $crate::api::Statics::unused();
                 &STATICS
+            }
+
+            unsafe fn ia_functions(
+                table: *const $crate::head::Head,
+            ) -> (Option<$crate::head::Open>, Option<$crate::head::Close>) {
+                let table: *const $udat::DAT_PROVIDER = table.cast();
+                // SAFETY: a registered table is readable.
+                unsafe { ((*table).ia_open_func, (*table).ia_close_func) }
             }
         }
 
-        $crate::assert_head!($udat::DAT_PROVIDER);
+        const _: () = assert!(size_of::<$udat::DAT_PROVIDER>() <= $crate::tables::LARGEST);
 
         /// The library's memory, with a reserve.
         #[global_allocator]

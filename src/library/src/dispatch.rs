@@ -63,18 +63,30 @@ pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     TABLES.is_first(table).then_some(table)
 }
 
+/// No table: what stands for [`provider_if_first`] where the way to the table is another one.
+#[inline(always)]
+pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
+    None
+}
+
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
 /// The first argument determines the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
 /// `DAT_NOT_IMPLEMENTED`. `$node` is the version node. The types, the codes, and `slot` with the slots of a table must be in
-/// scope.
+/// scope. `$if_first` and `$find` find the table, the first in the usual case alone; without them, any registered one is found.
 #[macro_export]
 macro_rules! dispatch {
+    ($node:literal, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*), $subtype:ident) => {
+        $crate::dispatch! {
+            $node, $(#[$doc])* extern $abi fn $name($($arguments)*), $subtype,
+            $crate::dispatch::provider_if_first, $crate::dispatch::provider_of
+        }
+    };
     (
         $node:literal,
         $(#[$doc:meta])*
         extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty
-            $(, $argument:ident: $type:ty)* $(,)?), $subtype:ident
+            $(, $argument:ident: $type:ty)* $(,)?), $subtype:ident, $if_first:path, $find:path
     ) => {
         $crate::symver!($node, $name);
 
@@ -84,7 +96,7 @@ macro_rules! dispatch {
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-            if let Some(table) = $crate::dispatch::provider_if_first($handle)
+            if let Some(table) = $if_first($handle)
                 // SAFETY: a registered table stays readable until its provider removes it.
                 && let Some(function) = unsafe { slot::$name(table.cast()) }
             {
@@ -96,7 +108,7 @@ macro_rules! dispatch {
             #[cold]
             #[inline(never)]
             unsafe extern $abi fn otherwise($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-                let Some(table) = $crate::dispatch::provider_of($handle) else {
+                let Some(table) = $find($handle) else {
                     return DAT_ERROR(DAT_INVALID_HANDLE, $subtype);
                 };
                 // SAFETY: a registered table stays readable until its provider removes it.

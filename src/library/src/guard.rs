@@ -2,12 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dat_udat::dat_error::{DAT_RETURN, DAT_SUCCESS};
+use dat_udat::dat_error::{DAT_ERROR, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel;
 use host::diagnostics::{self, CALL, Function, PROVIDER_CALL, RETURN, Role};
 use host::memory::{self, NoMemory};
 
-use crate::api::Api;
+use crate::api::{Api, OUT_OF_MEMORY};
 
 /// Runs the body of a slow function that opens or registers something, if there is memory for it.
 ///
@@ -15,7 +15,7 @@ use crate::api::Api;
 pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<A>(body),
-        Err(NoMemory) => A::CODES.out_of_memory,
+        Err(NoMemory) => OUT_OF_MEMORY,
     }
 }
 
@@ -45,7 +45,7 @@ fn framed<A: Api>(
     let code = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => DAT_SUCCESS,
         Ok(Err(code)) => code,
-        Err(_) => A::CODES.internal_error,
+        Err(_) => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
     };
     log::debug!(target: return_, "{function} returns {code:#010x}");
     cancel::restore(before);

@@ -11,7 +11,7 @@ use dat_udat::dat_error::{DAT_GET_TYPE, DAT_INVALID_HANDLE, DAT_RETURN, DAT_SUCC
 use dat_udat::dat_platform_specific::{DAT_COUNT, DAT_UINT32};
 use host::{cstr, diagnostics};
 
-use crate::api::Api;
+use crate::api::{Api, INVALID_IA, OUT_OF_MEMORY};
 use crate::guard::making;
 use crate::head::Head;
 use crate::provider::Table;
@@ -34,7 +34,7 @@ pub unsafe fn dat_ia_openv<A: Api>(
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(A::CODES.argument(1))?;
         if ia_handle.is_null() {
-            return Err(A::CODES.invalid_ia);
+            return Err(INVALID_IA);
         }
         let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
         // SAFETY: the request has the name; the other pointer comes from the caller.
@@ -97,8 +97,8 @@ unsafe fn open_instance<A: Api>(
     if async_evd.is_null() {
         return A::CODES.argument(3);
     }
-    // SAFETY: a registered table is readable.
-    match unsafe { (*table).ia_open_func } {
+    // SAFETY: the table is registered, as the caller promises.
+    match unsafe { A::ia_functions(table) }.0 {
         // SAFETY: the arguments are valid as the caller promises; the slot has this type, and does not write the name.
         Some(open) => unsafe { open(name.as_ptr().cast_mut(), min_qlen, async_evd, opened) },
         None => A::CODES.not_implemented,
@@ -111,20 +111,15 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     match error {
         OpenError::NotFound(missing) => {
             tell_missing::<A>(request, missing);
-            match missing {
-                Missing::Name => A::CODES.name_not_registered,
-                Missing::Major => A::CODES.major_not_found,
-                Missing::Minor => A::CODES.minor_not_found,
-                Missing::ThreadSafety => A::CODES.thread_safety_not_found,
-            }
+            A::CODES.not_found(missing)
         }
         OpenError::Unusable(failure) => {
             if failure.reason.is_some() {
                 diagnostics::report(format_args!("{failure}"));
             }
-            A::CODES.name_not_registered
+            A::CODES.not_found(Missing::Name)
         }
-        OpenError::NoMemory => A::CODES.out_of_memory,
+        OpenError::NoMemory => OUT_OF_MEMORY,
     }
 }
 
@@ -189,8 +184,8 @@ pub unsafe fn close_instance<A: Api>(
     handle: DAT_IA_HANDLE,
     flags: DAT_CLOSE_FLAGS,
 ) -> Result<(), DAT_RETURN> {
-    // SAFETY: a registered table is readable.
-    let close = unsafe { (*table).ia_close_func }.ok_or(A::CODES.not_implemented)?;
+    // SAFETY: the table is registered, as the caller promises.
+    let close = unsafe { A::ia_functions(table) }.1.ok_or(A::CODES.not_implemented)?;
     // SAFETY: the caller's promise; the slot has this type.
     match unsafe { close(handle, flags) } {
         DAT_SUCCESS => Ok(()),

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
 use std::mem;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 
 use dat_registry::loader::{Library, LoadError, Loader};
 use dat_registry::search::{Found, Places, find};
@@ -12,7 +12,7 @@ use dat_registry::{Backend, Identity, InitError};
 use dat_udat::dat::{DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_INFO, DAT_TRUE};
 use dat_udat::dat_registry::{DAT_PROVIDER_FINI_FUNC_STR, DAT_PROVIDER_INIT_FUNC_STR};
 use host::diagnostics;
-use host::thread::{self, Apart, Ended};
+use host::thread::{self, Ended};
 
 use crate::api::Api;
 use crate::head::Head;
@@ -72,17 +72,16 @@ impl<A: Api> Backend for Providers<A> {
     }
 
     fn init(&self, library: &Library, identity: &Identity, data: &CStr) -> Result<(), InitError> {
-        let init = library.init.ok_or(InitError::Absent)?;
-        match (Call { function: init, info: info_of(identity), data: data.as_ptr() }).make(call_init) {
+        let function = library.init.ok_or(InitError::Absent)?;
+        match (Call { function, info: info_of(identity), data: Some(data.as_ptr()) }).make() {
             Ended::Returned => Ok(()),
             Ended::Exited => Err(InitError::Ended),
         }
     }
 
     fn fini(&self, library: &Library, identity: &Identity) {
-        let Some(fini) = library.fini else { return };
-        let call = Call { function: fini, info: info_of(identity), data: ptr::null() };
-        if call.make(call_fini) == Ended::Exited {
+        let Some(function) = library.fini else { return };
+        if (Call { function, info: info_of(identity), data: None }).make() == Ended::Exited {
             log::warn!("{}: its dat_provider_fini ended the thread", identity.name.to_string_lossy());
         }
     }
@@ -97,49 +96,46 @@ impl<A: Api> Backend for Providers<A> {
     }
 }
 
-/// A call of a provider's init or fini.
+/// A call of a provider's init, or of its fini, which gets no instance data.
 struct Call {
     function: NonNull<c_void>,
     info: DAT_PROVIDER_INFO,
-    /// The instance data, for init.
-    data: *const c_char,
+    data: Option<*const c_char>,
 }
 
 impl Call {
     /// Makes the call on a thread of its own, which the function may end without harm to the program's thread and to what
     /// that holds. If such a thread cannot be created, the calling thread makes the call.
-    fn make(mut self, how: Apart) -> Ended {
+    fn make(mut self) -> Ended {
         let argument = (&raw mut self).cast();
-        // SAFETY: `how` takes a call, which outlives it. Providers take calls from any thread.
-        match unsafe { thread::apart(how, argument) } {
+        // SAFETY: `call` takes a call, which outlives it. Providers take calls from any thread.
+        match unsafe { thread::apart(call, argument) } {
             Ok(ended) => ended,
             Err(error) => {
                 log::debug!("no thread for a provider's function: {error}");
                 // SAFETY: as above.
-                unsafe { how(argument) };
+                unsafe { call(argument) };
                 Ended::Returned
             }
         }
     }
 }
 
-/// Calls a provider's init. Owns nothing: it may be unwound.
-unsafe extern "C-unwind" fn call_init(call: *mut c_void) {
+/// Calls the function. Owns nothing: it may be unwound.
+unsafe extern "C-unwind" fn call(call: *mut c_void) {
+    type Init = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char);
+    type Fini = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO);
     let call: *const Call = call.cast();
-    // SAFETY: `Call::make` passes a call. The symbol of that name in a provider library is a function of this type.
-    let init: unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char) =
-        unsafe { mem::transmute((*call).function) };
-    // SAFETY: both arguments outlive the call; the provider copies what it keeps.
-    unsafe { init(&raw const (*call).info, (*call).data) };
-}
-
-/// Calls a provider's fini. Owns nothing: it may be unwound.
-unsafe extern "C-unwind" fn call_fini(call: *mut c_void) {
-    let call: *const Call = call.cast();
-    // SAFETY: as in `call_init`.
-    let fini: unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO) = unsafe { mem::transmute((*call).function) };
-    // SAFETY: the argument outlives the call; the registry makes sure that init came before.
-    unsafe { fini(&raw const (*call).info) };
+    // SAFETY: `Call::make` passes a call.
+    let (function, info, data) = unsafe { ((*call).function, &raw const (*call).info, (*call).data) };
+    // SAFETY: the symbols of these names in a provider library are functions of these types; the arguments outlive the call,
+    // and the provider copies what it keeps. The registry makes sure that init comes before fini.
+    unsafe {
+        match data {
+            Some(data) => mem::transmute::<NonNull<c_void>, Init>(function)(info, data),
+            None => mem::transmute::<NonNull<c_void>, Fini>(function)(info),
+        }
+    }
 }
 
 /// An identity in the form that programs and providers know.

@@ -1,26 +1,19 @@
 //! The registry as programs and providers see it.
 
+use std::ffi::CStr;
+
 use dat_registry::{AddError, Identity, RemoveError};
 use dat_udat::dat::DAT_PROVIDER_INFO;
-use dat_udat::dat_error::DAT_RETURN;
+use dat_udat::dat_error::{
+    DAT_ERROR, DAT_NO_SUBTYPE, DAT_PROVIDER_ALREADY_REGISTERED, DAT_PROVIDER_IN_USE, DAT_RETURN,
+};
 use dat_udat::dat_platform_specific::DAT_COUNT;
+use host::diagnostics::REGISTERED;
 
-use crate::api::Api;
+use crate::api::{Api, OUT_OF_MEMORY};
 use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
-
-/// The identity that a program or a provider describes; `None` if there is none.
-///
-/// # Safety
-/// `info` is NULL or readable; it need not be aligned.
-unsafe fn identity_at(info: *const DAT_PROVIDER_INFO) -> Option<Identity> {
-    if info.is_null() {
-        return None;
-    }
-    // SAFETY: not NULL, so readable as the caller promises.
-    identity_of(&unsafe { info.read_unaligned() })
-}
 
 /// Copies the entries out, if there is room for all of them.
 ///
@@ -59,8 +52,31 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
             unsafe { entries_returned.write_unaligned(count) };
             Ok(())
         };
-        A::statics().registry.visit(all).unwrap_or(Err(A::CODES.out_of_memory))
+        A::statics().registry.visit(all).unwrap_or(Err(OUT_OF_MEMORY))
     })
+}
+
+/// Carries out a call of a provider, the function `name`: passes it on, if the provider is for another version whose library is
+/// in the process; otherwise `here` gets the identity that `info` describes, if it is one.
+///
+/// # Safety
+/// Each pointer must be NULL or valid as its parameter says.
+unsafe fn for_provider<A: Api>(
+    name: &'static CStr,
+    provider: *const A::Provider,
+    info: *const DAT_PROVIDER_INFO,
+    here: impl FnOnce(Identity) -> Result<(), DAT_RETURN>,
+) -> Result<(), DAT_RETURN> {
+    if provider.is_null() {
+        return Err(A::CODES.argument(1));
+    }
+    // SAFETY: the caller's promise.
+    if let Some(result) = unsafe { passed_on::<A>(name, provider.cast(), info) } {
+        return result;
+    }
+    // SAFETY: readable unless it is NULL, as the caller promises.
+    let info = (!info.is_null()).then(|| unsafe { info.read_unaligned() });
+    here(info.as_ref().and_then(identity_of).ok_or(A::CODES.argument(2))?)
 }
 
 /// Registers the table, if its identity is valid. A provider for another version goes to that version's library, if the
@@ -72,24 +88,22 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
 ) -> DAT_RETURN {
+    let add = |identity: Identity| {
+        if identity.major != A::VERSION.major {
+            return Err(A::CODES.argument(2));
+        }
+        log::debug!(target: REGISTERED, "{}: a provider registers", identity.name.to_string_lossy());
+        A::statics().registry.add(identity, Table(provider.cast())).map_err(|error| match error {
+            AddError::AlreadyRegistered => DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE),
+            AddError::Full => OUT_OF_MEMORY,
+        })
+    };
     slow_for_provider::<A>(|| {
-        if provider.is_null() || !provider.is_aligned() {
+        if !provider.is_aligned() {
             return Err(A::CODES.argument(1));
         }
         // SAFETY: the caller's promise.
-        let elsewhere = unsafe { passed_on::<A>(c"dat_registry_add_provider", provider.cast(), provider_info) };
-        if let Some(result) = elsewhere {
-            return result;
-        }
-        // SAFETY: the caller's promise about `provider_info`.
-        let identity = unsafe { identity_at(provider_info) }
-            .filter(|identity| identity.major == A::VERSION.major)
-            .ok_or(A::CODES.argument(2))?;
-        log::debug!(target: host::diagnostics::REGISTERED, "{}: a provider registers", identity.name.to_string_lossy());
-        A::statics().registry.add(identity, Table(provider.cast())).map_err(|error| match error {
-            AddError::AlreadyRegistered => A::CODES.already_registered,
-            AddError::Full => A::CODES.out_of_memory,
-        })
+        unsafe { for_provider::<A>(c"dat_registry_add_provider", provider, provider_info, add) }
     })
 }
 
@@ -101,21 +115,15 @@ pub unsafe fn dat_registry_remove_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
 ) -> DAT_RETURN {
-    slow_for_provider::<A>(|| {
-        if provider.is_null() {
-            return Err(A::CODES.argument(1));
-        }
-        // SAFETY: the caller's promise.
-        let elsewhere = unsafe { passed_on::<A>(c"dat_registry_remove_provider", provider.cast(), provider_info) };
-        if let Some(result) = elsewhere {
-            return result;
-        }
-        // SAFETY: the caller's promise about `provider_info`.
-        let identity = unsafe { identity_at(provider_info) }.ok_or(A::CODES.argument(2))?;
-        log::debug!(target: host::diagnostics::REGISTERED, "{}: a provider is to be removed", identity.name.to_string_lossy());
+    let remove = |identity: Identity| {
+        log::debug!(target: REGISTERED, "{}: a provider is to be removed", identity.name.to_string_lossy());
         A::statics().registry.remove(&identity, Table(provider.cast())).map_err(|error| match error {
             RemoveError::NotRegistered => A::CODES.argument(2),
-            RemoveError::InUse => A::CODES.in_use,
+            RemoveError::InUse => DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE),
         })
+    };
+    // SAFETY: the caller's promise.
+    slow_for_provider::<A>(|| unsafe {
+        for_provider::<A>(c"dat_registry_remove_provider", provider, provider_info, remove)
     })
 }

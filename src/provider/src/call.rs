@@ -93,6 +93,12 @@ impl<T> At<T> for dat_core::Result<T> {
     }
 }
 
+impl At<()> for () {
+    fn at(self, _: Positions) -> Answer<()> {
+        Ok(())
+    }
+}
+
 /// The return code of a call that ended with `answer`.
 #[inline(always)]
 pub(crate) fn code<F: Face>(answer: Answer<()>) -> DAT_RETURN {
@@ -127,6 +133,21 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     log::debug!(target: RETURN, "{function} returns {code:#010x}");
     cancel::restore(before);
     code
+}
+
+/// Defines the slot of a call that has one argument, the handle of an object: a method of this object without parameters.
+#[macro_export]
+macro_rules! simple_slot {
+    ($slot:ident: $type:ident as $role:ident, $method:ident) => {
+        #[doc = concat!("Slot of ", stringify!($slot), ".")]
+        pub fn $slot<F: $crate::Face>(handle: $crate::udat::DAT_HANDLE) -> $crate::udat::DAT_RETURN {
+            let role = $crate::core::error::Role::$role;
+            $crate::call::slow::<F>(|| {
+                let object = $crate::handle::find::<F, $crate::core::$type<F::Transport>>(handle, role)?;
+                $crate::At::at(object.$method(), &[])
+            })
+        }
+    };
 }
 
 /// Runs the body of a fast call, which is a post, a dequeue or a short query, and gives its return code. The body neither

@@ -7,7 +7,7 @@ use dat_core::{Agent, Cno, Handle, Ia};
 use dat_udat::*;
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, raw};
+use crate::handle::{find, give, query, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Face, Fault, Version};
 
@@ -62,21 +62,17 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
 /// Slot of dat_cno_create.
 ///
 /// # Safety
-/// `cno_handle` is NULL or writable; the function of the agent has its type and stays valid as long as it is the agent.
-pub unsafe extern "C" fn dat_cno_create<F: Face>(
+/// The function of the agent has its type and stays valid as long as it is the agent.
+pub unsafe fn dat_cno_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
-    cno_handle: *mut DAT_CNO_HANDLE,
+    cno_handle: OutPtr<DAT_CNO_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let cno_handle = unsafe { OutPtr::new(cno_handle) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let agent = self::agent(agent)?;
         let out = cno_handle.required(3)?;
-        let cno = Cno::create(&ia, agent).at(&[])?;
-        out.write(handle_of(&*cno));
-        Ok(())
+        give(out, &Cno::create(&ia, agent).at(&[])?)
     })
 }
 
@@ -84,10 +80,7 @@ pub unsafe extern "C" fn dat_cno_create<F: Face>(
 ///
 /// # Safety
 /// The same as for [`dat_cno_create`].
-pub unsafe extern "C" fn dat_cno_modify_agent<F: Face>(
-    cno_handle: DAT_CNO_HANDLE,
-    agent: DAT_OS_WAIT_PROXY_AGENT,
-) -> DAT_RETURN {
+pub unsafe fn dat_cno_modify_agent<F: Face>(cno_handle: DAT_CNO_HANDLE, agent: DAT_OS_WAIT_PROXY_AGENT) -> DAT_RETURN {
     slow::<F>(|| {
         let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         cno.modify_agent(self::agent(agent)?).at(&[])
@@ -95,28 +88,15 @@ pub unsafe extern "C" fn dat_cno_modify_agent<F: Face>(
 }
 
 /// Slot of dat_cno_query.
-///
-/// # Safety
-/// `cno_param` is NULL or writable.
-pub unsafe extern "C" fn dat_cno_query<F: Face>(
+pub fn dat_cno_query<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     cno_param_mask: DAT_CNO_PARAM_MASK,
-    cno_param: *mut CnoParam<F>,
+    cno_param: OutPtr<CnoParam<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let cno_param = unsafe { OutPtr::new(cno_param) };
     slow::<F>(|| {
-        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
-        if cno_param_mask & !F::Version::CNO_FIELDS != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = cno_param.required(3)?;
-        out.write(F::Version::cno_param::<F>(&cno));
-        Ok(())
+        let unknown = cno_param_mask & !F::Version::CNO_FIELDS;
+        query::<F, _, _>(cno_handle, Role::Cno, unknown, cno_param, F::Version::cno_param::<F>)
     })
 }
 
-/// Slot of dat_cno_free.
-pub extern "C" fn dat_cno_free<F: Face>(cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?.free().at(&[]))
-}
+crate::simple_slot!(dat_cno_free: Cno as Cno, free);

@@ -37,20 +37,12 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 }
 
 /// Slot of dat_set_consumer_context.
-pub extern "C" fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
+pub fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
     fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 
 /// Slot of dat_get_consumer_context.
-///
-/// # Safety
-/// `context` is NULL or writable.
-pub unsafe extern "C" fn dat_get_consumer_context<F: Face>(
-    dat_handle: DAT_HANDLE,
-    context: *mut DAT_CONTEXT,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let context = unsafe { OutPtr::new(context) };
+pub fn dat_get_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: OutPtr<DAT_CONTEXT>) -> DAT_RETURN {
     fast::<F>(|| {
         let word = with_header::<F, u64>(dat_handle, Header::context)?;
         context.required(2)?.write(DAT_CONTEXT { as_64: word });
@@ -59,15 +51,7 @@ pub unsafe extern "C" fn dat_get_consumer_context<F: Face>(
 }
 
 /// Slot of dat_get_handle_type.
-///
-/// # Safety
-/// `dat_handle_type` is NULL or writable.
-pub unsafe extern "C" fn dat_get_handle_type<F: Face>(
-    dat_handle: DAT_HANDLE,
-    dat_handle_type: *mut DAT_HANDLE_TYPE,
-) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let dat_handle_type = unsafe { OutPtr::new(dat_handle_type) };
+pub fn dat_get_handle_type<F: Face>(dat_handle: DAT_HANDLE, dat_handle_type: OutPtr<DAT_HANDLE_TYPE>) -> DAT_RETURN {
     fast::<F>(|| {
         let kind = F::domain().kind(dat_handle).ok_or(Fault::Handle(Role::Any))?;
         dat_handle_type.required(2)?.write(match kind {

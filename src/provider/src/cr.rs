@@ -1,7 +1,5 @@
 //! Connection requests. Rejecting one is a slot of each version.
 
-use std::ptr;
-
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
@@ -10,35 +8,27 @@ use dat_udat::*;
 use crate::attr::address_ptr;
 use crate::call::{making, slow};
 use crate::ep::connect;
-use crate::handle::{find, find_or_null, handle_or_null, same_ia};
-use crate::ptr::OutPtr;
-use crate::{At, Face, Fault, count};
+use crate::handle::{find, find_or_null, handle_or_null, query, same_ia};
+use crate::ptr::{OutPtr, c_bytes};
+use crate::{At, Face};
 
 /// Slot of dat_cr_query.
-///
-/// # Safety
-/// `cr_param` is NULL or writable.
-pub unsafe extern "C" fn dat_cr_query<F: Face>(
+pub fn dat_cr_query<F: Face>(
     cr_handle: DAT_CR_HANDLE,
     cr_param_mask: DAT_CR_PARAM_MASK,
-    cr_param: *mut DAT_CR_PARAM,
+    cr_param: OutPtr<DAT_CR_PARAM>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let cr_param = unsafe { OutPtr::new(cr_param) };
     slow::<F>(|| {
-        let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
-        if cr_param_mask & !DAT_CR_FIELD_ALL != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let data = cr.private_data();
-        cr_param.required(3)?.write(DAT_CR_PARAM {
-            remote_ia_address_ptr: address_ptr(cr.remote_address()),
-            remote_port_qual: cr.remote_qualifier(),
-            private_data_size: count(data.len()),
-            private_data: if data.is_empty() { ptr::null_mut() } else { data.as_ptr().cast_mut().cast() },
-            local_ep_handle: handle_or_null(cr.ep()),
-        });
-        Ok(())
+        query::<F, Cr<F::Transport>, _>(cr_handle, Role::Cr, cr_param_mask & !DAT_CR_FIELD_ALL, cr_param, |cr| {
+            let (private_data_size, private_data) = c_bytes(cr.private_data());
+            DAT_CR_PARAM {
+                remote_ia_address_ptr: address_ptr(cr.remote_address()),
+                remote_port_qual: cr.remote_qualifier(),
+                private_data_size,
+                private_data,
+                local_ep_handle: handle_or_null(cr.ep()),
+            }
+        })
     })
 }
 
@@ -46,7 +36,7 @@ pub unsafe extern "C" fn dat_cr_query<F: Face>(
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_cr_accept<F: Face>(
+pub unsafe fn dat_cr_accept<F: Face>(
     cr_handle: DAT_CR_HANDLE,
     ep_handle: DAT_EP_HANDLE,
     private_data_size: DAT_COUNT,
@@ -58,16 +48,14 @@ pub unsafe extern "C" fn dat_cr_accept<F: Face>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let limits = cr.ia().transport().attributes();
+        let most = cr.ia().transport().attributes().max_private_data;
         // SAFETY: the caller's promise.
-        let private_data = unsafe {
-            connect::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 3)
-        }?;
+        let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 3) }?;
         cr.accept(ep.as_ref(), &private_data).at(&[])
     })
 }
 
 /// Slot of dat_cr_handoff.
-pub extern "C" fn dat_cr_handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
+pub fn dat_cr_handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
 }

@@ -26,11 +26,6 @@ unsafe fn read_info<V: Version>(info: *const DAT_PROVIDER_INFO) -> Option<(CStri
     usable.then(|| (name.to_owned(), identity))
 }
 
-/// A function of the registry in this process.
-fn registry<V: Version>(name: &CStr) -> Option<RegistryFunction> {
-    registry_function(name, V::NODE)
-}
-
 /// Calls dat_registry_add_provider or dat_registry_remove_provider.
 ///
 /// # Safety
@@ -81,17 +76,16 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
             };
             text
         };
-        let Some(add) = registry::<F::Version>(c"dat_registry_add_provider") else {
+        let Some(add) = registry_function::<F::Version>(c"dat_registry_add_provider") else {
             diagnostics::report(format_args!(
                 "{}: no dat_registry_add_provider in this process",
                 name.to_string_lossy()
             ));
             return;
         };
-        let remove = registry::<F::Version>(c"dat_registry_remove_provider");
-        let ia_handles = F::Version::IA_HANDLES.and_then(registry::<F::Version>);
-        let adapter = F::domain().registrations().add(&name, identity, instance, remove);
-        adapter.set_ia_handles(ia_handles);
+        let remove = registry_function::<F::Version>(c"dat_registry_remove_provider");
+        let ia_handles = F::Version::IA_HANDLES.and_then(registry_function::<F::Version>);
+        let adapter = F::domain().registrations().add(&name, identity, instance, remove, ia_handles);
         // SAFETY: the function has this name; `info` is readable as the caller promises.
         let code = unsafe { tell(add, adapter, info) };
         if code == DAT_SUCCESS {
@@ -146,7 +140,7 @@ macro_rules! export_provider {
             type Version = $version;
 
             fn domain() -> &'static $crate::Domain<Self> {
-                static DOMAIN: $crate::Domain<Library> = $crate::Domain::new();
+                static DOMAIN: $crate::Domain<Library> = $crate::Domain::empty();
                 &DOMAIN
             }
         }

@@ -14,9 +14,9 @@ use dat_udat::*;
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
-use crate::handle::{find, find_or_null, handle_of, same_ia};
+use crate::handle::{find, find_or_null, give, query, same_ia};
 use crate::ptr::{InPtr, OutPtr};
-use crate::{Answer, At, Face, Fault, Version, count};
+use crate::{Answer, Face, Fault, Version, count};
 
 /// The attributes of an endpoint in the form of a face.
 type EpAttr<F> = <<F as Face>::Version as Version>::EpAttr;
@@ -86,191 +86,118 @@ fn evd_of<F: Face>(
     Ok(evd)
 }
 
-/// The objects that make up an endpoint, checked.
-struct Parts<F: Face> {
-    pz: Option<Arc<Pz<F::Transport>>>,
-    recv: Option<Arc<Evd<F::Transport>>>,
-    request: Option<Arc<Evd<F::Transport>>>,
-    connect: Option<Arc<Evd<F::Transport>>>,
-}
-
-impl<F: Face> Parts<F> {
-    fn find(
-        ia: &Arc<Ia<F::Transport>>,
-        pz: DAT_PZ_HANDLE,
-        recv: DAT_EVD_HANDLE,
-        request: DAT_EVD_HANDLE,
-        connect: DAT_EVD_HANDLE,
-    ) -> Answer<Self> {
-        let pz = find_or_null::<F, Pz<F::Transport>>(pz, Role::Pz)?;
-        if let Some(pz) = &pz {
-            same_ia(ia, pz.ia(), Role::Pz)?;
-        }
-        Ok(Parts {
-            pz,
-            connect: evd_of::<F>(ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?,
-            recv: evd_of::<F>(ia, recv, Streams::TRANSFERS, Role::EvdRecv)?,
-            request: evd_of::<F>(ia, request, Streams::TRANSFERS, Role::EvdRequest)?,
-        })
+/// Makes an endpoint, with a shared receive queue if `srq` is the handle of one; `position` is that of the attributes, and the
+/// place for the handle is the next argument.
+fn create<F: Face>(
+    ia_handle: DAT_IA_HANDLE,
+    pz_handle: DAT_PZ_HANDLE,
+    [recv, request, connect]: [DAT_EVD_HANDLE; 3],
+    srq: Option<DAT_SRQ_HANDLE>,
+    attributes: InPtr<EpAttr<F>>,
+    ep_handle: OutPtr<DAT_EP_HANDLE>,
+    position: u32,
+) -> Answer<()> {
+    let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+    let pz = find_or_null::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
+    if let Some(pz) = &pz {
+        same_ia(&ia, pz.ia(), Role::Pz)?;
     }
-
-    fn with<'a>(&'a self, srq: Option<&'a Arc<Srq<F::Transport>>>) -> EpParts<'a, F::Transport> {
-        EpParts {
-            pz: self.pz.as_ref(),
-            recv_evd: self.recv.as_ref(),
-            request_evd: self.request.as_ref(),
-            connect_evd: self.connect.as_ref(),
-            srq,
+    let connect = evd_of::<F>(&ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?;
+    let recv = evd_of::<F>(&ia, recv, Streams::TRANSFERS, Role::EvdRecv)?;
+    let request = evd_of::<F>(&ia, request, Streams::TRANSFERS, Role::EvdRequest)?;
+    let srq = srq.map(|srq| find::<F, Srq<F::Transport>>(srq, Role::Srq)).transpose()?;
+    if let Some(srq) = &srq {
+        same_ia(&ia, srq.ia(), Role::Srq)?;
+        if attributes.is_null() && !F::Version::SRQ_DEFAULTS {
+            return Err(Fault::Argument(position));
         }
     }
+    let out = ep_handle.required(position + 1)?;
+    let decode = |attr| F::Version::ep_attributes(&attr, srq.is_some(), position);
+    let attr = attributes.get().map(decode).transpose()?;
+    let parts = EpParts {
+        pz: pz.as_ref(),
+        recv_evd: recv.as_ref(),
+        request_evd: request.as_ref(),
+        connect_evd: connect.as_ref(),
+        srq: srq.as_ref(),
+    };
+    give(out, &Endpoint::create(&ia, &parts, attr).map_err(|error| Fault::new(error, &[(Arg::Attributes, position)]))?)
 }
 
 /// Slot of dat_ep_create.
-///
-/// # Safety
-/// `ep_attributes` is NULL or readable, `ep_handle` NULL or writable.
-pub unsafe extern "C" fn dat_ep_create<F: Face>(
+pub fn dat_ep_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
     request_completion_evd_handle: DAT_EVD_HANDLE,
     connect_evd_handle: DAT_EVD_HANDLE,
-    ep_attributes: *const EpAttr<F>,
-    ep_handle: *mut DAT_EP_HANDLE,
+    ep_attributes: InPtr<EpAttr<F>>,
+    ep_handle: OutPtr<DAT_EP_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (ep_attributes, ep_handle) = unsafe { (InPtr::new(ep_attributes), OutPtr::new(ep_handle)) };
-    making::<F>(|| {
-        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let parts = Parts::<F>::find(
-            &ia,
-            pz_handle,
-            recv_completion_evd_handle,
-            request_completion_evd_handle,
-            connect_evd_handle,
-        )?;
-        let out = ep_handle.required(7)?;
-        let decode = |attr| F::Version::ep_attributes(&attr, false, 6);
-        let attr = ep_attributes.get().map(decode).transpose()?;
-        let ep = Endpoint::create(&ia, &parts.with(None), attr).at(&[(Arg::Attributes, 6)])?;
-        out.write(handle_of(&*ep));
-        Ok(())
-    })
+    let evds = [recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle];
+    making::<F>(|| create::<F>(ia_handle, pz_handle, evds, None, ep_attributes, ep_handle, 6))
 }
 
 /// Slot of dat_ep_create_with_srq.
-///
-/// # Safety
-/// The same as for [`dat_ep_create`].
-pub unsafe extern "C" fn dat_ep_create_with_srq<F: Face>(
+pub fn dat_ep_create_with_srq<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
     request_completion_evd_handle: DAT_EVD_HANDLE,
     connect_evd_handle: DAT_EVD_HANDLE,
     srq_handle: DAT_SRQ_HANDLE,
-    ep_attributes: *const EpAttr<F>,
-    ep_handle: *mut DAT_EP_HANDLE,
+    ep_attributes: InPtr<EpAttr<F>>,
+    ep_handle: OutPtr<DAT_EP_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (ep_attributes, ep_handle) = unsafe { (InPtr::new(ep_attributes), OutPtr::new(ep_handle)) };
-    making::<F>(|| {
-        let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let parts = Parts::<F>::find(
-            &ia,
-            pz_handle,
-            recv_completion_evd_handle,
-            request_completion_evd_handle,
-            connect_evd_handle,
-        )?;
-        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
-        same_ia(&ia, srq.ia(), Role::Srq)?;
-        let attr = ep_attributes.get();
-        if attr.is_none() && !F::Version::SRQ_DEFAULTS {
-            return Err(Fault::Argument(7));
-        }
-        let out = ep_handle.required(8)?;
-        let attr = attr.map(|attr| F::Version::ep_attributes(&attr, true, 7)).transpose()?;
-        let ep = Endpoint::create(&ia, &parts.with(Some(&srq)), attr).at(&[(Arg::Attributes, 7)])?;
-        out.write(handle_of(&*ep));
-        Ok(())
-    })
+    let evds = [recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle];
+    making::<F>(|| create::<F>(ia_handle, pz_handle, evds, Some(srq_handle), ep_attributes, ep_handle, 7))
 }
 
 /// Slot of dat_ep_query.
-///
-/// # Safety
-/// `ep_param` is NULL or writable.
-pub unsafe extern "C" fn dat_ep_query<F: Face>(
+pub fn dat_ep_query<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
-    ep_param: *mut EpParam<F>,
+    ep_param: OutPtr<EpParam<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_param = unsafe { OutPtr::new(ep_param) };
     slow::<F>(|| {
-        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        if ep_param_mask & !F::Version::EP_FIELDS != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = ep_param.required(3)?;
-        out.write(F::Version::ep_param::<F>(&ep));
-        Ok(())
+        let unknown = ep_param_mask & !F::Version::EP_FIELDS;
+        query::<F, _, _>(ep_handle, Role::Ep, unknown, ep_param, F::Version::ep_param::<F>)
     })
 }
 
 /// Slot of dat_ep_get_status.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ep_get_status<F: Face>(
+pub fn dat_ep_get_status<F: Face>(
     ep_handle: DAT_EP_HANDLE,
-    ep_state: *mut DAT_EP_STATE,
-    recv_idle: *mut DAT_BOOLEAN,
-    request_idle: *mut DAT_BOOLEAN,
+    ep_state: OutPtr<DAT_EP_STATE>,
+    recv_idle: OutPtr<DAT_BOOLEAN>,
+    request_idle: OutPtr<DAT_BOOLEAN>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (ep_state, recv_idle, request_idle) =
-        unsafe { (OutPtr::new(ep_state), OutPtr::new(recv_idle), OutPtr::new(request_idle)) };
     fast::<F>(|| {
         let (state, recv, request) = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
-        if let Some(out) = ep_state.optional() {
-            out.write(c_ep_state(state));
-        }
-        if let Some(out) = recv_idle.optional() {
-            out.write(boolean(recv));
-        }
-        if let Some(out) = request_idle.optional() {
-            out.write(boolean(request));
-        }
+        ep_state.offer(c_ep_state(state));
+        recv_idle.offer(boolean(recv));
+        request_idle.offer(boolean(request));
         Ok(())
     })
 }
 
 /// Slot of dat_ep_recv_query.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ep_recv_query<F: Face>(
+pub fn dat_ep_recv_query<F: Face>(
     ep_handle: DAT_EP_HANDLE,
-    nbufs_allocated: *mut DAT_COUNT,
-    bufs_alloc_span: *mut DAT_COUNT,
+    nbufs_allocated: OutPtr<DAT_COUNT>,
+    bufs_alloc_span: OutPtr<DAT_COUNT>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (nbufs_allocated, bufs_alloc_span) = unsafe { (OutPtr::new(nbufs_allocated), OutPtr::new(bufs_alloc_span)) };
     fast::<F>(|| {
         let buffers = count(find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.recv_query());
-        for out in [nbufs_allocated, bufs_alloc_span] {
-            if let Some(out) = out.optional() {
-                out.write(buffers);
-            }
-        }
+        nbufs_allocated.offer(buffers);
+        bufs_alloc_span.offer(buffers);
         Ok(())
     })
 }
 
 /// Slot of dat_ep_set_watermark.
-pub extern "C" fn dat_ep_set_watermark<F: Face>(
+pub fn dat_ep_set_watermark<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     soft_high_watermark: DAT_COUNT,
     hard_high_watermark: DAT_COUNT,
@@ -284,12 +211,5 @@ pub extern "C" fn dat_ep_set_watermark<F: Face>(
     })
 }
 
-/// Slot of dat_ep_reset.
-pub extern "C" fn dat_ep_reset<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.reset().at(&[]))
-}
-
-/// Slot of dat_ep_free.
-pub extern "C" fn dat_ep_free<F: Face>(ep_handle: DAT_EP_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.free().at(&[]))
-}
+crate::simple_slot!(dat_ep_reset: Endpoint as Ep, reset);
+crate::simple_slot!(dat_ep_free: Endpoint as Ep, free);

@@ -6,7 +6,7 @@ use dat_udat::*;
 
 use crate::attr::{c_feed, c_streams, streams};
 use crate::call::{making, slow};
-use crate::handle::{find, find_or_null, handle_of, handle_or_null, same_ia};
+use crate::handle::{find, find_or_null, give, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Face, Fault, Version, count};
@@ -15,18 +15,13 @@ use crate::{At, Face, Fault, Version, count};
 pub(crate) type Event<F> = <<F as Face>::Version as Version>::Event;
 
 /// Slot of dat_evd_create.
-///
-/// # Safety
-/// `evd_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_create<F: Face>(
+pub fn dat_evd_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     evd_min_qlen: DAT_COUNT,
     cno_handle: DAT_CNO_HANDLE,
     evd_flags: DAT_EVD_FLAGS,
-    evd_handle: *mut DAT_EVD_HANDLE,
+    evd_handle: OutPtr<DAT_EVD_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let evd_handle = unsafe { OutPtr::new(evd_handle) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
@@ -36,45 +31,34 @@ pub unsafe extern "C" fn dat_evd_create<F: Face>(
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
         let streams = streams::<F::Version>(evd_flags).ok_or(Fault::Argument(4))?;
         let out = evd_handle.required(5)?;
-        let evd = Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2), (Arg::Streams, 4)])?;
-        out.write(handle_of(&*evd));
-        Ok(())
+        give(out, &Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2), (Arg::Streams, 4)])?)
     })
 }
 
 /// Slot of dat_evd_query.
-///
-/// # Safety
-/// `evd_param` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_query<F: Face>(
+pub fn dat_evd_query<F: Face>(
     evd_handle: DAT_EVD_HANDLE,
     evd_param_mask: DAT_EVD_PARAM_MASK,
-    evd_param: *mut DAT_EVD_PARAM,
+    evd_param: OutPtr<DAT_EVD_PARAM>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let evd_param = unsafe { OutPtr::new(evd_param) };
     slow::<F>(|| {
-        let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
-        if evd_param_mask & !DAT_EVD_FIELD_ALL != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = evd_param.required(3)?;
-        let status = evd.status();
-        let notification = if status.enabled { DAT_EVD_STATE_ENABLED } else { DAT_EVD_STATE_DISABLED };
-        let waiting = if status.waitable { DAT_EVD_STATE_WAITABLE } else { DAT_EVD_STATE_UNWAITABLE };
-        out.write(DAT_EVD_PARAM {
-            ia_handle: ia_handle::<F>(evd.ia()),
-            evd_qlen: count(status.qlen),
-            evd_state: notification | waiting | c_feed(status.feed),
-            cno_handle: handle_or_null(evd.cno().as_ref()),
-            evd_flags: c_streams::<F::Version>(evd.streams()),
-        });
-        Ok(())
+        query::<F, Evd<F::Transport>, _>(evd_handle, Role::Evd, evd_param_mask & !DAT_EVD_FIELD_ALL, evd_param, |evd| {
+            let status = evd.status();
+            let notification = if status.enabled { DAT_EVD_STATE_ENABLED } else { DAT_EVD_STATE_DISABLED };
+            let waiting = if status.waitable { DAT_EVD_STATE_WAITABLE } else { DAT_EVD_STATE_UNWAITABLE };
+            DAT_EVD_PARAM {
+                ia_handle: ia_handle::<F>(evd.ia()),
+                evd_qlen: count(status.qlen),
+                evd_state: notification | waiting | c_feed(status.feed),
+                cno_handle: handle_or_null(evd.cno().as_ref()),
+                evd_flags: c_streams::<F::Version>(evd.streams()),
+            }
+        })
     })
 }
 
 /// Slot of dat_evd_modify_cno.
-pub extern "C" fn dat_evd_modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+pub fn dat_evd_modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
@@ -85,29 +69,13 @@ pub extern "C" fn dat_evd_modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_ha
     })
 }
 
-/// A slot that takes a dispatcher and always succeeds.
-macro_rules! switch {
-    ($slot:ident, $call:ident) => {
-        #[doc = concat!("Slot of ", stringify!($slot), ".")]
-        ///
-        /// # Safety
-        /// None; a slot has the type that the table says.
-        pub unsafe extern "C" fn $slot<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
-            slow::<F>(|| {
-                find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.$call();
-                Ok(())
-            })
-        }
-    };
-}
-
-switch!(dat_evd_enable, enable);
-switch!(dat_evd_disable, disable);
-switch!(dat_evd_set_unwaitable, set_unwaitable);
-switch!(dat_evd_clear_unwaitable, clear_unwaitable);
+crate::simple_slot!(dat_evd_enable: Evd as Evd, enable);
+crate::simple_slot!(dat_evd_disable: Evd as Evd, disable);
+crate::simple_slot!(dat_evd_set_unwaitable: Evd as Evd, set_unwaitable);
+crate::simple_slot!(dat_evd_clear_unwaitable: Evd as Evd, clear_unwaitable);
 
 /// Slot of dat_evd_resize.
-pub extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
+pub fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
@@ -116,12 +84,7 @@ pub extern "C" fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_ql
 }
 
 /// Slot of dat_evd_post_se.
-///
-/// # Safety
-/// `event` is NULL or points to an event.
-pub unsafe extern "C" fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *const Event<F>) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let event = unsafe { InPtr::new(event) };
+pub fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: InPtr<Event<F>>) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let pointer = F::Version::software_event(event).ok_or(Fault::Argument(2))?;
@@ -129,7 +92,4 @@ pub unsafe extern "C" fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, ev
     })
 }
 
-/// Slot of dat_evd_free.
-pub extern "C" fn dat_evd_free<F: Face>(evd_handle: DAT_EVD_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?.free().at(&[]))
-}
+crate::simple_slot!(dat_evd_free: Evd as Evd, free);

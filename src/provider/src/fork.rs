@@ -35,8 +35,8 @@ unsafe extern "C" fn child<F: Face>() {
     memory::after_fork_in_child();
     fork::let_in_child();
     // SAFETY: this is the handler after a fork, in the child.
-    if let Some(held) = unsafe { F::domain().fork.fetch() } {
-        F::domain().abandon(held.adapters());
+    if let Some(mut held) = unsafe { F::domain().fork.fetch() } {
+        F::domain().abandon(&mut held);
     }
     F::Transport::after_fork_in_child();
 }

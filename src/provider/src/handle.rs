@@ -5,9 +5,8 @@
 //! handle when they close it; so each name also has its own slab. [`Domain`] is the list of them.
 
 use std::ffi::{CStr, CString, c_void};
-use std::mem;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
@@ -17,7 +16,8 @@ use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
 
-use crate::registration::{Registrations, RegistryFunction};
+use crate::ptr::{Out, OutPtr};
+use crate::registration::{Known, Registrations};
 use crate::{Answer, Face, Fault, Version};
 
 /// The table type of a face's version.
@@ -49,28 +49,21 @@ struct Space<F: Face> {
 pub struct Adapter<F: Face> {
     table: Table<F>,
     name: CString,
-    /// The slab of its handles; NULL before the first open in this process.
-    space: AtomicPtr<Space<F>>,
-    /// Whether the registration that was opened last is thread-safe.
-    thread_safe: AtomicBool,
-    /// The function of the registry that tells which handle the program has for an adapter; NULL for none.
-    ia_handles: AtomicPtr<c_void>,
 }
+
+// SAFETY: nothing in a table changes, and its pointers are those of functions and of the name beside it.
+unsafe impl<F: Face> Send for Adapter<F> {}
+// SAFETY: as above.
+unsafe impl<F: Face> Sync for Adapter<F> {}
 
 impl<F: Face> Adapter<F> {
     /// Makes an adapter of this name that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
+        // The text does not move when the CString moves into the box.
+        let table = F::Version::table::<F>(name.as_ptr());
         #[expect(clippy::disallowed_methods, reason = "there is no way to report that memory lacks")]
-        let adapter = Box::new(Adapter {
-            // The text does not move when the CString moves into the box.
-            table: F::Version::table::<F>(name.as_ptr()),
-            name,
-            space: AtomicPtr::new(ptr::null_mut()),
-            thread_safe: AtomicBool::new(true),
-            ia_handles: AtomicPtr::new(ptr::null_mut()),
-        });
-        Box::leak(adapter)
+        Box::leak(Box::new(Adapter { table, name }))
     }
 
     /// The name.
@@ -82,34 +75,11 @@ impl<F: Face> Adapter<F> {
     pub fn table(&'static self) -> &'static Table<F> {
         &self.table
     }
-
-    /// Whether the registration under which it was opened last is thread-safe.
-    pub fn thread_safe(&self) -> bool {
-        self.thread_safe.load(Ordering::Relaxed)
-    }
-
-    /// Stores whether the registration under which it is being opened is thread-safe.
-    pub fn set_thread_safe(&self, thread_safe: bool) {
-        self.thread_safe.store(thread_safe, Ordering::Relaxed);
-    }
-
-    /// The function of the registry that tells which handle the program has for an adapter, if there is one.
-    pub fn ia_handles(&self) -> Option<RegistryFunction> {
-        // SAFETY: set_ia_handles stored it; the option of a function pointer has the layout of a pointer.
-        unsafe { mem::transmute::<*mut c_void, Option<RegistryFunction>>(self.ia_handles.load(Ordering::Relaxed)) }
-    }
-
-    /// Stores that function.
-    pub fn set_ia_handles(&self, function: Option<RegistryFunction>) {
-        // SAFETY: the option of a function pointer has the layout of a pointer.
-        let function = unsafe { mem::transmute::<Option<RegistryFunction>, *mut c_void>(function) };
-        self.ia_handles.store(function, Ordering::Relaxed);
-    }
 }
 
 impl<F: Face> Domain<F> {
     /// A domain without adapters.
-    pub const fn new() -> Self {
+    pub const fn empty() -> Self {
         Domain {
             first: AtomicPtr::new(ptr::null_mut()),
             window: Window::new(),
@@ -160,51 +130,30 @@ impl<F: Face> Domain<F> {
         self.window.kind(Handle(handle.addr())).or_else(|| self.place(handle)?.kind())
     }
 
-    /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for
-    /// the first time at once could make two.
+    /// The slab of an adapter, made before the first open in this process.
     ///
     /// # Errors
     /// The fault of a lack of memory.
-    pub fn slab_of(&self, adapter: &'static Adapter<F>) -> Answer<&'static Slab<F::Transport>> {
-        // SAFETY: the pointer is NULL or comes from a box that this function leaked.
-        if let Some(space) = unsafe { adapter.space.load(Ordering::Acquire).as_ref() } {
-            return Ok(&space.slab);
+    pub fn slab_of(&self, known: &mut Known<F>) -> Answer<&'static Slab<F::Transport>> {
+        if let Some(slab) = known.slab {
+            return Ok(slab);
         }
-        let table: *const Table<F> = &adapter.table;
-        let space =
-            Box::leak(memory::boxed(Space { slab: Slab::new(table.expose_provenance()), next: self.spaces().next() })?);
-        // The memory behind the pointers is initialised before.
+        let slab = Slab::new(ptr::from_ref(known.adapter.table()).expose_provenance());
+        let space = Box::leak(memory::boxed(Space { slab, next: self.spaces().next() })?);
+        // The memory behind the pointer is initialised before.
         self.first.store(space, Ordering::Release);
-        adapter.space.store(space, Ordering::Release);
-        Ok(&space.slab)
-    }
-
-    /// The adapter that a slab belongs to.
-    pub fn adapter_of(&self, slab: &'static Slab<F::Transport>) -> Option<&'static Adapter<F>> {
-        let registrations = self.registrations();
-        registrations.adapters().find(|adapter| {
-            // SAFETY: the pointer is NULL or comes from a box that slab_of leaked.
-            unsafe { adapter.space.load(Ordering::Acquire).as_ref() }.is_some_and(|space| ptr::eq(&space.slab, slab))
-        })
+        Ok(known.slab.insert(&space.slab))
     }
 
     /// Cleans up in the child of a fork: every handle of the parent becomes dead, the objects behind them are not
     /// touched, and later opens get slabs that no thread of the parent can have left locked.
-    pub(crate) fn abandon<'a>(&self, adapters: impl Iterator<Item = &'a Adapter<F>>) {
+    pub(crate) fn abandon(&self, registrations: &mut Registrations<F>) {
         for space in self.spaces() {
             space.slab.abandon();
         }
         self.window.forget();
         self.first.store(ptr::null_mut(), Ordering::Release);
-        for adapter in adapters {
-            adapter.space.store(ptr::null_mut(), Ordering::Release);
-        }
-    }
-}
-
-impl<F: Face> Default for Domain<F> {
-    fn default() -> Self {
-        Self::new()
+        registrations.adapters.iter_mut().for_each(|known| known.slab = None);
     }
 }
 
@@ -238,4 +187,27 @@ pub fn find_or_null<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answe
 /// Refuses an object with this `role` if it belongs to another instance of an adapter.
 pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
     if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
+}
+
+/// Answers a query of the object of type `O` behind `handle`, the first argument, which has this `role`. `unknown` are the bits
+/// of the mask, the second argument, that name no field; the answer has all fields, whatever the mask says.
+pub fn query<F: Face, O: Object, P>(
+    handle: DAT_HANDLE,
+    role: Role,
+    unknown: impl Into<u64>,
+    param: OutPtr<P>,
+    answer: impl FnOnce(&O) -> P,
+) -> Answer<()> {
+    let object = find::<F, O>(handle, role)?;
+    if unknown.into() != 0 {
+        return Err(Fault::Argument(2));
+    }
+    param.required(3)?.write(answer(&object));
+    Ok(())
+}
+
+/// Writes the handle of an object that a call has made to its place.
+pub fn give<O: Object>(out: Out<DAT_HANDLE>, made: &Arc<O>) -> Answer<()> {
+    out.write(handle_of(&**made));
+    Ok(())
 }

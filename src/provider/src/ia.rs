@@ -9,7 +9,7 @@ use dat_udat::*;
 use host::{cstr, memory};
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, raw};
+use crate::handle::{find, give, handle_of, raw};
 use crate::ptr::OutPtr;
 use crate::registration::RegistryFunction;
 use crate::{At, Face, Fault, Version};
@@ -25,7 +25,7 @@ pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     if F::Version::IA_HANDLES.is_none() {
         return handle;
     }
-    let ask = F::domain().adapter_of(ia.slab()).and_then(|adapter| adapter.ia_handles());
+    let ask = F::domain().registrations().of(ia.slab()).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
         /// The type of dats_get_ia_handle.
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
@@ -41,27 +41,24 @@ pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
 /// Slot of dat_ia_openv. The registry has dealt with version and thread safety.
 ///
 /// # Safety
-/// The name is NULL or a C string; `async_evd_handle` is NULL or readable and writable; `ia_handle` is
-/// NULL or writable.
-pub unsafe extern "C" fn dat_ia_openv<F: Face>(
+/// The name is NULL or a C string; `async_evd_handle` is readable too unless it is NULL.
+pub unsafe fn dat_ia_openv<F: Face>(
     name: DAT_NAME_PTR,
     async_evd_qlen: DAT_COUNT,
-    async_evd_handle: *mut DAT_EVD_HANDLE,
-    ia_handle: *mut DAT_IA_HANDLE,
+    async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
+    ia_handle: OutPtr<DAT_IA_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (async_evd_handle, ia_handle) = unsafe { (OutPtr::new(async_evd_handle), OutPtr::new(ia_handle)) };
     making::<F>(|| {
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
-        let out = ia_handle.optional().ok_or(Fault::Handle(Role::Ia))?;
+        let out = ia_handle.required(4).map_err(|_| Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
         let domain = F::domain();
         let (slab, instance) = {
-            let registrations = domain.registrations();
-            let registration = registrations.newest(name).ok_or(Fault::NotRegistered)?;
-            registration.adapter.set_thread_safe(registration.identity.thread_safe);
-            (domain.slab_of(registration.adapter)?, memory::text(&registration.instance_data)?)
+            let mut registrations = domain.registrations();
+            let (registration, known) = registrations.newest(name).ok_or(Fault::NotRegistered)?;
+            known.thread_safe = registration.identity.thread_safe;
+            (domain.slab_of(known)?, memory::text(&registration.instance_data)?)
         };
         // SAFETY: the argument is for input as well, as the caller promises.
         let wanted = unsafe { async_evd_handle.read() };
@@ -82,26 +79,19 @@ pub unsafe extern "C" fn dat_ia_openv<F: Face>(
             let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
         }
         async_evd_handle.write(told.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
-        out.write(handle_of(&*ia));
-        Ok(())
+        give(out, &ia)
     })
 }
 
 /// Slot of dat_ia_query.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C" fn dat_ia_query<F: Face>(
+pub fn dat_ia_query<F: Face>(
     ia_handle: DAT_IA_HANDLE,
-    async_evd_handle: *mut DAT_EVD_HANDLE,
+    async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
     ia_attr_mask: DAT_IA_ATTR_MASK,
-    ia_attr: *mut IaAttr<F>,
+    ia_attr: OutPtr<IaAttr<F>>,
     provider_attr_mask: DAT_PROVIDER_ATTR_MASK,
-    provider_attr: *mut ProviderAttr<F>,
+    provider_attr: OutPtr<ProviderAttr<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (async_evd_handle, ia_attr, provider_attr) =
-        unsafe { (OutPtr::new(async_evd_handle), OutPtr::new(ia_attr), OutPtr::new(provider_attr)) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         if ia_attr_mask & !F::Version::IA_FIELDS != 0 {
@@ -112,14 +102,12 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
             return Err(Fault::Argument(5));
         }
         let provider_attr = if provider_attr_mask == 0 { None } else { Some(provider_attr.required(6)?) };
-        if let Some(out) = async_evd_handle.optional() {
-            out.write(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
-        }
+        async_evd_handle.offer(ia.async_evd().map_or(DAT_EVD_OUT_OF_SCOPE, raw));
         if let Some(out) = ia_attr {
             out.write(F::Version::ia_attr::<F>(&ia));
         }
         if let Some(out) = provider_attr {
-            let thread_safe = F::domain().adapter_of(ia.slab()).is_none_or(|adapter| adapter.thread_safe());
+            let thread_safe = F::domain().registrations().of(ia.slab()).is_none_or(|known| known.thread_safe);
             out.write(F::Version::provider_attr::<F>(&ia, thread_safe));
         }
         Ok(())
@@ -127,7 +115,7 @@ pub unsafe extern "C" fn dat_ia_query<F: Face>(
 }
 
 /// Slot of dat_ia_close.
-pub extern "C" fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+pub fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {

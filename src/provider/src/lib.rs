@@ -5,7 +5,8 @@
 //! type of its own.
 //!
 //! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
-//! of the object that the call is about. The list of calls, `for_each_call!` of the crate with the types of a version,
+//! of the object that the call is about. Between them is a function that [`function!`] makes from the list of calls: it has
+//! the C types of the arguments, and the slot has pointers that are safe to use. The list of calls, `for_each_call!` of the crate with the types of a version,
 //! says what each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the
 //! core, calls it, and turns the result back.
 //!
@@ -25,6 +26,7 @@
 //! | [`code`] | the return code of every fault |
 //! | [`handle`] | handles as a program holds them, and the objects behind them |
 //! | [`ptr`] | the program's pointers for input and output |
+//! | [`table`](mod@table) | the provider table and its functions |
 //! | [`registration`] | the adapters that the library was initialised for |
 //! | [`fork`] | the state after a fork |
 //!
@@ -34,6 +36,7 @@
 //! [`wait`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
 
 pub mod attr;
 pub mod call;
@@ -58,6 +61,7 @@ pub mod registration;
 pub mod rmr;
 pub mod rsp;
 pub mod srq;
+pub mod table;
 pub mod wait;
 
 use std::ffi::{CStr, c_char};
@@ -124,9 +128,9 @@ pub trait Face: Sized + 'static {
 pub trait Version: Sized + 'static {
     /// The table through which programs and registries call a provider. The first word behind every handle is the
     /// address of one.
-    type Table: Send + Sync + 'static;
+    type Table: 'static;
     /// An event in the form that the program gets, `DAT_EVENT`.
-    type Event;
+    type Event: Copy;
     /// A segment of registered memory, `DAT_LMR_TRIPLET`.
     type LmrTriplet: Copy;
     /// A segment of a peer's memory, `DAT_RMR_TRIPLET`.
@@ -134,7 +138,7 @@ pub trait Version: Sized + 'static {
     /// The attributes of an endpoint, `DAT_EP_ATTR`.
     type EpAttr: Copy;
     /// What dat_ep_query tells and dat_ep_modify takes, `DAT_EP_PARAM`.
-    type EpParam;
+    type EpParam: Copy;
     /// The attributes of an adapter, `DAT_IA_ATTR`.
     type IaAttr;
     /// The attributes of a provider, `DAT_PROVIDER_ATTR`.
@@ -255,7 +259,7 @@ pub trait Version: Sized + 'static {
 #[macro_export]
 macro_rules! version {
     () => {
-        type Table = $crate::Table<DAT_PROVIDER>;
+        type Table = DAT_PROVIDER;
         type Event = DAT_EVENT;
         type LmrTriplet = DAT_LMR_TRIPLET;
         type RmrTriplet = DAT_RMR_TRIPLET;
@@ -278,8 +282,7 @@ macro_rules! version {
         const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
 
         fn table<F: $crate::Face<Version = Self>>(device_name: *const std::ffi::c_char) -> Self::Table {
-            // SAFETY: the slots are functions, and the name stays in place.
-            unsafe { $crate::Table::new(table::table::<F>(device_name)) }
+            table::table::<F>(device_name)
         }
 
         fn code(fault: $crate::Fault) -> DAT_RETURN {
@@ -287,21 +290,13 @@ macro_rules! version {
         }
 
         fn software_event(event: $crate::ptr::InPtr<DAT_EVENT>) -> Option<usize> {
-            $crate::software_event!(event)
+            use $crate::ptr::read_field;
+
+            let pointer = read_field!(event, event_data.software_event_data.pointer)?;
+            (read_field!(event, event_number) == Some(DAT_SOFTWARE_EVENT)).then(|| pointer.expose_provenance())
         }
 
-        fn ep_field(field: $crate::core::ep::table::Field) -> DAT_EP_PARAM_MASK {
-            ep::field(field)
-        }
-
-        fn ep_value<F: $crate::Face<Version = Self>>(
-            ep: &$crate::core::Endpoint<F::Transport>,
-            field: $crate::core::ep::table::Field,
-            mask: DAT_EP_PARAM_MASK,
-            param: $crate::ptr::InPtr<DAT_EP_PARAM>,
-        ) -> $crate::core::ep::Value<F::Transport> {
-            ep::value::<F>(ep, field, mask, param)
-        }
+        $crate::ep_fields!(methods);
     };
 }
 
@@ -320,29 +315,5 @@ impl Size for u64 {
 impl Size for u32 {
     fn size(size: u64) -> u32 {
         u32::try_from(size).unwrap_or(u32::MAX)
-    }
-}
-
-/// A provider table of the type `P`.
-#[repr(transparent)]
-pub struct Table<P>(P);
-
-// SAFETY: `new` takes only what all threads may read.
-unsafe impl<P> Send for Table<P> {}
-// SAFETY: as above.
-unsafe impl<P> Sync for Table<P> {}
-
-impl<P> Table<P> {
-    /// Wraps a table.
-    ///
-    /// # Safety
-    /// The pointers in a table point to functions and to a name that stays in place, and nothing in it changes.
-    pub const unsafe fn new(table: P) -> Self {
-        Table(table)
-    }
-
-    /// The table in the form that programs and registries use.
-    pub fn as_ptr(&self) -> *const P {
-        &self.0
     }
 }

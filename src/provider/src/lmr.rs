@@ -3,13 +3,13 @@
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
-use dat_core::{Base, Ia, Lmr, LocalSegment, Memory, Pz};
+use dat_core::{Base, Ia, Lmr, Memory, Pz};
 use dat_udat::*;
 use host::memory;
 
 use crate::attr::rights;
-use crate::call::{making, slow};
-use crate::handle::{find, handle_of, raw, same_ia};
+use crate::call::slow;
+use crate::handle::{find, handle_of, query, raw, same_ia};
 use crate::post::LmrTriplet;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Face, Fault, Version};
@@ -98,119 +98,75 @@ macro_rules! lmr_param {
     }};
 }
 
-/// The triplets of an array whose length is counted in 64 bits, one at a time.
-///
-/// # Safety
-/// `list` is NULL, or `count` triplets there can be read while the iterator is used.
-unsafe fn long_list<V: Version>(list: *const V::LmrTriplet, count: DAT_VLEN) -> impl Iterator<Item = LocalSegment> {
-    let count = if list.is_null() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
-    (0..count).map(move |index| {
-        // SAFETY: index is below count, and the caller promises that many elements. A real array of the program does
-        // not wrap around.
-        let triplet = unsafe { list.wrapping_add(index).read_unaligned() };
-        V::local_segment(&triplet)
-    })
-}
-
-/// The inputs of dat_lmr_create.
-pub struct Create {
-    /// The adapter, the first argument.
-    pub ia: DAT_IA_HANDLE,
-    /// The kind of memory, the second argument.
+/// The inputs of dat_lmr_create that every version has, its first arguments, under their names.
+#[expect(missing_docs, reason = "the call describes them")]
+pub struct Inputs {
+    pub ia_handle: DAT_IA_HANDLE,
     pub mem_type: DAT_MEM_TYPE,
-    /// The memory, the third argument.
-    pub region: DAT_REGION_DESCRIPTION,
-    /// Its length, the fourth argument.
+    pub region_description: DAT_REGION_DESCRIPTION,
     pub length: DAT_VLEN,
-    /// The zone, the fifth argument.
-    pub pz: DAT_PZ_HANDLE,
-    /// The rights, the sixth argument.
+    pub pz_handle: DAT_PZ_HANDLE,
     pub privileges: DAT_MEM_PRIV_FLAGS,
 }
 
-/// The places for the results of dat_lmr_create.
-pub struct Created {
-    /// For the region. Without its handle nobody could free it, so this place is required; the others are optional.
-    pub handle: OutPtr<DAT_LMR_HANDLE>,
-    /// The position of that argument.
-    pub handle_position: u32,
-    /// For the number by which posts name the region.
-    pub context: OutPtr<DAT_LMR_CONTEXT>,
-    /// For the number by which peers name it.
+/// The places for the results of dat_lmr_create, under the names of its arguments. Without the handle nobody could free the
+/// region, so the first place is required; the others are optional.
+#[expect(missing_docs, reason = "the call describes them")]
+pub struct Results {
+    pub lmr_handle: OutPtr<DAT_LMR_HANDLE>,
+    pub lmr_context: OutPtr<DAT_LMR_CONTEXT>,
     pub rmr_context: OutPtr<DAT_RMR_CONTEXT>,
-    /// For the length that is registered.
-    pub length: OutPtr<DAT_VLEN>,
-    /// For the address of the first byte that is registered.
-    pub address: OutPtr<DAT_VADDR>,
+    pub registered_length: OutPtr<DAT_VLEN>,
+    pub registered_address: OutPtr<DAT_VADDR>,
 }
 
-/// Does the work of dat_lmr_create. `base` reads how the bytes are
-/// named, an argument behind the rights, if the version has it.
+/// Does the work of dat_lmr_create. `base` is how the bytes are named, in an argument behind the rights if the version has it;
+/// `position` is that of the place for the handle.
+///
+/// # Errors
+/// Those of the call.
 ///
 /// # Safety
 /// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
-pub unsafe fn create<F: Face>(from: Create, base: impl FnOnce() -> Answer<Base>, out: Created) -> DAT_RETURN {
-    making::<F>(|| {
-        let ia = find::<F, Ia<F::Transport>>(from.ia, Role::Ia)?;
-        let pz = find::<F, Pz<F::Transport>>(from.pz, Role::Pz)?;
-        same_ia(&ia, pz.ia(), Role::Pz)?;
-        let (memory, source) = if from.mem_type == DAT_MEM_TYPE_LMR {
-            let source = source_region(from.region);
-            let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
-            same_ia(&ia, source.ia(), Role::Lmr)?;
-            (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
-        } else {
-            // SAFETY: the caller's promise.
-            (unsafe { self::memory(from.mem_type, from.region) }?, None)
-        };
-        let rights = rights::<F::Version>(from.privileges).ok_or(Fault::Argument(6))?;
-        let base = base()?;
-        let handle = out.handle.required(out.handle_position)?;
-        let lmr = Lmr::create(&ia, memory, source.as_deref(), from.length, &pz, rights, base)
-            .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
-        handle.write(handle_of(&*lmr));
-        if let Some(out) = out.context.optional() {
-            out.write(lmr.context());
-        }
-        if let Some(out) = out.rmr_context.optional() {
-            out.write(lmr.remote_key());
-        }
-        if let Some(out) = out.length.optional() {
-            out.write(lmr.len());
-        }
-        if let Some(out) = out.address.optional() {
-            out.write(lmr.addr());
-        }
-        Ok(())
-    })
+pub unsafe fn create_lmr<F: Face>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
+    let ia = find::<F, Ia<F::Transport>>(from.ia_handle, Role::Ia)?;
+    let pz = find::<F, Pz<F::Transport>>(from.pz_handle, Role::Pz)?;
+    same_ia(&ia, pz.ia(), Role::Pz)?;
+    let (memory, source) = if from.mem_type == DAT_MEM_TYPE_LMR {
+        let source = source_region(from.region_description);
+        let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
+        same_ia(&ia, source.ia(), Role::Lmr)?;
+        (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
+    } else {
+        // SAFETY: the caller's promise.
+        (unsafe { self::memory(from.mem_type, from.region_description) }?, None)
+    };
+    let rights = rights::<F::Version>(from.privileges).ok_or(Fault::Argument(6))?;
+    let base = base?;
+    let handle = to.lmr_handle.required(position)?;
+    let lmr = Lmr::create(&ia, memory, source.as_deref(), from.length, &pz, rights, base)
+        .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
+    handle.write(handle_of(&*lmr));
+    to.lmr_context.offer(lmr.context());
+    to.rmr_context.offer(lmr.remote_key());
+    to.registered_length.offer(lmr.len());
+    to.registered_address.offer(lmr.addr());
+    Ok(())
 }
 
 /// Slot of dat_lmr_query.
-///
-/// # Safety
-/// `lmr_param` is NULL or writable.
-pub unsafe extern "C" fn dat_lmr_query<F: Face>(
+pub fn dat_lmr_query<F: Face>(
     lmr_handle: DAT_LMR_HANDLE,
     lmr_param_mask: DAT_LMR_PARAM_MASK,
-    lmr_param: *mut LmrParam<F>,
+    lmr_param: OutPtr<LmrParam<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let lmr_param = unsafe { OutPtr::new(lmr_param) };
     slow::<F>(|| {
-        let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
-        if lmr_param_mask & !F::Version::LMR_FIELDS != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = lmr_param.required(3)?;
-        out.write(F::Version::lmr_param::<F>(&lmr));
-        Ok(())
+        let unknown = lmr_param_mask & !F::Version::LMR_FIELDS;
+        query::<F, _, _>(lmr_handle, Role::Lmr, unknown, lmr_param, F::Version::lmr_param::<F>)
     })
 }
 
-/// Slot of dat_lmr_free.
-pub extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?.free().at(&[]))
-}
+crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 
 /// Checks the segments of a synchronisation. The memory is coherent, so only a fence remains to be done.
 ///
@@ -218,12 +174,13 @@ pub extern "C" fn dat_lmr_free<F: Face>(lmr_handle: DAT_LMR_HANDLE) -> DAT_RETUR
 /// `list` is NULL, or `count` triplets there can be read.
 unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, count: DAT_VLEN) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-    if list.is_null() && count > 0 {
-        return Err(Fault::Argument(2));
-    }
-    // SAFETY: the caller's promise.
-    let mut segments = unsafe { long_list::<F::Version>(list, count) };
-    if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
+    let covered = |index: usize| {
+        // SAFETY: the index is below the count, and the caller promises that many elements if the list is not NULL. A real
+        // array of the program does not wrap around.
+        let segment = F::Version::local_segment(&unsafe { list.wrapping_add(index).read_unaligned() });
+        segment.len == 0 || ia.lmrs().covers(&segment)
+    };
+    if list.is_null() && count > 0 || !(0..usize::try_from(count).unwrap_or(usize::MAX)).all(covered) {
         return Err(Fault::Argument(2));
     }
     fence(Ordering::SeqCst);
@@ -234,7 +191,7 @@ unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, co
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face>(
+pub unsafe fn dat_lmr_sync_rdma_read<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,
@@ -247,7 +204,7 @@ pub unsafe extern "C" fn dat_lmr_sync_rdma_read<F: Face>(
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_lmr_sync_rdma_write<F: Face>(
+pub unsafe fn dat_lmr_sync_rdma_write<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,

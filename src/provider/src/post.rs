@@ -20,7 +20,7 @@ pub(crate) type LmrTriplet<F> = <<F as Face>::Version as Version>::LmrTriplet;
 type RmrTriplet<F> = <<F as Face>::Version as Version>::RmrTriplet;
 
 /// The positions of the arguments of a send or receive.
-const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
+pub const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
 /// The positions of the arguments of an RDMA operation.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
 
@@ -94,172 +94,138 @@ pub fn word(context: DAT_CONTEXT) -> u64 {
     unsafe { context.as_64 }
 }
 
-/// The remote segment of an RDMA operation, its fifth argument, which is looked at behind the `local` ones.
+/// The remote segment of an RDMA operation, its argument at `position`, which is looked at behind the `local` ones.
+///
+/// # Errors
+/// The fault of the local segments, or of an argument that is NULL.
 #[inline(always)]
-fn remote<V: Version>(triplet: InPtr<V::RmrTriplet>, local: &Segments<V>) -> Answer<RemoteSegment> {
+pub fn remote<V: Version>(
+    triplet: InPtr<V::RmrTriplet>,
+    local: &Segments<V>,
+    positions: Positions,
+    position: u32,
+) -> Answer<RemoteSegment> {
     match triplet.get() {
         Some(triplet) => Ok(V::remote_segment(&triplet)),
-        None => local.check().at(RDMA).and(Err(Fault::Argument(5))),
+        None => local.check().at(positions).and(Err(Fault::Argument(position))),
     }
 }
 
-/// Defines a slot that works on the object behind its first argument. Each has two functions: one for objects that can be
-/// entered in the quickest way, and another one, so that the first one keeps few values at a time.
-macro_rules! slot {
+/// Defines the slot of a post to the object behind its first argument; the segments and the cookie are the next ones. Each has
+/// two functions: one for objects that can be entered in the quickest way, and another one, so that the first one keeps few
+/// values at a time.
+macro_rules! post {
     (
-        $(#[$doc:meta])*
-        pub unsafe fn $name:ident<F>($object:ident: $type:ident as $role:ident)(
-            $handle:ident: $handle_type:ty $(, $argument:ident: $argument_type:ty)* $(,)?
-        ) $body:block
+        $name:ident($object:ident: $type:ident as $role:ident, $segments:ident, $cookie:ident $(,
+            $argument:ident: $argument_type:ty)*) $body:block
     ) => {
-        $(#[$doc])*
-        pub unsafe extern "C" fn $name<F: Face>(
-            $handle: $handle_type $(, $argument: $argument_type)*
+        #[doc = concat!("Slot of ", stringify!($name), ".")]
+        ///
+        /// # Safety
+        /// `local_iov` is NULL or has that many elements.
+        #[inline(always)]
+        pub unsafe fn $name<F: Face>(
+            handle: DAT_HANDLE,
+            num_segments: DAT_COUNT,
+            local_iov: *mut LmrTriplet<F>,
+            user_cookie: DAT_DTO_COOKIE,
+            $($argument: $argument_type,)*
         ) -> DAT_RETURN {
             #[inline(always)]
             unsafe fn body<F: Face>(
-                $object: &$type<F::Transport> $(, $argument: $argument_type)*
-            ) -> Answer<()> $body
+                $object: &$type<F::Transport>,
+                num_segments: DAT_COUNT,
+                local_iov: *mut LmrTriplet<F>,
+                user_cookie: DAT_DTO_COOKIE,
+                $($argument: $argument_type,)*
+            ) -> Answer<()> {
+                // SAFETY: the caller's promise.
+                let $segments = &unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
+                let $cookie = word(user_cookie);
+                $body
+            }
 
+            // In the form of C, the arguments stay in the registers in which they came.
             #[cold]
             #[inline(never)]
             unsafe extern "C" fn otherwise<F: Face>(
-                $handle: $handle_type $(, $argument: $argument_type)*
+                handle: DAT_HANDLE,
+                num_segments: DAT_COUNT,
+                local_iov: *mut LmrTriplet<F>,
+                user_cookie: DAT_DTO_COOKIE,
+                $($argument: $argument_type,)*
             ) -> DAT_RETURN {
                 fast::<F>(move || {
-                    let held = find::<F, $type<F::Transport>>($handle, Role::$role)?;
+                    let held = find::<F, $type<F::Transport>>(handle, Role::$role)?;
                     // SAFETY: the arguments are passed on as they came.
-                    unsafe { body::<F>(&held $(, $argument)*) }
+                    unsafe { body::<F>(&held, num_segments, local_iov, user_cookie $(, $argument)*) }
                 })
             }
 
             quickly::<F, $type<F::Transport>>(
-                $handle,
+                handle,
                 |_| true,
                 // SAFETY: the arguments are passed on as they came.
-                move |held| unsafe { body::<F>(held $(, $argument)*) },
+                move |held| unsafe { body::<F>(held, num_segments, local_iov, user_cookie $(, $argument)*) },
                 // SAFETY: the arguments are passed on as they came.
-                move || unsafe { otherwise::<F>($handle $(, $argument)*) },
+                move || unsafe { otherwise::<F>(handle, num_segments, local_iov, user_cookie $(, $argument)*) },
             )
         }
     };
 }
 
-slot! {
-    /// Slot of dat_ep_post_send.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_send<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        ep.post_send(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+post! {
+    dat_ep_post_send(ep: Endpoint as Ep, segments, cookie, flags: DAT_COMPLETION_FLAGS) {
+        ep.post_send(segments, cookie, completion_flags(flags)).at(TRANSFER)
     }
 }
 
-slot! {
-    /// Slot of dat_ep_post_recv.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_ep_post_recv<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        ep.post_recv(&segments, word(user_cookie), self::completion_flags(completion_flags)).at(TRANSFER)
+post! {
+    dat_ep_post_recv(ep: Endpoint as Ep, segments, cookie, flags: DAT_COMPLETION_FLAGS) {
+        ep.post_recv(segments, cookie, completion_flags(flags)).at(TRANSFER)
     }
 }
 
-slot! {
-    /// Slot of dat_ep_post_rdma_read.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-    pub unsafe fn dat_ep_post_rdma_read<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        remote_iov: *const RmrTriplet<F>,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        // SAFETY: the caller's promise.
-        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
-        ep.post_read(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+post! {
+    dat_ep_post_rdma_read(ep: Endpoint as Ep, segments, cookie, remote: InPtr<RmrTriplet<F>>, flags: DAT_COMPLETION_FLAGS) {
+        let remote = self::remote(remote, segments, RDMA, 5)?;
+        ep.post_read(segments, cookie, remote, completion_flags(flags)).at(RDMA)
     }
 }
 
-slot! {
-    /// Slot of dat_ep_post_rdma_write.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements; `remote_iov` is NULL or readable.
-    pub unsafe fn dat_ep_post_rdma_write<F>(ep: Endpoint as Ep)(
-        ep_handle: DAT_EP_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-        remote_iov: *const RmrTriplet<F>,
-        completion_flags: DAT_COMPLETION_FLAGS,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        // SAFETY: the caller's promise.
-        let remote = remote(unsafe { InPtr::new(remote_iov) }, &segments)?;
-        ep.post_write(&segments, word(user_cookie), remote, self::completion_flags(completion_flags)).at(RDMA)
+post! {
+    dat_ep_post_rdma_write(ep: Endpoint as Ep, segments, cookie, remote: InPtr<RmrTriplet<F>>, flags: DAT_COMPLETION_FLAGS) {
+        let remote = self::remote(remote, segments, RDMA, 5)?;
+        ep.post_write(segments, cookie, remote, completion_flags(flags)).at(RDMA)
     }
 }
 
-slot! {
-    /// Slot of dat_srq_post_recv.
-    ///
-    /// # Safety
-    /// `local_iov` is NULL or has that many elements.
-    pub unsafe fn dat_srq_post_recv<F>(srq: Srq as Srq)(
-        srq_handle: DAT_SRQ_HANDLE,
-        num_segments: DAT_COUNT,
-        local_iov: *mut LmrTriplet<F>,
-        user_cookie: DAT_DTO_COOKIE,
-    ) {
-        // SAFETY: the caller's promise.
-        let segments = unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
-        srq.post_recv(&segments, word(user_cookie)).at(TRANSFER)
+post! {
+    dat_srq_post_recv(srq: Srq as Srq, segments, cookie) {
+        srq.post_recv(segments, cookie).at(TRANSFER)
     }
 }
 
 /// Slot of dat_evd_dequeue.
-///
-/// # Safety
-/// `event` is NULL or writable.
-pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: *mut Event<F>) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let event = unsafe { OutPtr::new(event) };
+#[inline(always)]
+pub fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     quickly::<F, Evd<F::Transport>>(
         evd_handle,
         |evd| event.is_null() || evd.look(),
-        |evd| {
-            let out = event.required(2)?;
-            let taken = evd.take(
-                |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
-                |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),
-            );
-            taken.at(&[])
-        },
+        |evd| take::<F>(evd, evd_handle, event),
         || dequeue_otherwise::<F>(evd_handle, event),
     )
+}
+
+/// Writes the next event of a dispatcher.
+#[inline(always)]
+fn take<F: Face>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> Answer<()> {
+    let (out, handle) = (event.required(2)?, Handle(handle.addr()));
+    let taken = evd.take(
+        |completion| F::Version::completion(out, handle, completion),
+        |other| F::Version::event::<F>(out, handle, other),
+    );
+    taken.at(&[])
 }
 
 /// Does what the slot does where the dispatcher cannot be entered in the quickest way.
@@ -268,14 +234,10 @@ pub unsafe extern "C" fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, ev
 fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     polling::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
-        let out = event.required(2)?;
-        if !evd.look() {
-            return Err(Fault::Core(Error::QueueEmpty));
+        if event.is_null() || evd.look() {
+            take::<F>(&evd, evd_handle, event)
+        } else {
+            Err(Fault::Core(Error::QueueEmpty))
         }
-        let taken = evd.take(
-            |completion| F::Version::completion(out, Handle(evd_handle.addr()), completion),
-            |other| F::Version::event::<F>(out, Handle(evd_handle.addr()), other),
-        );
-        taken.at(&[])
     })
 }

@@ -5,7 +5,7 @@ use dat_core::{Evd, Ia, Psp, PspMode};
 use dat_udat::*;
 
 use crate::call::{making, slow};
-use crate::handle::{find, handle_of, handle_or_null};
+use crate::handle::{find, give, handle_or_null, query};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Face, Fault};
@@ -20,41 +20,29 @@ fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
 }
 
 /// Slot of dat_psp_create.
-///
-/// # Safety
-/// `psp_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_psp_create<F: Face>(
+pub fn dat_psp_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     evd_handle: DAT_EVD_HANDLE,
     psp_flags: DAT_PSP_FLAGS,
-    psp_handle: *mut DAT_PSP_HANDLE,
+    psp_handle: OutPtr<DAT_PSP_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let psp_handle = unsafe { OutPtr::new(psp_handle) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = psp_handle.required(5)?;
-        let psp = Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?;
-        out.write(handle_of(&*psp));
-        Ok(())
+        give(out, &Psp::create(&ia, Some(conn_qual), &evd, mode(psp_flags)?).at(&[(Arg::Qualifier, 2)])?)
     })
 }
 
 /// Slot of dat_psp_create_any.
-///
-/// # Safety
-/// `conn_qual` and `psp_handle` are NULL or writable.
-pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
+pub fn dat_psp_create_any<F: Face>(
     ia_handle: DAT_IA_HANDLE,
-    conn_qual: *mut DAT_CONN_QUAL,
+    conn_qual: OutPtr<DAT_CONN_QUAL>,
     evd_handle: DAT_EVD_HANDLE,
     psp_flags: DAT_PSP_FLAGS,
-    psp_handle: *mut DAT_PSP_HANDLE,
+    psp_handle: OutPtr<DAT_PSP_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (conn_qual, psp_handle) = unsafe { (OutPtr::new(conn_qual), OutPtr::new(psp_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
@@ -62,44 +50,29 @@ pub unsafe extern "C" fn dat_psp_create_any<F: Face>(
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;
         qualifier.write(psp.point().qualifier());
-        out.write(handle_of(&*psp));
-        Ok(())
+        give(out, &psp)
     })
 }
 
 /// Slot of dat_psp_query.
-///
-/// # Safety
-/// `psp_param` is NULL or writable.
-pub unsafe extern "C" fn dat_psp_query<F: Face>(
+pub fn dat_psp_query<F: Face>(
     psp_handle: DAT_PSP_HANDLE,
     psp_param_mask: DAT_PSP_PARAM_MASK,
-    psp_param: *mut DAT_PSP_PARAM,
+    psp_param: OutPtr<DAT_PSP_PARAM>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let psp_param = unsafe { OutPtr::new(psp_param) };
     slow::<F>(|| {
-        let psp = find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?;
-        if psp_param_mask & !DAT_PSP_FIELD_ALL != 0 {
-            return Err(Fault::Argument(2));
-        }
-        psp_param.required(3)?.write(DAT_PSP_PARAM {
-            ia_handle: ia_handle::<F>(psp.point().ia()),
-            conn_qual: psp.point().qualifier(),
-            evd_handle: handle_or_null(psp.point().evd().as_ref()),
-            psp_flags: match psp.mode() {
-                PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
-                PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
-            },
-        });
-        Ok(())
+        query::<F, Psp<F::Transport>, _>(psp_handle, Role::Psp, psp_param_mask & !DAT_PSP_FIELD_ALL, psp_param, |psp| {
+            DAT_PSP_PARAM {
+                ia_handle: ia_handle::<F>(psp.point().ia()),
+                conn_qual: psp.point().qualifier(),
+                evd_handle: handle_or_null(psp.point().evd().as_ref()),
+                psp_flags: match psp.mode() {
+                    PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
+                    PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
+                },
+            }
+        })
     })
 }
 
-/// Slot of dat_psp_free.
-pub extern "C" fn dat_psp_free<F: Face>(psp_handle: DAT_PSP_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| {
-        find::<F, Psp<F::Transport>>(psp_handle, Role::Psp)?.free();
-        Ok(())
-    })
-}
+crate::simple_slot!(dat_psp_free: Psp as Psp, free);

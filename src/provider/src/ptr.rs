@@ -1,34 +1,59 @@
 //! The program's pointers for input and output.
 //!
-//! A call wraps its pointer arguments in its first lines and states there that they are valid as the caller promises;
-//! after that its code is safe. Nothing here panics or allocates except [`bytes`], which is for private data. Reads and
-//! writes need no alignment.
+//! The functions of the provider table wrap the pointers among their arguments, and state there that they are valid as the
+//! program promises; after that the code of most slots is safe. Nothing here panics or allocates except [`bytes`], which is
+//! for private data. Reads and writes need no alignment.
 
+use std::ptr::null_mut;
+
+use dat_udat::{DAT_COUNT, DAT_PVOID};
 use host::memory::{self, NoMemory};
 
-use crate::{Answer, Fault};
+use crate::{Answer, Fault, count};
 
-/// A pointer to an input of the program; NULL or readable.
-pub struct InPtr<V>(*const V);
+/// A parameter of a slot, which gets an argument of the type `C` from a program.
+pub trait Parameter<C> {
+    /// Takes the argument.
+    ///
+    /// # Safety
+    /// During the call a pointer must be NULL or valid as its parameter says.
+    unsafe fn of(argument: C) -> Self;
+}
 
-impl<V> Clone for InPtr<V> {
-    fn clone(&self) -> Self {
-        *self
+impl<C> Parameter<C> for C {
+    #[inline(always)]
+    unsafe fn of(argument: C) -> C {
+        argument
     }
 }
 
-impl<V> Copy for InPtr<V> {}
-
-impl<V> InPtr<V> {
-    /// Wraps an argument.
-    ///
-    /// # Safety
-    /// During the call `pointer` must be NULL or readable.
-    #[inline]
-    pub unsafe fn new(pointer: *const V) -> Self {
+impl<V> Parameter<*const V> for InPtr<V> {
+    #[inline(always)]
+    unsafe fn of(pointer: *const V) -> Self {
         InPtr(pointer)
     }
+}
 
+impl<V> Parameter<*mut V> for InPtr<V> {
+    #[inline(always)]
+    unsafe fn of(pointer: *mut V) -> Self {
+        InPtr(pointer)
+    }
+}
+
+impl<V> Parameter<*mut V> for OutPtr<V> {
+    #[inline(always)]
+    unsafe fn of(pointer: *mut V) -> Self {
+        OutPtr(pointer)
+    }
+}
+
+/// A pointer to an input of the program; NULL or readable.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct InPtr<V>(*const V);
+
+impl<V> InPtr<V> {
     /// The argument itself.
     #[inline]
     pub fn as_ptr(self) -> *const V {
@@ -49,7 +74,7 @@ impl<V: Copy> InPtr<V> {
         if self.is_null() {
             return None;
         }
-        // SAFETY: not NULL, so readable as promised to `new`.
+        // SAFETY: not NULL, so readable as promised to `of`.
         Some(unsafe { self.0.read_unaligned() })
     }
 
@@ -72,7 +97,7 @@ macro_rules! read_field {
         if pointer.is_null() {
             None
         } else {
-            // SAFETY: not NULL, so readable as promised to InPtr::new.
+            // SAFETY: not NULL, so readable as promised to `Parameter::of`.
             Some(unsafe { (&raw const (*pointer).$($field).+).read_unaligned() })
         }
     }};
@@ -80,30 +105,14 @@ macro_rules! read_field {
 pub use read_field;
 
 /// A pointer to the place for a result; NULL or writable.
+#[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct OutPtr<V>(*mut V);
 
-impl<V> Clone for OutPtr<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for OutPtr<V> {}
-
 impl<V> OutPtr<V> {
-    /// Wraps an argument.
-    ///
-    /// # Safety
-    /// During the call `pointer` must be NULL or writable.
-    #[inline]
-    pub unsafe fn new(pointer: *mut V) -> Self {
-        OutPtr(pointer)
-    }
-
     /// Whether the pointer is NULL.
     #[inline]
-    pub fn is_null(self) -> bool {
+    pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
@@ -116,23 +125,18 @@ impl<V> OutPtr<V> {
         if self.0.is_null() { Err(Fault::Argument(position)) } else { Ok(Out(self.0)) }
     }
 
-    /// The writable place; `None` if the pointer is NULL.
+    /// Writes a result that is not required: unless the pointer is NULL.
     #[inline]
-    pub fn optional(self) -> Option<Out<V>> {
-        if self.0.is_null() { None } else { Some(Out(self.0)) }
+    pub fn offer(self, value: V) {
+        if !self.0.is_null() {
+            Out(self.0).write(value);
+        }
     }
 }
 
 /// A writable place in the program's memory.
+#[derive(Clone, Copy)]
 pub struct Out<V>(*mut V);
-
-impl<V> Clone for Out<V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<V> Copy for Out<V> {}
 
 impl<V> Out<V> {
     /// The place itself.
@@ -170,6 +174,11 @@ impl<V: Copy> Out<V> {
         // SAFETY: not NULL, and filled as the caller promises.
         unsafe { self.0.read_unaligned() }
     }
+}
+
+/// Private data in the form of the interface: its size, and the pointer to it, which is NULL if there is none.
+pub fn c_bytes<B>(data: &[B]) -> (DAT_COUNT, DAT_PVOID) {
+    (count(data.len()), if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() })
 }
 
 /// Copies `len` bytes of the program.

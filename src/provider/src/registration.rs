@@ -4,18 +4,31 @@
 
 use std::ffi::{CStr, c_void};
 use std::mem;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
+use dat_core::Slab;
 use host::symbol;
 
-use crate::Face;
 use crate::handle::Adapter;
+use crate::{Face, Version};
 
 /// The adapters for which init was called but fini was not.
 pub struct Registrations<F: Face> {
     live: Vec<Registration<F>>,
     /// One adapter for each name that was ever registered.
-    adapters: Vec<&'static Adapter<F>>,
+    pub(crate) adapters: Vec<Known<F>>,
+}
+
+/// An adapter, and what is known of it at the moment.
+pub struct Known<F: Face> {
+    /// The adapter.
+    pub adapter: &'static Adapter<F>,
+    /// The slab of its handles; none before the first open in this process.
+    pub(crate) slab: Option<&'static Slab<F::Transport>>,
+    /// Whether the registration under which it was opened last is thread-safe.
+    pub thread_safe: bool,
+    /// The function of the registry that tells which handle the program has for an instance.
+    pub ia_handles: Option<RegistryFunction>,
 }
 
 /// One initialisation.
@@ -48,31 +61,40 @@ impl<F: Face> Registrations<F> {
         Registrations { live: Vec::new(), adapters: Vec::new() }
     }
 
-    pub(crate) fn adapters(&self) -> impl Iterator<Item = &'static Adapter<F>> {
-        self.adapters.iter().copied()
+    /// The adapter that a slab belongs to.
+    pub fn of(&self, slab: &'static Slab<F::Transport>) -> Option<&Known<F>> {
+        self.adapters.iter().find(|known| known.slab.is_some_and(|its| ptr::eq(its, slab)))
     }
 
-    /// The last registration of a name. Entries that differ only in thread safety have the same name; a registry opens
-    /// the one that it has just initialised.
-    pub fn newest(&self, name: &CStr) -> Option<&Registration<F>> {
-        self.live.iter().rev().find(|registration| registration.adapter.name() == name)
+    /// The last registration of a name, and its adapter. Entries that differ only in thread safety have the same name; a
+    /// registry opens the one that it has just initialised.
+    pub fn newest(&mut self, name: &CStr) -> Option<(&Registration<F>, &mut Known<F>)> {
+        let registration = self.live.iter().rev().find(|registration| registration.adapter.name() == name)?;
+        Some((registration, self.adapters.iter_mut().find(|known| known.adapter.name() == name)?))
     }
 
     /// Registers the adapter `name`, in place of an earlier registration with the same identity. `instance_data` is the text
-    /// of the configuration for the transport, `remove` the function of the registry that ends the registration.
+    /// of the configuration for the transport, `remove` the function of the registry that ends the registration, `ia_handles`
+    /// that which tells the handles of instances.
     pub fn add(
         &mut self,
         name: &CStr,
         identity: Identity,
         instance_data: String,
         remove: Option<RegistryFunction>,
+        ia_handles: Option<RegistryFunction>,
     ) -> &'static Adapter<F> {
-        let known = self.adapters().find(|adapter| adapter.name() == name);
-        let adapter = known.unwrap_or_else(|| {
-            let adapter = Adapter::leak(name);
-            self.adapters.push(adapter);
-            adapter
-        });
+        let adapter = match self.adapters.iter_mut().find(|known| known.adapter.name() == name) {
+            Some(known) => {
+                known.ia_handles = ia_handles;
+                known.adapter
+            }
+            None => {
+                let adapter = Adapter::leak(name);
+                self.adapters.push(Known { adapter, slab: None, thread_safe: true, ia_handles });
+                adapter
+            }
+        };
         self.remove(name, identity);
         self.live.push(Registration { adapter, instance_data, identity, remove });
         adapter
@@ -85,10 +107,10 @@ impl<F: Face> Registrations<F> {
     }
 }
 
-/// The function `name` of the registry in this process. `node` is its symbol version in a registry for the wanted version
-/// of the interface: functions of several versions may have the same name and be in one process.
-pub fn registry_function(name: &CStr, node: &CStr) -> Option<RegistryFunction> {
-    let found = symbol::versioned(name, node).or_else(|| symbol::named(name));
+/// The function `name` of the registry of a version in this process, which is known by its symbol version: functions of
+/// several versions of the interface may have the same name and be in one process.
+pub fn registry_function<V: Version>(name: &CStr) -> Option<RegistryFunction> {
+    let found = symbol::versioned(name, V::NODE).or_else(|| symbol::named(name));
     // SAFETY: the name is that of a function, and options of both kinds of pointers have the layout of a pointer.
     unsafe { mem::transmute::<Option<NonNull<c_void>>, Option<RegistryFunction>>(found) }
 }

@@ -5,23 +5,18 @@ use dat_core::{Ia, Pz, Srq};
 use dat_udat::*;
 
 use crate::call::{fast, making, slow};
-use crate::handle::{find, handle_of, handle_or_null, same_ia};
+use crate::handle::{find, give, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Face, Fault, Version, count};
 
 /// Slot of dat_srq_create.
-///
-/// # Safety
-/// `srq_attributes` is NULL or readable, `srq_handle` NULL or writable.
-pub unsafe extern "C" fn dat_srq_create<F: Face>(
+pub fn dat_srq_create<F: Face>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
-    srq_attributes: *mut DAT_SRQ_ATTR,
-    srq_handle: *mut DAT_SRQ_HANDLE,
+    srq_attributes: InPtr<DAT_SRQ_ATTR>,
+    srq_handle: OutPtr<DAT_SRQ_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (srq_attributes, srq_handle) = unsafe { (InPtr::new(srq_attributes), OutPtr::new(srq_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
@@ -34,45 +29,35 @@ pub unsafe extern "C" fn dat_srq_create<F: Face>(
         let size = |count| usize::try_from(count).map_err(|_| Fault::Argument(3));
         let srq =
             Srq::create(&ia, &pz, size(attr.max_recv_dtos)?, size(attr.max_recv_iov)?).at(&[(Arg::Attributes, 3)])?;
-        out.write(handle_of(&*srq));
-        Ok(())
+        give(out, &srq)
     })
 }
 
 /// Slot of dat_srq_query.
-///
-/// # Safety
-/// `srq_param` is NULL or writable.
-pub unsafe extern "C" fn dat_srq_query<F: Face>(
+pub fn dat_srq_query<F: Face>(
     srq_handle: DAT_SRQ_HANDLE,
     srq_param_mask: DAT_SRQ_PARAM_MASK,
-    srq_param: *mut DAT_SRQ_PARAM,
+    srq_param: OutPtr<DAT_SRQ_PARAM>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let srq_param = unsafe { OutPtr::new(srq_param) };
     fast::<F>(|| {
-        let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
-        if srq_param_mask & !DAT_SRQ_FIELD_ALL != 0 {
-            return Err(Fault::Argument(2));
-        }
-        let out = srq_param.required(3)?;
-        let status = srq.query();
-        out.write(DAT_SRQ_PARAM {
-            ia_handle: ia_handle::<F>(srq.ia()),
-            srq_state: F::Version::SRQ_OPERATIONAL,
-            pz_handle: handle_or_null(srq.pz().as_ref()),
-            max_recv_dtos: count(status.max_recvs),
-            max_recv_iov: count(status.max_segments),
-            low_watermark: count(status.low_watermark),
-            available_dto_count: count(status.available),
-            outstanding_dto_count: count(status.outstanding),
-        });
-        Ok(())
+        query::<F, Srq<F::Transport>, _>(srq_handle, Role::Srq, srq_param_mask & !DAT_SRQ_FIELD_ALL, srq_param, |srq| {
+            let status = srq.query();
+            DAT_SRQ_PARAM {
+                ia_handle: ia_handle::<F>(srq.ia()),
+                srq_state: F::Version::SRQ_OPERATIONAL,
+                pz_handle: handle_or_null(srq.pz().as_ref()),
+                max_recv_dtos: count(status.max_recvs),
+                max_recv_iov: count(status.max_segments),
+                low_watermark: count(status.low_watermark),
+                available_dto_count: count(status.available),
+                outstanding_dto_count: count(status.outstanding),
+            }
+        })
     })
 }
 
 /// Slot of dat_srq_resize.
-pub extern "C" fn dat_srq_resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
+pub fn dat_srq_resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let size = usize::try_from(srq_max_recv_dto).map_err(|_| Fault::Argument(2))?;
@@ -81,7 +66,7 @@ pub extern "C" fn dat_srq_resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_re
 }
 
 /// Slot of dat_srq_set_lw.
-pub extern "C" fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
+pub fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
     slow::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let low_watermark = usize::try_from(low_watermark).map_err(|_| Fault::Argument(2))?;
@@ -89,7 +74,4 @@ pub extern "C" fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_waterm
     })
 }
 
-/// Slot of dat_srq_free.
-pub extern "C" fn dat_srq_free<F: Face>(srq_handle: DAT_SRQ_HANDLE) -> DAT_RETURN {
-    slow::<F>(|| find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?.free().at(&[]))
-}
+crate::simple_slot!(dat_srq_free: Srq as Srq, free);

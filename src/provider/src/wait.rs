@@ -86,25 +86,21 @@ fn time_of(time: Duration) -> timespec {
     timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }
 
-/// A call that blocks, with its arguments. Plain data.
-trait Blocking: Copy {
-    /// The first step. `None` when the call is done and has written its results.
-    fn begin(self) -> Answer<Option<Sleep>>;
-
-    /// The step after a sleep; `interrupted` tells whether a signal ended it.
-    fn resume(self, interrupted: bool) -> Answer<Option<Sleep>>;
-}
-
 /// Drops the state of a wait whose thread is being unwound.
 extern "C" fn abandon(_: *mut c_void) {
     wait::abandon();
 }
 
-/// Goes from step to step, and sleeps in between. Owns nothing: it may be unwound.
+/// Goes from step to step, and sleeps in between: first `begin`, then `resume`, which is told whether a signal ended the sleep.
+/// A step returns `None` when the call is done and has written its results. Owns nothing, as the steps are plain data: it may
+/// be unwound.
 #[inline(always)]
-fn block<F: Face>(call: impl Blocking) -> DAT_RETURN {
+fn block<F: Face>(
+    begin: impl Fn() -> Answer<Option<Sleep>> + Copy,
+    resume: impl Fn(bool) -> Answer<Option<Sleep>> + Copy,
+) -> DAT_RETURN {
     let before = cancel::forbid();
-    let mut next = caught(|| call.begin()).unwrap_or(Err(PANICKED));
+    let mut next = caught(begin).unwrap_or(Err(PANICKED));
     loop {
         match next {
             Ok(Some(sleep)) => {
@@ -116,7 +112,7 @@ fn block<F: Face>(call: impl Blocking) -> DAT_RETURN {
                 cancel::forbid();
                 // SAFETY: a signal handler has forgotten its own notes by now, so this is the last one.
                 unsafe { cancel::forget(&mut place) };
-                next = caught(|| call.resume(interrupted)).unwrap_or(Err(PANICKED));
+                next = caught(|| resume(interrupted)).unwrap_or(Err(PANICKED));
             }
             done => {
                 cancel::restore(before);
@@ -128,62 +124,6 @@ fn block<F: Face>(call: impl Blocking) -> DAT_RETURN {
 
 /// The positions of dat_evd_wait's arguments that the core checks.
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
-
-/// The arguments of dat_evd_wait.
-struct EvdWait<F: Face> {
-    evd: DAT_EVD_HANDLE,
-    limit: Limit,
-    threshold: DAT_COUNT,
-    event: OutPtr<Event<F>>,
-    more: OutPtr<DAT_COUNT>,
-    /// [`take_ready`] has found no event.
-    looked: bool,
-}
-
-impl<F: Face> Clone for EvdWait<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Face> Copy for EvdWait<F> {}
-
-impl<F: Face> EvdWait<F> {
-    /// Translates a step of the core; writes the results if it was the last one.
-    fn after(self, step: Step<EvdOutcome>) -> Answer<Option<Sleep>> {
-        let outcome = match step {
-            Step::Sleep(sleep) => return Ok(Some(sleep)),
-            Step::Done(outcome) => outcome,
-        };
-        let counted = matches!(outcome.result, Ok(_) | Err(Error::TimeoutExpired | Error::Interrupted));
-        if let (true, Some(out)) = (counted, self.more.optional()) {
-            out.write(count(outcome.more));
-        }
-        match outcome.result {
-            Ok(taken) => {
-                if let Some(out) = self.event.optional() {
-                    F::Version::event::<F>(out, Handle(self.evd.addr()), taken);
-                }
-                Ok(None)
-            }
-            Err(error) => Err(Fault::new(error, EVD_WAIT)),
-        }
-    }
-}
-
-impl<F: Face> Blocking for EvdWait<F> {
-    fn begin(self) -> Answer<Option<Sleep>> {
-        let evd = find::<F, Evd<F::Transport>>(self.evd, Role::Evd)?;
-        self.event.required(4)?;
-        self.more.required(5)?;
-        let threshold = usize::try_from(self.threshold).map_err(|_| Fault::Argument(3))?;
-        self.after(evd_begin(evd, threshold, self.limit, self.looked))
-    }
-
-    fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
-        self.after(evd_resume::<F::Transport>(interrupted))
-    }
-}
 
 /// Takes the end of a transfer for a wait for one event, if it is there: this costs as much as a dequeue. The code is that
 /// of an empty queue only if the queue was looked at; with any other failure the wait begins from the start. In the frame
@@ -201,95 +141,80 @@ extern "C" fn take_ready<F: Face>(evd: DAT_EVD_HANDLE, event: OutPtr<Event<F>>, 
     quickly::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
-/// Waits for events in steps. Owns nothing: it may be unwound.
+/// Waits for events in steps; [`take_ready`] has found none if `looked`. Owns nothing: it may be unwound.
 #[cold]
 #[inline(never)]
-fn wait_for_events<F: Face>(wait: EvdWait<F>) -> DAT_RETURN {
-    block::<F>(wait)
+fn wait_for_events<F: Face>(
+    evd: DAT_EVD_HANDLE,
+    timeout: DAT_TIMEOUT,
+    threshold: DAT_COUNT,
+    event: OutPtr<Event<F>>,
+    more: OutPtr<DAT_COUNT>,
+    looked: bool,
+) -> DAT_RETURN {
+    let after = move |step| {
+        let outcome: EvdOutcome = match step {
+            Step::Sleep(sleep) => return Ok(Some(sleep)),
+            Step::Done(outcome) => outcome,
+        };
+        if matches!(outcome.result, Ok(_) | Err(Error::TimeoutExpired | Error::Interrupted)) {
+            more.offer(count(outcome.more));
+        }
+        let taken = outcome.result.at(EVD_WAIT)?;
+        F::Version::event::<F>(event.required(4)?, Handle(evd.addr()), taken);
+        Ok(None)
+    };
+    let begin = move || {
+        let object = find::<F, Evd<F::Transport>>(evd, Role::Evd)?;
+        event.required(4)?;
+        more.required(5)?;
+        let threshold = usize::try_from(threshold).map_err(|_| Fault::Argument(3))?;
+        after(evd_begin(object, threshold, Limit::from_micros(micros(timeout)), looked))
+    };
+    block::<F>(begin, move |interrupted| after(evd_resume::<F::Transport>(interrupted)))
 }
 
 /// Slot of dat_evd_wait. A cancellation point.
-///
-/// # Safety
-/// Each pointer is NULL or writable.
-pub unsafe extern "C-unwind" fn dat_evd_wait<F: Face>(
+#[inline(always)]
+pub fn dat_evd_wait<F: Face>(
     evd_handle: DAT_EVD_HANDLE,
     timeout: DAT_TIMEOUT,
     threshold: DAT_COUNT,
-    event: *mut Event<F>,
-    n_more_events: *mut DAT_COUNT,
+    event: OutPtr<Event<F>>,
+    n_more_events: OutPtr<DAT_COUNT>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (event, more) = unsafe { (OutPtr::new(event), OutPtr::new(n_more_events)) };
     let mut looked = false;
     if threshold == 1 {
-        match take_ready::<F>(evd_handle, event, more) {
+        match take_ready::<F>(evd_handle, event, n_more_events) {
             DAT_SUCCESS => return DAT_SUCCESS,
             code => looked = code == F::Version::QUEUE_EMPTY,
         }
     }
-    let limit = Limit::from_micros(micros(timeout));
-    wait_for_events(EvdWait::<F> { evd: evd_handle, limit, threshold, event, more, looked })
-}
-
-/// The arguments of dat_cno_wait.
-struct CnoWait<F: Face> {
-    cno: DAT_CNO_HANDLE,
-    limit: Limit,
-    evd: OutPtr<DAT_EVD_HANDLE>,
-    face: std::marker::PhantomData<fn() -> F>,
-}
-
-impl<F: Face> Clone for CnoWait<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Face> Copy for CnoWait<F> {}
-
-impl<F: Face> CnoWait<F> {
-    /// Translates a step of the core; writes the result if it was the last one.
-    fn after(self, step: Step<dat_core::Result<Handle>>) -> Answer<Option<Sleep>> {
-        let result = match step {
-            Step::Sleep(sleep) => return Ok(Some(sleep)),
-            Step::Done(result) => result,
-        };
-        let trigger = match result {
-            Ok(evd) => Some(evd),
-            Err(Error::QueueEmpty) => Some(Handle::NULL),
-            Err(_) => None,
-        };
-        if let (Some(trigger), Some(out)) = (trigger, self.evd.optional()) {
-            out.write(raw(trigger));
-        }
-        result.at(&[]).map(|_| None)
-    }
-}
-
-impl<F: Face> Blocking for CnoWait<F> {
-    fn begin(self) -> Answer<Option<Sleep>> {
-        let cno = find::<F, Cno<F::Transport>>(self.cno, Role::Cno)?;
-        self.evd.required(3)?;
-        self.after(cno_begin(cno, self.limit))
-    }
-
-    fn resume(self, interrupted: bool) -> Answer<Option<Sleep>> {
-        self.after(cno_resume::<F::Transport>(interrupted))
-    }
+    wait_for_events::<F>(evd_handle, timeout, threshold, event, n_more_events, looked)
 }
 
 /// Slot of dat_cno_wait. A cancellation point.
-///
-/// # Safety
-/// `evd_handle` is NULL or writable.
-pub unsafe extern "C-unwind" fn dat_cno_wait<F: Face>(
+pub fn dat_cno_wait<F: Face>(
     cno_handle: DAT_CNO_HANDLE,
     timeout: DAT_TIMEOUT,
-    evd_handle: *mut DAT_EVD_HANDLE,
+    evd_handle: OutPtr<DAT_EVD_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let evd = unsafe { OutPtr::new(evd_handle) };
-    let limit = Limit::from_micros(micros(timeout));
-    block::<F>(CnoWait::<F> { cno: cno_handle, limit, evd, face: std::marker::PhantomData })
+    let after = move |step| {
+        let result: dat_core::Result<Handle> = match step {
+            Step::Sleep(sleep) => return Ok(Some(sleep)),
+            Step::Done(result) => result,
+        };
+        match result {
+            Ok(evd) => evd_handle.offer(raw(evd)),
+            Err(Error::QueueEmpty) => evd_handle.offer(raw(Handle::NULL)),
+            Err(_) => {}
+        }
+        result.at(&[]).map(|_| None)
+    };
+    let begin = move || {
+        let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
+        evd_handle.required(3)?;
+        after(cno_begin(cno, Limit::from_micros(micros(timeout))))
+    };
+    block::<F>(begin, move |interrupted| after(cno_resume::<F::Transport>(interrupted)))
 }

@@ -10,6 +10,6 @@ use dat_udat12::{DAT_CR_HANDLE, DAT_RETURN};
 use crate::Udat12;
 
 /// Slot of dat_cr_reject.
-pub extern "C" fn dat_cr_reject<F: Face<Version = Udat12>>(cr_handle: DAT_CR_HANDLE) -> DAT_RETURN {
+pub fn dat_cr_reject<F: Face<Version = Udat12>>(cr_handle: DAT_CR_HANDLE) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.reject(&[]).at(&[]))
 }

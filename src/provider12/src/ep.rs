@@ -7,13 +7,11 @@ use dat_udat12::*;
 dat_provider_common::ep_attributes!();
 
 /// Endpoints have no kind of socket in this version: no bit of the mask names it.
-const DAT_EP_FIELD_COMM: DAT_EP_PARAM_MASK = 0;
+pub(crate) const DAT_EP_FIELD_COMM: DAT_EP_PARAM_MASK = 0;
 
-fn comm(_: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
+pub(crate) fn comm(_: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
     None
 }
-
-dat_provider_common::ep_fields!();
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@
 //! A transport becomes a provider library by [`export_provider!`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
 
 pub mod code;
 pub mod cr;
@@ -24,12 +25,14 @@ use std::ffi::CStr;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_provider_common::event::{Payload, c_status, payload};
+use dat_provider_common::event::c_status;
 use dat_provider_common::handle::{handle_or_null, raw};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Answer, Face, Fault, Version, attr, cno, counted};
 use dat_udat12::*;
+
+use crate::ep::{DAT_EP_FIELD_COMM, comm};
 
 #[doc(hidden)]
 pub use dat_provider_common as common;
@@ -67,17 +70,8 @@ impl Version for Udat12 {
     }
 
     fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-        let (event_number, payload) = payload::<F>(event);
-        let event_data = dat_provider_common::event_data!(
-            payload,
-            request {},
-            Payload::Transfer(completion) => return Self::completion(out, evd, &completion),
-            // A program of this version can only have posted a receive for it, which it takes for a usual one.
-            Payload::Extended { completion, .. } => return Self::completion(out, evd, &completion),
-        );
-        write_field!(out, event_number, event_number);
-        write_field!(out, evd_handle, raw(evd));
-        write_field!(out, event_data, event_data);
+        // A program of this version can only have posted a receive for an extended operation, which it takes for a usual one.
+        dat_provider_common::write_event!(F, out, evd, event, request {}, |_, _, _| {});
     }
 
     #[inline]

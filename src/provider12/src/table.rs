@@ -1,29 +1,23 @@
 //! The provider table.
 
-use std::ffi::c_char;
-use std::ptr;
+use dat_udat12::*;
 
-use dat_provider_common::Face;
-use dat_provider_common::slots::*;
-use dat_udat12::{DAT_PROVIDER, for_each_slot};
+use crate::Udat12 as Udat;
 
-use crate::Udat12;
-use crate::cr::dat_cr_reject;
-use crate::lmr::dat_lmr_create;
-use crate::rmr::dat_rmr_bind;
+/// The slots, each with the name of its call.
+mod slots {
+    pub use dat_provider_common::slots::*;
 
-macro_rules! table {
-    ($($slot:ident: $field:ident, $type:ident;)*) => {
-        /// The table of the adapter called `device_name`, a text that must stay in place as long as the table is used. Every
-        /// slot is filled with the function that has the name of the call.
-        pub const fn table<F: Face<Version = Udat12>>(device_name: *const c_char) -> DAT_PROVIDER {
-            DAT_PROVIDER {
-                device_name,
-                extension: ptr::null_mut(),
-                $($field: Some($slot::<F>),)*
-            }
-        }
-    };
+    pub use crate::cr::dat_cr_reject;
+    pub use crate::lmr::dat_lmr_create;
+    pub use crate::rmr::dat_rmr_bind;
 }
 
-for_each_slot!(table);
+/// What stands in the table, each with the name of its call.
+mod functions {
+    use super::*;
+
+    for_each_call!(dat_provider_common::function);
+}
+
+for_each_slot!(dat_provider_common::table);

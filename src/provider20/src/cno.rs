@@ -4,7 +4,7 @@ use dat_core::error::{Error, Role};
 use dat_core::wait::cno_take;
 use dat_core::{Cno, Ia};
 use dat_provider_common::call::{making, slow};
-use dat_provider_common::handle::{find, handle_of, raw};
+use dat_provider_common::handle::{find, give, raw};
 use dat_provider_common::ptr::OutPtr;
 use dat_provider_common::{At, Face, Fault};
 use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA_HANDLE, DAT_RETURN};
@@ -12,16 +12,11 @@ use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA
 use crate::Udat20;
 
 /// Slot of dat_cno_fd_create.
-///
-/// # Safety
-/// Each place is NULL or writable.
-pub unsafe extern "C" fn dat_cno_fd_create<F: Face<Version = Udat20>>(
+pub fn dat_cno_fd_create<F: Face<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
-    file_descriptor: *mut DAT_FD,
-    cno_handle: *mut DAT_CNO_HANDLE,
+    file_descriptor: OutPtr<DAT_FD>,
+    cno_handle: OutPtr<DAT_CNO_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (file_descriptor, cno_handle) = unsafe { (OutPtr::new(file_descriptor), OutPtr::new(cno_handle)) };
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let descriptor = file_descriptor.required(2)?;
@@ -29,21 +24,15 @@ pub unsafe extern "C" fn dat_cno_fd_create<F: Face<Version = Udat20>>(
         let cno = Cno::create_polled(&ia).at(&[])?;
         // Only a thread that frees every object of the adapter can have taken it away again.
         descriptor.write(cno.descriptor().ok_or(Fault::Core(Error::Aborted))?);
-        out.write(handle_of(&*cno));
-        Ok(())
+        give(out, &cno)
     })
 }
 
 /// Slot of dat_cno_trigger.
-///
-/// # Safety
-/// `evd_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_cno_trigger<F: Face<Version = Udat20>>(
+pub fn dat_cno_trigger<F: Face<Version = Udat20>>(
     cno_handle: DAT_CNO_HANDLE,
-    evd_handle: *mut DAT_EVD_HANDLE,
+    evd_handle: OutPtr<DAT_EVD_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let evd_handle = unsafe { OutPtr::new(evd_handle) };
     slow::<F>(|| {
         let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         let out = evd_handle.required(2)?;

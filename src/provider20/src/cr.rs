@@ -15,18 +15,16 @@ use crate::Udat20;
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_cr_reject<F: Face<Version = Udat20>>(
+pub unsafe fn dat_cr_reject<F: Face<Version = Udat20>>(
     cr_handle: DAT_CR_HANDLE,
     private_data_size: DAT_COUNT,
     private_data: DAT_PVOID,
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
-        let limits = cr.ia().transport().attributes();
+        let most = cr.ia().transport().attributes().max_reject_data;
         // SAFETY: the caller's promise.
-        let private_data = unsafe {
-            connect::private_data(private_data_size, private_data, |size| limits.check_reject_data(size), 2)
-        }?;
+        let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 2) }?;
         cr.reject(&private_data).at(&[])
     })
 }

@@ -8,10 +8,8 @@ use dat_udat20::*;
 
 dat_provider_common::ep_attributes!();
 
-dat_provider_common::ep_fields!();
-
 /// The kind of socket that the program gives an endpoint.
-fn comm(param: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
+pub(crate) fn comm(param: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
     read_field!(param, comm).map(core_comm)
 }
 

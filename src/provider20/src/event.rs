@@ -2,15 +2,12 @@
 
 use std::mem::offset_of;
 
+use dat_core::Handle;
 use dat_core::event::{Completion, Extended, Status, Transfer};
-use dat_core::{Event, Handle};
-use dat_provider_common::Face;
-use dat_provider_common::event::{Payload, c_status, payload};
+use dat_provider_common::event::c_status;
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
-
-use crate::Udat20;
 
 const _: () = assert!(size_of::<DAT_IB_EXTENSION_EVENT_DATA>() == size_of::<[DAT_UINT64; 8]>());
 
@@ -41,24 +38,8 @@ fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     unsafe { (&raw mut (*place).event_data.dto_completion_event_data.operation).cast::<u64>().write_unaligned(both) };
 }
 
-/// Writes an event.
-pub(crate) fn write_event<F: Face<Version = Udat20>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-    let (event_number, payload) = payload::<F>(event);
-    let event_data = dat_provider_common::event_data!(
-        payload,
-        // A request with more data than its receiver can take never arrives.
-        request { truncate_flag: DAT_FALSE },
-        Payload::Transfer(completion) => return write_completion(out, evd, &completion),
-        Payload::Extended { completion, operation, extra } => {
-            write_completion(out, evd, &completion);
-            return extend(out, completion.status, operation, extra);
-        },
-    );
-    out.write(DAT_EVENT { event_number, evd_handle: raw(evd), event_data, event_extension_data: [0; 8] });
-}
-
 /// Makes the written end of a transfer that of an extended one.
-fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, extra: u32) {
+pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, extra: u32) {
     let (operation, kind) = match operation {
         Extended::WriteImmediate => (DAT_IB_DTO_RDMA_WRITE_IMMED, DAT_IB_RDMA_WRITE_IMMED),
         Extended::RecvImmediate => (DAT_IB_DTO_RECV_IMMED, DAT_IB_RDMA_WRITE_IMMED_DATA),

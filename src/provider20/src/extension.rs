@@ -8,12 +8,12 @@ mod query;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
-use dat_core::{Change, Endpoint, SegmentList};
+use dat_core::{Change, Endpoint};
 use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
-use dat_provider_common::post::{Segments, completion_flags};
-use dat_provider_common::ptr::InPtr;
-use dat_provider_common::{Answer, At, Face, Fault, Positions, Version};
+use dat_provider_common::post::{Segments, completion_flags, remote};
+use dat_provider_common::ptr::{InPtr, Parameter};
+use dat_provider_common::{At, Face, Fault, Positions};
 use dat_udat20::*;
 
 use crate::Udat20;
@@ -27,7 +27,7 @@ pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
 ///
 /// # Safety
 /// The list has the arguments of the operation: pointers in it are NULL or as the operation needs them.
-pub unsafe extern "C" fn dat_extension_op<F: Face<Version = Udat20>>(
+pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
     handle: DAT_HANDLE,
     op: DAT_EXTENDED_OP,
     arguments: *mut VaList,
@@ -64,26 +64,6 @@ const FETCH_AND_ADD: Positions = &[(Arg::Segments, 4), (Arg::Remote, 6), (Arg::F
 /// The positions of the arguments of a compare and swap.
 const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Flags, 8)];
 
-/// The remote segment of an operation, at `position`, which is looked at behind the `local` ones.
-fn remote(
-    triplet: InPtr<DAT_RMR_TRIPLET>,
-    local: &Segments<Udat20>,
-    positions: Positions,
-    position: u32,
-) -> Answer<RemoteSegment> {
-    match triplet.get() {
-        Some(triplet) => Ok(Udat20::remote_segment(&triplet)),
-        None => Err(lacking(local, positions, position)),
-    }
-}
-
-/// The fault of a call without the remote segment at `position`.
-#[cold]
-#[inline(never)]
-fn lacking(local: &Segments<Udat20>, positions: Positions, position: u32) -> Fault {
-    local.check().at(positions).err().unwrap_or(Fault::Argument(position))
-}
-
 /// dat_ib_post_rdma_write_immed.
 ///
 /// # Safety
@@ -101,7 +81,7 @@ unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, argumen
     // SAFETY: the caller's promise about the list.
     let segments = unsafe { Segments::<Udat20>::new(count, list) };
     // SAFETY: the caller's promise about the triplet.
-    let triplet = unsafe { InPtr::new(triplet.cast_const()) };
+    let triplet = unsafe { InPtr::of(triplet) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
         if !ep.ia().transport().attributes().immediate {
@@ -135,7 +115,7 @@ unsafe fn atomic<F: Face<Version = Udat20>>(
     // SAFETY: the caller's promise about the list.
     let segments = unsafe { Segments::<Udat20>::new(1, list) };
     // SAFETY: the caller's promise about the triplet.
-    let triplet = unsafe { InPtr::new(triplet.cast_const()) };
+    let triplet = unsafe { InPtr::of(triplet) };
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;

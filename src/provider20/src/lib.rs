@@ -13,6 +13,7 @@
 //! A transport becomes a provider library by [`export_provider!`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
 
 pub mod cno;
 pub mod code;
@@ -39,9 +40,11 @@ use dat_core::{
 use dat_provider_common::cno::c_agent;
 use dat_provider_common::handle::handle_or_null;
 use dat_provider_common::ia::ia_handle;
-use dat_provider_common::ptr::Out;
+use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Answer, Face, Fault, Size, Version, attr, counted};
 use dat_udat20::*;
+
+use crate::ep::comm;
 
 #[doc(hidden)]
 pub use dat_provider_common as common;
@@ -91,7 +94,10 @@ impl Version for Udat20 {
     }
 
     fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-        event::write_event::<F>(out, evd, event);
+        write_field!(out, event_extension_data, [0; 8]);
+        let extend = |status, operation, extra| event::extend(out, status, operation, extra);
+        // A request with more data than its receiver can take never arrives.
+        dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE }, extend);
     }
 
     #[inline]

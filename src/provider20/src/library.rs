@@ -1,11 +1,7 @@
 //! What makes a provider library of a transport.
 
-/// Makes a provider library of uDAPL 2.0 of a transport, which exports `dapl_extensions` as well. To be used once in a
-/// library.
-///
-/// # Parameters
-/// * the type that implements [`dat_core::transport::Transport`]
-/// * the name of the library, a string literal, with which lines in the log begin
+/// Makes a provider library of uDAPL 2.0 of a transport, which exports `dapl_extensions` as well: see
+/// [`common::export_provider!`](crate::common::export_provider).
 #[macro_export]
 macro_rules! export_provider {
     ($transport:ty, $library:literal) => {

@@ -1,7 +1,8 @@
 //! Local memory regions.
 
 use dat_provider_common::Face;
-use dat_provider_common::lmr::{Create, Created, create};
+use dat_provider_common::call::making;
+use dat_provider_common::lmr::{Inputs, Results, create_lmr};
 use dat_provider_common::ptr::OutPtr;
 use dat_udat20::*;
 
@@ -11,8 +12,8 @@ use crate::rmr::base;
 /// Slot of dat_lmr_create.
 ///
 /// # Safety
-/// Results are NULL or writable; the name of shared memory is NULL or 40 bytes long.
-pub unsafe extern "C" fn dat_lmr_create<F: Face<Version = Udat20>>(
+/// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
+pub unsafe fn dat_lmr_create<F: Face<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     mem_type: DAT_MEM_TYPE,
     region_description: DAT_REGION_DESCRIPTION,
@@ -20,24 +21,14 @@ pub unsafe extern "C" fn dat_lmr_create<F: Face<Version = Udat20>>(
     pz_handle: DAT_PZ_HANDLE,
     privileges: DAT_MEM_PRIV_FLAGS,
     va_type: DAT_VA_TYPE,
-    lmr_handle: *mut DAT_LMR_HANDLE,
-    lmr_context: *mut DAT_LMR_CONTEXT,
-    rmr_context: *mut DAT_RMR_CONTEXT,
-    registered_length: *mut DAT_VLEN,
-    registered_address: *mut DAT_VADDR,
+    lmr_handle: OutPtr<DAT_LMR_HANDLE>,
+    lmr_context: OutPtr<DAT_LMR_CONTEXT>,
+    rmr_context: OutPtr<DAT_RMR_CONTEXT>,
+    registered_length: OutPtr<DAT_VLEN>,
+    registered_address: OutPtr<DAT_VADDR>,
 ) -> DAT_RETURN {
-    let from = Create { ia: ia_handle, mem_type, region: region_description, length, pz: pz_handle, privileges };
-    // SAFETY: the caller's promise, for each of the pointers.
-    let out = unsafe {
-        Created {
-            handle: OutPtr::new(lmr_handle),
-            handle_position: 8,
-            context: OutPtr::new(lmr_context),
-            rmr_context: OutPtr::new(rmr_context),
-            length: OutPtr::new(registered_length),
-            address: OutPtr::new(registered_address),
-        }
-    };
+    let from = Inputs { ia_handle, mem_type, region_description, length, pz_handle, privileges };
+    let to = Results { lmr_handle, lmr_context, rmr_context, registered_length, registered_address };
     // SAFETY: the caller's promise.
-    unsafe { create::<F>(from, || base(va_type, 7), out) }
+    making::<F>(|| unsafe { create_lmr::<F>(from, base(va_type, 7), to, 8) })
 }

@@ -6,15 +6,13 @@ use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, LocalSegment};
 use dat_provider_common::call::fast;
 use dat_provider_common::handle::find;
-use dat_provider_common::post::{Segments, completion_flags, word};
+use dat_provider_common::post::{Segments, TRANSFER, completion_flags, word};
 use dat_provider_common::ptr::InPtr;
 use dat_provider_common::{At, Face, Fault, Positions, Version};
 use dat_udat20::*;
 
 use crate::Udat20;
 
-/// The positions of the arguments of a send.
-const SEND: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
 /// The positions of the arguments of a read into a remote memory region.
 const READ: Positions = &[(Arg::Segments, 2), (Arg::Flags, 5)];
 
@@ -22,7 +20,7 @@ const READ: Positions = &[(Arg::Segments, 2), (Arg::Flags, 5)];
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements.
-pub unsafe extern "C" fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat20>>(
+pub unsafe fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -37,26 +35,21 @@ pub unsafe extern "C" fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         match invalidate_flag {
-            DAT_FALSE => ep.post_send(&segments, cookie, flags).at(SEND),
-            DAT_TRUE => ep.post_send_invalidate(&segments, cookie, rmr_context, flags).at(SEND),
+            DAT_FALSE => ep.post_send(&segments, cookie, flags).at(TRANSFER),
+            DAT_TRUE => ep.post_send_invalidate(&segments, cookie, rmr_context, flags).at(TRANSFER),
             _ => Err(Fault::Argument(6)),
         }
     })
 }
 
 /// Slot of dat_ep_post_rdma_read_to_rmr.
-///
-/// # Safety
-/// Each triplet is NULL or readable.
-pub unsafe extern "C" fn dat_ep_post_rdma_read_to_rmr<F: Face<Version = Udat20>>(
+pub fn dat_ep_post_rdma_read_to_rmr<F: Face<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
-    local_iov: *const DAT_RMR_TRIPLET,
+    local_iov: InPtr<DAT_RMR_TRIPLET>,
     user_cookie: DAT_DTO_COOKIE,
-    remote_iov: *const DAT_RMR_TRIPLET,
+    remote_iov: InPtr<DAT_RMR_TRIPLET>,
     completion_flags: DAT_COMPLETION_FLAGS,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let (local_iov, remote_iov) = unsafe { (InPtr::new(local_iov), InPtr::new(remote_iov)) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let RemoteSegment { addr, len, key } = Udat20::remote_segment(&local_iov.required(2)?);

@@ -15,14 +15,12 @@ use crate::Udat20;
 /// Slot of dat_ia_ha_related: an adapter is related to itself alone.
 ///
 /// # Safety
-/// The name is NULL or a C string, `answer` NULL or writable.
-pub unsafe extern "C" fn dat_ia_ha_related<F: Face<Version = Udat20>>(
+/// The name is NULL or a C string.
+pub unsafe fn dat_ia_ha_related<F: Face<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     provider: DAT_NAME_PTR,
-    answer: *mut DAT_BOOLEAN,
+    answer: OutPtr<DAT_BOOLEAN>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let answer = unsafe { OutPtr::new(answer) };
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         // SAFETY: the caller's promise.

@@ -3,21 +3,17 @@
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Scope;
 use dat_core::{Base, Lmr};
+use dat_provider_common::call::{making, slow};
 use dat_provider_common::handle::{find, same_ia};
 use dat_provider_common::ptr::{InPtr, OutPtr};
-use dat_provider_common::rmr::{Bind, BindPositions, bind, create_for};
-use dat_provider_common::{Answer, Face, Fault};
+use dat_provider_common::rmr::{Bind, bind, create_rmr};
+use dat_provider_common::{Answer, Face, Fault, Positions};
 use dat_udat20::*;
 
 use crate::Udat20;
 
 /// The positions of the arguments of dat_rmr_bind.
-const POSITIONS: BindPositions = BindPositions {
-    triplet: 3,
-    privileges: 4,
-    context: 9,
-    core: &[(Arg::Segments, 3), (Arg::Endpoint, 6), (Arg::Flags, 8)],
-};
+const POSITIONS: Positions = &[(Arg::Segments, 3), (Arg::Endpoint, 6), (Arg::Flags, 8)];
 
 /// How the bytes of a region are named, in the argument at `position`.
 pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
@@ -45,49 +41,34 @@ pub(crate) fn c_scope(scope: Scope) -> DAT_RMR_SCOPE {
 }
 
 /// Slot of dat_rmr_create_for_ep.
-///
-/// # Safety
-/// `rmr_handle` is NULL or writable.
-pub unsafe extern "C" fn dat_rmr_create_for_ep<F: Face<Version = Udat20>>(
+pub fn dat_rmr_create_for_ep<F: Face<Version = Udat20>>(
     pz_handle: DAT_PZ_HANDLE,
-    rmr_handle: *mut DAT_RMR_HANDLE,
+    rmr_handle: OutPtr<DAT_RMR_HANDLE>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    unsafe { create_for::<F>(pz_handle, rmr_handle, Scope::Endpoint) }
+    making::<F>(|| create_rmr::<F>(pz_handle, rmr_handle, Scope::Endpoint))
 }
 
 /// Slot of dat_rmr_bind.
-///
-/// # Safety
-/// `lmr_triplet` is NULL or readable, `context` NULL or writable.
-pub unsafe extern "C" fn dat_rmr_bind<F: Face<Version = Udat20>>(
+pub fn dat_rmr_bind<F: Face<Version = Udat20>>(
     rmr_handle: DAT_RMR_HANDLE,
     lmr_handle: DAT_LMR_HANDLE,
-    lmr_triplet: *const DAT_LMR_TRIPLET,
+    lmr_triplet: InPtr<DAT_LMR_TRIPLET>,
     mem_priv: DAT_MEM_PRIV_FLAGS,
     va_type: DAT_VA_TYPE,
     ep_handle: DAT_EP_HANDLE,
     user_cookie: DAT_RMR_COOKIE,
     completion_flags: DAT_COMPLETION_FLAGS,
-    context: *mut DAT_RMR_CONTEXT,
+    context: OutPtr<DAT_RMR_CONTEXT>,
 ) -> DAT_RETURN {
-    let arguments = Bind {
-        rmr: rmr_handle,
-        // SAFETY: the caller's promise.
-        triplet: unsafe { InPtr::new(lmr_triplet) },
-        privileges: mem_priv,
-        ep: ep_handle,
-        cookie: user_cookie,
-        flags: completion_flags,
-        // SAFETY: the caller's promise.
-        context: unsafe { OutPtr::new(context) },
-    };
-    bind::<F>(&arguments, &POSITIONS, |rmr, segment| {
-        let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
-        same_ia(rmr.ia(), lmr.ia(), Role::Lmr)?;
-        if segment.context != lmr.context() {
-            return Err(Fault::Argument(POSITIONS.triplet));
-        }
-        Ok((lmr, base(va_type, 5)?))
+    let call = Bind { rmr_handle, lmr_triplet, mem_priv, ep_handle, user_cookie, completion_flags, context };
+    slow::<F>(|| {
+        bind::<F>(&call, [3, 9], POSITIONS, |rmr, segment| {
+            let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
+            same_ia(rmr.ia(), lmr.ia(), Role::Lmr)?;
+            if segment.context != lmr.context() {
+                return Err(Fault::Argument(3));
+            }
+            Ok((lmr, base(va_type, 5)?))
+        })
     })
 }

@@ -26,19 +26,13 @@ pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
     micros(timeout).map(|micros| Duration::from_micros(micros.into()))
 }
 
-/// A copy of the private data of a call, if `check` finds that the adapter can carry that much. `position` is the position
-/// of its size; the data is the next argument.
+/// A copy of the private data of a call, if it is no more than the `most` that the adapter can carry. `position` is the
+/// position of its size; the data is the next argument.
 ///
 /// # Safety
 /// `data` is NULL, or `size` bytes there can be read.
-pub unsafe fn private_data(
-    size: DAT_COUNT,
-    data: DAT_PVOID,
-    check: impl FnOnce(usize) -> dat_core::Result<()>,
-    position: u32,
-) -> Answer<Vec<u8>> {
-    let size = usize::try_from(size).map_err(|_| Fault::Argument(position))?;
-    check(size).map_err(|_| Fault::Argument(position))?;
+pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, most: usize, position: u32) -> Answer<Vec<u8>> {
+    let size = usize::try_from(size).ok().filter(|&size| size <= most).ok_or(Fault::Argument(position))?;
     if size == 0 {
         return Ok(Vec::new());
     }
@@ -83,7 +77,7 @@ fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
 ///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_ep_connect<F: Face>(
+pub unsafe fn dat_ep_connect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
     remote_conn_qual: DAT_CONN_QUAL,
@@ -101,10 +95,9 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
             flags if F::Version::MULTIPATH.contains(&flags) => return Err(Fault::Core(Error::ModelNotSupported)),
             _ => return Err(Fault::Argument(8)),
         }
-        let limits = ep.ia().transport().attributes();
+        let most = ep.ia().transport().attributes().max_private_data;
         // SAFETY: the caller's promise.
-        let private_data =
-            unsafe { self::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 5) }?;
+        let private_data = unsafe { self::private_data(private_data_size, private_data, most, 5) }?;
         // SAFETY: the caller's promise.
         let address = unsafe { self::address(remote_ia_address) };
         let address = address
@@ -125,7 +118,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
+pub unsafe fn dat_ep_dup_connect<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_dup_handle: DAT_EP_HANDLE,
     timeout: DAT_TIMEOUT,
@@ -138,19 +131,15 @@ pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
-        let limits = ep.ia().transport().attributes();
+        let most = ep.ia().transport().attributes().max_private_data;
         // SAFETY: the caller's promise.
-        let private_data =
-            unsafe { self::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 4) }?;
+        let private_data = unsafe { self::private_data(private_data_size, private_data, most, 4) }?;
         ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])
     })
 }
 
 /// Slot of dat_ep_disconnect.
-pub extern "C" fn dat_ep_disconnect<F: Face>(
-    ep_handle: DAT_EP_HANDLE,
-    disconnect_flags: DAT_CLOSE_FLAGS,
-) -> DAT_RETURN {
+pub fn dat_ep_disconnect<F: Face>(ep_handle: DAT_EP_HANDLE, disconnect_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         match disconnect_flags {

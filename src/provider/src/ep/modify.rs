@@ -15,16 +15,11 @@ use crate::ptr::InPtr;
 use crate::{At, Face, Fault, Version, counted};
 
 /// Slot of dat_ep_modify.
-///
-/// # Safety
-/// `ep_param` is NULL or readable.
-pub unsafe extern "C" fn dat_ep_modify<F: Face>(
+pub fn dat_ep_modify<F: Face>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
-    ep_param: *const EpParam<F>,
+    ep_param: InPtr<EpParam<F>>,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
-    let ep_param = unsafe { InPtr::new(ep_param) };
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         if u32::try_from(ep_param_mask).is_err() {
@@ -118,15 +113,15 @@ pub mod given {
     }
 }
 
-/// Defines the functions `field`, which gives the bit of a field in the mask of dat_ep_modify, and `value`, which reads
-/// its new value from a `DAT_EP_PARAM`, for the version that is in scope. There is also a function `comm` there, which reads the
-/// kind of socket of an endpoint from that, if the version has it.
+/// The table of fields in the masks and structures of the version that is in scope, as `methods`: those of [`Version`] that
+/// give the bit of a field in the mask of dat_ep_modify, and read its new value from a `DAT_EP_PARAM`. There is also a function
+/// `comm` in scope, which reads the kind of socket of an endpoint from that, if the version has it. As `names`, the function
+/// `name`, which gives the name of a bit.
 #[macro_export]
 macro_rules! ep_fields {
-    () => {
-        use $crate::core::ep::table::Field;
-
+    ($as:ident) => {
         $crate::ep_fields! {
+            @$as
             // Fields that are read by themselves: the function of `given`, and what it is given.
             Pz: DAT_EP_FIELD_PZ_HANDLE, pz(pz_handle);
             RecvEvd: DAT_EP_FIELD_RECV_EVD_HANDLE, evd(recv_evd_handle);
@@ -163,16 +158,17 @@ macro_rules! ep_fields {
             SrqSoftHighWatermark: DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW,
         }
     };
-    ($($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
-        /// The new value of a field of `ep`. Nothing else of the structure is read, except the number of elements of a list
-        /// if the mask names that too.
-        pub(crate) fn value<F: $crate::Face>(
+    (
+        @methods $($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*
+    ) => {
+        fn ep_value<F: $crate::Face<Version = Self>>(
             ep: &$crate::core::Endpoint<F::Transport>,
-            field: Field,
+            field: $crate::core::ep::table::Field,
             mask: DAT_EP_PARAM_MASK,
             param: $crate::ptr::InPtr<DAT_EP_PARAM>,
         ) -> $crate::core::ep::Value<F::Transport> {
             use $crate::core::ep::Value;
+            use $crate::core::ep::table::Field;
             use $crate::ep::modify::given;
             use $crate::ptr::read_field;
 
@@ -200,17 +196,19 @@ macro_rules! ep_fields {
             value.unwrap_or(Value::Invalid)
         }
 
-        /// The bit of a field in the parameter mask.
-        pub(crate) fn field(field: Field) -> DAT_EP_PARAM_MASK {
+        fn ep_field(field: $crate::core::ep::table::Field) -> DAT_EP_PARAM_MASK {
+            use $crate::core::ep::table::Field;
+
             match field {
                 $(Field::$plain => $plain_bit,)*
                 $(Field::$other => $other_bit,)*
             }
         }
+    };
+    (@names $($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
+        fn name(field: $crate::core::ep::table::Field) -> &'static str {
+            use $crate::core::ep::table::Field;
 
-        /// The name of that bit.
-        #[cfg(test)]
-        fn name(field: Field) -> &'static str {
             match field {
                 $(Field::$plain => stringify!($plain_bit),)*
                 $(Field::$other => stringify!($other_bit),)*

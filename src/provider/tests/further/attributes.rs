@@ -90,8 +90,7 @@ fn programs_see_the_handle_that_the_registry_gave_them() {
     let t = setup.table;
     // SAFETY: a function of the type that the slots give it.
     let function = unsafe { std::mem::transmute::<*const (), RegistryFunction>(number_of as *const ()) };
-    let adapter = FakeFace::domain().registrations().newest(&setup.name).expect("it is open").adapter;
-    adapter.set_ia_handles(Some(function));
+    FakeFace::domain().registrations().newest(&setup.name).expect("it is open").1.ia_handles = Some(function);
     let mut param = DAT_PZ_PARAM { ia_handle: null_mut() };
     let mut told = || {
         assert_eq!(slot!(t, pz_query_func(setup.pz, DAT_PZ_FIELD_ALL, &mut param)), OK);

@@ -27,7 +27,7 @@ impl Face for FakeFace {
     type Version = Tested;
 
     fn domain() -> &'static Domain<Self> {
-        static DOMAIN: Domain<FakeFace> = Domain::new();
+        static DOMAIN: Domain<FakeFace> = Domain::empty();
         &DOMAIN
     }
 }
@@ -45,7 +45,7 @@ pub(crate) use slot;
 fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<FakeFace> {
     let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe };
     fork::watch::<FakeFace>();
-    FakeFace::domain().registrations().add(name, identity, instance.to_owned(), None)
+    FakeFace::domain().registrations().add(name, identity, instance.to_owned(), None, None)
 }
 
 pub const OK: DAT_RETURN = DAT_SUCCESS;
@@ -80,8 +80,7 @@ fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = CString::new(format!("fake{}", NUMBER.fetch_add(1, Ordering::Relaxed))).unwrap();
     let table = register_for_test(&name, instance, true).table();
-    // SAFETY: tables live for ever.
-    (name, unsafe { &*table.as_ptr() })
+    (name, table)
 }
 
 /// An open adapter with one of everything that an endpoint needs.

@@ -1,7 +1,11 @@
 use dat_core::ep::State;
-use dat_core::ep::table::{Class, RULES, Rule};
+use dat_core::ep::table::{Class, Field, RULES, Rule};
 
 use super::*;
+use crate::Udat12;
+use dat_provider_common::Version;
+
+dat_provider_common::ep_fields!(names);
 
 /// The fields that this version has.
 fn fields() -> impl Iterator<Item = &'static Rule> {
@@ -12,7 +16,7 @@ fn fields() -> impl Iterator<Item = &'static Rule> {
 fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
     let mut seen = 0;
     for rule in fields() {
-        let bit = field(rule.field);
+        let bit = Udat12::ep_field(rule.field);
         assert_eq!(bit.count_ones(), 1, "{:?}", rule.field);
         assert_eq!(seen & bit, 0, "{:?}", rule.field);
         seen |= bit;

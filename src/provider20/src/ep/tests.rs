@@ -1,12 +1,16 @@
 use dat_core::ep::table::RULES;
 
 use super::*;
+use crate::Udat20;
+use dat_provider_common::Version;
+
+dat_provider_common::ep_fields!(names);
 
 #[test]
 fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
     let mut seen = 0;
     for rule in RULES {
-        let bit = field(rule.field);
+        let bit = Udat20::ep_field(rule.field);
         assert_eq!(bit.count_ones(), 1, "{}", name(rule.field));
         assert_eq!(seen & bit, 0, "{}", name(rule.field));
         seen |= bit;

@@ -1,12 +1,11 @@
 //! Adapters that are opened only to read their attributes. A registry that opens them itself never asks for this; others
 //! hand the name over in place of a handle.
 
-use std::ffi::c_char;
 use std::ptr::null_mut;
 
 use dat_provider_common::call::making;
 use dat_provider_common::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};
-use dat_provider_common::ptr::OutPtr;
+use dat_provider_common::ptr::{OutPtr, Parameter};
 use dat_provider_common::{Face, Fault};
 use dat_udat20::*;
 
@@ -22,12 +21,12 @@ const QUEUE: DAT_COUNT = 8;
 /// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or writable.
 pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // SAFETY: the caller's promise about the arguments.
-    let out = unsafe { OutPtr::<DAT_IA_HANDLE>::new(arguments.next_pointer()) };
+    let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(arguments.next_pointer()) };
     // SAFETY: as above.
-    let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_IA_ATTR>()) };
+    let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_IA_ATTR>())) };
     // SAFETY: as above.
     let (provider_mask, provider_attr) =
-        unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_PROVIDER_ATTR>()) };
+        unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_PROVIDER_ATTR>())) };
     let mut refused = DAT_SUCCESS;
     let code = making::<F>(|| {
         let out = out.required(4)?;
@@ -36,12 +35,14 @@ pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments
         }
         let (mut async_evd, mut ia) = (null_mut(), null_mut());
         // SAFETY: the caller's promise about the name; the places are live variables.
-        refused = unsafe { dat_ia_openv::<F>(name.cast::<c_char>(), QUEUE, &mut async_evd, &mut ia) };
+        refused =
+            unsafe { dat_ia_openv::<F>(name.cast(), QUEUE, OutPtr::of(&raw mut async_evd), OutPtr::of(&raw mut ia)) };
         if refused != DAT_SUCCESS {
             return Ok(());
         }
-        // SAFETY: the caller's promise about the structures.
-        refused = unsafe { dat_ia_query::<F>(ia, null_mut(), ia_mask, ia_attr, provider_mask, provider_attr) };
+        // SAFETY: NULL.
+        let nowhere = unsafe { OutPtr::of(null_mut::<DAT_EVD_HANDLE>()) };
+        refused = dat_ia_query::<F>(ia, nowhere, ia_mask, ia_attr, provider_mask, provider_attr);
         if refused == DAT_SUCCESS {
             out.write(ia);
         } else {
