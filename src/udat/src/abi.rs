@@ -32,17 +32,15 @@
 //! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
 
 /// Defines an enumeration of the interface. In Rust the type is the number that C passes, so that any value may come
-/// in, and each member is a constant.
+/// in, and each member is a constant: `NAME = VALUE, "COMMENT";`, with a string for each line of the comment.
 #[macro_export]
 macro_rules! c_enum {
-    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
-        $($(#[$member_attr:meta])* $member:ident = $value:expr,)*
-    }) => {
+    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident { $($members:tt)* }) => {
         $(#[$attr])*
         pub type $tag = u32;
         $(#[$attr])*
         pub type $name = $tag;
-        $($(#[$member_attr])* pub const $member: $name = $value;)*
+        $crate::c_members! { $name { $($members)* } }
     };
 }
 
@@ -50,35 +48,39 @@ macro_rules! c_enum {
 /// own.
 #[macro_export]
 macro_rules! c_members {
-    ($name:ident { $($(#[$member_attr:meta])* $member:ident = $value:expr,)* }) => {
-        $($(#[$member_attr])* pub const $member: $name = $value;)*
+    ($name:ty { $($member:ident = $value:expr, $($line:literal)+;)* }) => {
+        $($(#[doc = $line])+ pub const $member: $name = $value;)*
     };
+}
+
+/// Defines constants of a type, which are written as members are.
+#[macro_export]
+macro_rules! c_consts {
+    ($($consts:tt)*) => { $crate::c_members! { $($consts)* } };
+}
+
+/// Defines other names of types, each as `NAME = TYPE, "COMMENT";`.
+#[macro_export]
+macro_rules! c_types {
+    ($($name:ident = $type:ty, $($line:literal)+;)*) => { $($(#[doc = $line])+ pub type $name = $type;)* };
 }
 
 /// Does what [`c_enum!`](crate::c_enum) does, and makes a constant with the name of the type: the members with their names.
 #[macro_export]
 macro_rules! c_enum_with_names {
-    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
-        $($(#[$member_attr:meta])* $member:ident = $value:expr,)*
-    }) => {
-        $crate::c_enum! { $(#[$attr])* pub enum $tag as $name { $($(#[$member_attr])* $member = $value,)* } }
-        $crate::member_names! { $name { $($member)* } }
+    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident { $($members:tt)* }) => {
+        $crate::c_enum! { $(#[$attr])* pub enum $tag as $name {} }
+        $crate::c_members_with_names! { $name { $($members)* } }
     };
 }
 
-/// Does what [`c_members!`](crate::c_members) does, and makes such a constant of these members.
+/// Does what [`c_members!`](crate::c_members) does, and makes such a constant of these members. They are named as the headers
+/// spell them: a value and its text cannot differ.
 #[macro_export]
 macro_rules! c_members_with_names {
-    ($name:ident { $($(#[$member_attr:meta])* $member:ident = $value:expr,)* }) => {
-        $crate::c_members! { $name { $($(#[$member_attr])* $member = $value,)* } }
-        $crate::member_names! { $name { $($member)* } }
-    };
-}
+    ($name:ident { $($member:ident = $value:expr, $($line:literal)+;)* }) => {
+        $crate::c_members! { $name { $($member = $value, $($line)+;)* } }
 
-/// The constant of members with their names, as the headers spell them: a value and its text cannot differ.
-#[macro_export]
-macro_rules! member_names {
-    ($name:ident { $($member:ident)* }) => {
         /// The members, each with its name.
         pub const $name: &[(u32, &core::ffi::CStr)] = &[$((
             $member,
@@ -87,6 +89,38 @@ macro_rules! member_names {
                 Err(_) => panic!("a name has no NUL in it"),
             },
         )),*];
+    };
+}
+
+/// Defines a structure or a union of the interface with its second name, if it has one here. A field is `NAME: TYPE,
+/// "COMMENT";`.
+#[macro_export]
+macro_rules! c_struct {
+    ($(#[$attr:meta])* pub struct $tag:ident $(as $name:ident)? { $($field:ident: $type:ty, $($line:literal)+;)* }) => {
+        $(#[$attr])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct $tag { $($(#[doc = $line])+ pub $field: $type,)* }
+        $(
+            #[doc = concat!("The second name of `", stringify!($tag), "`.")]
+            pub type $name = $tag;
+        )?
+    };
+    ($(#[$attr:meta])* pub union $tag:ident $(as $name:ident)? { $($field:ident: $type:ty, $($line:literal)+;)* }) => {
+        $(#[$attr])*
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        pub union $tag { $($(#[doc = $line])+ pub $field: $type,)* }
+        $(
+            #[doc = concat!("The second name of `", stringify!($tag), "`.")]
+            pub type $name = $tag;
+        )?
+
+        impl core::fmt::Debug for $tag {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(stringify!($tag))
+            }
+        }
     };
 }
 
