@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, Lit, Meta};
 
 use crate::Result;
 
-/// A row of the table of returned codes ends with this if its codes come only from providers of others.
+/// An entry of the list of returned codes ends with this if its codes come only from providers of others.
 const FOREIGN: &str = "never from the providers of this project";
 
 /// The headings that an entry may lack.
@@ -43,9 +43,9 @@ pub struct Doc {
     pub parameters: Vec<Parameter>,
     /// What holds after success, if the entry says it.
     pub success: Option<String>,
-    /// The rest of the table of returned codes.
+    /// The rest of the list of returned codes.
     pub errors: Vec<Row>,
-    /// What follows the table, in paragraphs.
+    /// What follows the list, in paragraphs.
     pub notes: Vec<String>,
     /// The place where it is specified.
     pub specification: String,
@@ -59,7 +59,7 @@ pub struct Parameter {
     pub text: String,
 }
 
-/// A row of the table of returned codes.
+/// An entry of the list of returned codes.
 pub struct Row {
     pub kind: String,
     /// The subtypes, none if it has none.
@@ -87,9 +87,9 @@ impl Doc {
         if documented != arguments.iter().collect::<Vec<_>>() {
             return Err(format!("parameters are {documented:?}, arguments {arguments:?}"));
         }
-        let (table, notes): (Vec<_>, Vec<_>) =
-            section("Returns").iter().cloned().partition(|line| line.starts_with('|'));
-        let mut errors = rows(&table, version)?;
+        let (list, notes): (Vec<_>, Vec<_>) =
+            section("Returns").iter().cloned().partition(|line| line.starts_with("* "));
+        let mut errors = rows(&list, version)?;
         let success = errors.iter().position(|row| row.kind == "DAT_SUCCESS").map(|at| errors.remove(at).when);
         let summary = paragraphs(section(""));
         if summary.is_empty() {
@@ -100,7 +100,7 @@ impl Doc {
         Ok(Doc { summary, parameters, success, errors, notes: paragraphs(&notes), specification })
     }
 
-    /// The types in the table but DAT_SUCCESS, each once, in the order of the table.
+    /// The types in the list but DAT_SUCCESS, each once, in the order of the list.
     pub fn types(&self) -> Vec<&str> {
         let mut types: Vec<&str> = Vec::new();
         for row in &self.errors {
@@ -179,24 +179,23 @@ fn parameters(lines: &[String]) -> Result<Vec<Parameter>> {
     Ok(parameters)
 }
 
-/// The rows of the table. One of a single version begins with its number: `2.0: when`.
-fn rows(table: &[String], version: &str) -> Result<Vec<Row>> {
-    let [head, rule, rows @ ..] = table else { return Err("no table of returned codes".to_owned()) };
-    if head != "| returned | when |" || rule != "|---|---|" {
-        return Err("the table of returned codes has another head".to_owned());
-    }
-    let of_version = |row: &&String| match row.split_once(" | ").and_then(|(_, when)| when.split_once(": ")) {
+/// The entries of the list. One of a single version begins with its number: `2.0: when`.
+fn rows(list: &[String], version: &str) -> Result<Vec<Row>> {
+    let of_version = |row: &&String| match row.split_once(" - ").and_then(|(_, when)| when.split_once(": ")) {
         Some((only, _)) if only.starts_with(|c: char| c.is_ascii_digit()) => only == version,
         _ => true,
     };
-    let rows = rows.iter().filter(of_version);
-    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
+    if list.is_empty() {
+        return Err("no list of returned codes".to_owned());
+    }
+    let rows = list.iter().filter(of_version);
+    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a returned code: {row}"))).collect()
 }
 
 impl Row {
-    /// Parses ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
+    /// Parses ``* `TYPE` / `SUBTYPE`, ... - when``, where a subtype may be abbreviated to `..._WORD`.
     pub fn read(row: &str) -> Option<Row> {
-        let (returned, when) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        let (returned, when) = row.strip_prefix("* ")?.split_once(" - ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let form = if names.is_empty() { String::new() } else { format!(" / {}", quoted.join(", ")) };

@@ -9,10 +9,10 @@
 //! order of the entry. What the page says further is written in the page. The words are those of the pages: a dispatcher
 //! is an EVD, a notification object a CNO.
 //!
-//! The table under `# Returns` begins with what holds after success. It has every type and subtype that can be returned,
+//! The list under `# Returns` begins with what holds after success. It has every type and subtype that can be returned,
 //! except `DAT_INTERNAL_ERROR`, which any call may return, and `DAT_NOT_IMPLEMENTED`, which a provider may return from any
 //! call that it does not carry out. A type alone has no subtype. `..._WORD` is the previous subtype with another last word.
-//! A row for codes that only providers of others return ends with "never from the providers of this project"; one of a
+//! An item for codes that only providers of others return ends with "never from the providers of this project"; one of a
 //! single version begins with its number, "2.0: ". Of a handle, "is not an endpoint" is enough: the page adds in which ways.
 //! `cargo run -p dat-derived` writes and checks all this, and `tests-c/codes/complete.sh` that each type has a test.
 

@@ -11,9 +11,7 @@ fn entry(how: TokenStream) -> Result<Call> {
             /// * `a` - in, one.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_ABORT` | never |
+            /// * `DAT_ABORT` - never
             ///
             /// # Specification
             /// None.

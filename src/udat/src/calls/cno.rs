@@ -14,13 +14,11 @@ macro_rules! cno_calls {
             /// * `cno_handle` - out, the new object; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the object exists, with no dispatcher attached |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `agent` has `instance_data` but no function |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
+            /// * `DAT_SUCCESS` - the object exists, with no dispatcher attached
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `agent` has `instance_data` but no function
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cno_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory
             extern "C" fn dat_cno_create(
                 ia_handle: DAT_IA_HANDLE,
                 agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -35,12 +33,10 @@ macro_rules! cno_calls {
             /// * `agent` - in, the new agent, or `DAT_OS_WAIT_PROXY_AGENT_NULL` to remove it.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the new agent is armed |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `agent` has `instance_data` but no function |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | 2.0: the CNO has a descriptor in place of an agent |
+            /// * `DAT_SUCCESS` - the new agent is armed
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `agent` has `instance_data` but no function
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` - 2.0: the CNO has a descriptor in place of an agent
             extern "C" fn dat_cno_modify_agent(
                 cno_handle: DAT_CNO_HANDLE,
                 agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -56,12 +52,10 @@ macro_rules! cno_calls {
             /// * `cno_param` - out, a structure of the program. An agent that was already called is not shown.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `cno_param_mask` has a bit outside `DAT_CNO_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `cno_param_mask` has a bit outside `DAT_CNO_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cno_param` is NULL
             extern "C" fn dat_cno_query(
                 cno_handle: DAT_CNO_HANDLE,
                 cno_param_mask: DAT_CNO_PARAM_MASK,
@@ -81,13 +75,11 @@ macro_rules! cno_calls {
             ///   when the time was up, and on success when the adapter was closed.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | a dispatcher triggered, or the adapter was closed; `*evd_handle` tells which |
-            /// | `DAT_QUEUE_EMPTY` | the time is up; `*evd_handle` is `DAT_HANDLE_NULL`. This code has no class bit |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `evd_handle` is NULL |
-            /// | `DAT_INTERRUPTED_CALL` | a signal interrupted the wait; nothing was consumed |
+            /// * `DAT_SUCCESS` - a dispatcher triggered, or the adapter was closed; `*evd_handle` tells which
+            /// * `DAT_QUEUE_EMPTY` - the time is up; `*evd_handle` is `DAT_HANDLE_NULL`. This code has no class bit
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `evd_handle` is NULL
+            /// * `DAT_INTERRUPTED_CALL` - a signal interrupted the wait; nothing was consumed
             extern "C-unwind" fn dat_cno_wait(
                 cno_handle: DAT_CNO_HANDLE,
                 timeout: DAT_TIMEOUT,
@@ -101,11 +93,9 @@ macro_rules! cno_calls {
             /// * `cno_handle` - in, the notification object.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the object is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` | a dispatcher is attached or a thread waits; nothing has changed |
+            /// * `DAT_SUCCESS` - the object is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` - a dispatcher is attached or a thread waits; nothing has changed
             extern "C" fn dat_cno_free(
                 cno_handle: DAT_CNO_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_CNO);

@@ -22,23 +22,21 @@ macro_rules! connect_calls {
             ///   `supports_multipath` is true.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the request is on its way |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the quality of service or the flag is not supported here |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `quality_of_service` has an unknown bit |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `connect_flags` is no flag |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `private_data_size` is negative or above the maximum |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `private_data` is NULL with a size above 0 |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `remote_ia_address` is NULL |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` | the address is of a family that the adapter does not have, or a multicast or broadcast address |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE`, `..._MALFORMED` | the address is known to be unreachable, or was never valid. A provider may raise `DAT_CONNECTION_EVENT_UNREACHABLE` instead; never from the providers of this project |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `timeout` is 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is not unconnected |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | the endpoint has no connection dispatcher |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | the endpoint has no protection zone, or lacks a dispatcher for operations that its attributes allow |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
+            /// * `DAT_SUCCESS` - the request is on its way
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the quality of service or the flag is not supported here
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `quality_of_service` has an unknown bit
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - `connect_flags` is no flag
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `private_data_size` is negative or above the maximum
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `private_data` is NULL with a size above 0
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `remote_ia_address` is NULL
+            /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` - the address is of a family that the adapter does not have, or a multicast or broadcast address
+            /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE`, `..._MALFORMED` - the address is known to be unreachable, or was never valid. A provider may raise `DAT_CONNECTION_EVENT_UNREACHABLE` instead; never from the providers of this project
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `timeout` is 0
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint is not unconnected
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` - the endpoint has no connection dispatcher
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` - the endpoint has no protection zone, or lacks a dispatcher for operations that its attributes allow
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` - out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue
             ///
             /// After any failure the endpoint is as it was.
             ///
@@ -70,20 +68,18 @@ macro_rules! connect_calls {
             /// * `quality_of_service` - in, bits of `DAT_QOS`.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the request is on its way; `ep_handle` is in the state `DAT_EP_STATE_ACTIVE_CONNECTION_PENDING` |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | one of the two is not an endpoint, or they are of different adapters |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the quality of service is not supported here |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `quality_of_service` has an unknown bit |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `private_data_size` is negative or above the maximum |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `private_data` is NULL with a size above 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING`, `..._DISCONNECTED` | `ep_dup_handle` is not connected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `timeout` is 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | `ep_handle` is not unconnected. `ep_dup_handle` is looked at first |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | `ep_handle` has no connection dispatcher |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | `ep_handle` lacks its zone or a dispatcher |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
+            /// * `DAT_SUCCESS` - the request is on its way; `ep_handle` is in the state `DAT_EP_STATE_ACTIVE_CONNECTION_PENDING`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - one of the two is not an endpoint, or they are of different adapters
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the quality of service is not supported here
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `quality_of_service` has an unknown bit
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `private_data_size` is negative or above the maximum
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `private_data` is NULL with a size above 0
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING`, `..._DISCONNECTED` - `ep_dup_handle` is not connected
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `timeout` is 0
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - `ep_handle` is not unconnected. `ep_dup_handle` is looked at first
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` - `ep_handle` has no connection dispatcher
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` - `ep_handle` lacks its zone or a dispatcher
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` - out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue
             ///
             /// # Events
             /// One on the connect EVD: `DAT_CONNECTION_EVENT_ESTABLISHED`, or one that gives the reason of the failure.
@@ -107,13 +103,11 @@ macro_rules! connect_calls {
             ///   `DAT_CLOSE_GRACEFUL_FLAG` (1) to complete posted requests first.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the connection ends, or had ended before |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `close_flags` is neither of the two |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | there is nothing to end |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory; never from the providers of this project |
+            /// * `DAT_SUCCESS` - the connection ends, or had ended before
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `close_flags` is neither of the two
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` - there is nothing to end
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory; never from the providers of this project
             ///
             /// # Events
             /// `DAT_CONNECTION_EVENT_DISCONNECTED` on the connect EVD, once at each end.

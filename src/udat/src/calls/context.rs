@@ -13,10 +13,8 @@ macro_rules! context_calls {
             ///   (`as_index`), 8 bytes, passed by value.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the value is stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
+            /// * `DAT_SUCCESS` - the value is stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `dat_handle` is not an object
             extern "C" fn dat_set_consumer_context(
                 dat_handle: DAT_HANDLE,
                 context: DAT_CONTEXT,
@@ -30,11 +28,9 @@ macro_rules! context_calls {
             /// * `context` - out, the value; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the value is in `*context` |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `context` is NULL |
+            /// * `DAT_SUCCESS` - the value is in `*context`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `dat_handle` is not an object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `context` is NULL
             extern "C" fn dat_get_consumer_context(
                 dat_handle: DAT_HANDLE,
                 context: *mut DAT_CONTEXT,
@@ -48,11 +44,9 @@ macro_rules! context_calls {
             /// * `handle_type` - out, its kind; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the kind is in `*handle_type` |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `handle_type` is NULL |
+            /// * `DAT_SUCCESS` - the kind is in `*handle_type`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `dat_handle` is not an object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `handle_type` is NULL
             extern "C" fn dat_get_handle_type(
                 dat_handle: DAT_HANDLE,
                 handle_type: *mut DAT_HANDLE_TYPE,

@@ -16,12 +16,10 @@ macro_rules! cr_calls {
             ///   request; the private data may be changed in place.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `cr_param_mask` has a bit outside `DAT_CR_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cr_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `cr_param_mask` has a bit outside `DAT_CR_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cr_param` is NULL
             extern "C" fn dat_cr_query(
                 cr_handle: DAT_CR_HANDLE,
                 cr_param_mask: DAT_CR_PARAM_MASK,
@@ -43,15 +41,13 @@ macro_rules! cr_calls {
             /// * `private_data` - in, the bytes; ignored if the size is 0. They are copied during the call.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the acceptance is on its way |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint of the same adapter; or one is given though the request brings its own, or none though it does not; or the endpoint lacks its zone, its connection dispatcher, or another one that it needs |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `private_data_size` is negative or above the maximum |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `private_data` is NULL with a size above 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint given is not unconnected |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
+            /// * `DAT_SUCCESS` - the acceptance is on its way
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint of the same adapter; or one is given though the request brings its own, or none though it does not; or the endpoint lacks its zone, its connection dispatcher, or another one that it needs
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `private_data_size` is negative or above the maximum
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `private_data` is NULL with a size above 0
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint given is not unconnected
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` - out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue
             ///
             /// # Events
             /// On the connect EVD of the endpoint: `DAT_CONNECTION_EVENT_ESTABLISHED`, or
@@ -73,12 +69,10 @@ macro_rules! cr_calls {
             /// * `handoff` - in, qualifier, not 0, of the service point of the same adapter that shall get it.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the request was passed on |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `handoff` is 0; the request is as it was |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | 2.0: the request came to a common service point; it is as before |
+            /// * `DAT_SUCCESS` - the request was passed on
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `handoff` is 0; the request is as it was
+            /// * `DAT_MODEL_NOT_SUPPORTED` - 2.0: the request came to a common service point; it is as before
             extern "C" fn dat_cr_handoff(
                 cr_handle: DAT_CR_HANDLE,
                 handoff: DAT_CONN_QUAL,

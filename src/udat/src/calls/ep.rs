@@ -20,16 +20,14 @@ macro_rules! ep_calls {
             /// * `ep_handle` - out, the new endpoint; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the endpoint exists and is unconnected |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is neither null nor a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | that dispatcher is neither null nor valid, lacks the flag it needs, or belongs to another adapter; the one for connection events may do that |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_handle` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | an attribute cannot be had: another service type; an unknown bit in `qos` or in the completion flags; a number that is negative or above what dat_ia_query reports; 0 segments; operations in a direction that has no dispatcher, or a dispatcher and no operations |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not have the quality of service or the completion flag asked for |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP` | out of memory, or the adapter has no endpoint left |
+            /// * `DAT_SUCCESS` - the endpoint exists and is unconnected
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is neither null nor a protection zone of the adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` - that dispatcher is neither null nor valid, lacks the flag it needs, or belongs to another adapter; the one for connection events may do that
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `ep_handle` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - an attribute cannot be had: another service type; an unknown bit in `qos` or in the completion flags; a number that is negative or above what dat_ia_query reports; 0 segments; operations in a direction that has no dispatcher, or a dispatcher and no operations
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not have the quality of service or the completion flag asked for
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP` - out of memory, or the adapter has no endpoint left
             extern "C" fn dat_ep_create(
                 ia_handle: DAT_IA_HANDLE,
                 pz_handle: DAT_PZ_HANDLE,
@@ -61,18 +59,16 @@ macro_rules! ep_calls {
             /// * `ep_handle` - out, the new endpoint; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the endpoint exists, is unconnected, and is attached |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is neither null nor a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` | that dispatcher is neither null nor valid, lacks the flag it needs, or belongs to another adapter; the one for connection events may do that |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | `srq_handle` is not a shared receive queue of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the zone differs from that of the queue, and the provider does not support it; never from the providers of this project |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `ep_attributes` is NULL in uDAPL 1.2; or an attribute is invalid or above the limit of the adapter; or requests have no dispatcher, or a dispatcher has no requests |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `ep_handle` is NULL |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not have the quality of service asked for, or has no shared receive queues, or not the watermark asked for |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_SRQ` | out of memory, no endpoint left, or `max_ep_per_srq` endpoints are attached to the queue already |
+            /// * `DAT_SUCCESS` - the endpoint exists, is unconnected, and is attached
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is neither null nor a protection zone of the adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_RECV`, `DAT_INVALID_HANDLE_EVD_REQUEST`, `DAT_INVALID_HANDLE_EVD_CONN` - that dispatcher is neither null nor valid, lacks the flag it needs, or belongs to another adapter; the one for connection events may do that
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue of the adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the zone differs from that of the queue, and the provider does not support it; never from the providers of this project
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `ep_attributes` is NULL in uDAPL 1.2; or an attribute is invalid or above the limit of the adapter; or requests have no dispatcher, or a dispatcher has no requests
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - `ep_handle` is NULL
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not have the quality of service asked for, or has no shared receive queues, or not the watermark asked for
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_SRQ` - out of memory, no endpoint left, or `max_ep_per_srq` endpoints are attached to the queue already
             extern "C" fn dat_ep_create_with_srq(
                 ia_handle: DAT_IA_HANDLE,
                 pz_handle: DAT_PZ_HANDLE,
@@ -97,12 +93,10 @@ macro_rules! ep_calls {
             ///   is NULL until there is a peer.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ep_param_mask` has a bit outside `DAT_EP_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `ep_param_mask` has a bit outside `DAT_EP_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL
             extern "C" fn dat_ep_query(
                 ep_handle: DAT_EP_HANDLE,
                 ep_param_mask: DAT_EP_PARAM_MASK,
@@ -121,17 +115,15 @@ macro_rules! ep_calls {
             ///   is 0.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | all parameters that the mask names have their new values; with a mask of 0, nothing was to do |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ep_param` is NULL and the mask is not 0 |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the mask has a bit that names no parameter (0x800 and everything above 0x7FFFFFFF are such), or names one that can never be changed: P in the table of parameters and states. This is so in every state |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | a parameter that the mask names cannot be changed in this state: S in the table |
-            /// | `DAT_INVALID_STATE` | `recv_completion_flags` is named and a receive is posted |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the state is right and a value is invalid or not supported, invalid handles included; or `max_recv_dtos` is below the number of receives that are posted, or `max_recv_iov` below the segments of one of them; or receives are posted and their dispatcher would be null; or `max_recv_dtos` or `max_request_dtos` is above 0 and its dispatcher would be null, except in `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING`; or the endpoint has a shared receive queue and `max_recv_dtos` or `max_recv_iov` is named |
-            /// | `DAT_COMM_NOT_SUPPORTED` | 2.0: a kind of communication that the provider lacks |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory for as many receives or requests as asked for |
+            /// * `DAT_SUCCESS` - all parameters that the mask names have their new values; with a mask of 0, nothing was to do
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL and the mask is not 0
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the mask has a bit that names no parameter (0x800 and everything above 0x7FFFFFFF are such), or names one that can never be changed: P in the table of parameters and states. This is so in every state
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - a parameter that the mask names cannot be changed in this state: S in the table
+            /// * `DAT_INVALID_STATE` - `recv_completion_flags` is named and a receive is posted
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the state is right and a value is invalid or not supported, invalid handles included; or `max_recv_dtos` is below the number of receives that are posted, or `max_recv_iov` below the segments of one of them; or receives are posted and their dispatcher would be null; or `max_recv_dtos` or `max_request_dtos` is above 0 and its dispatcher would be null, except in `DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING`; or the endpoint has a shared receive queue and `max_recv_dtos` or `max_recv_iov` is named
+            /// * `DAT_COMM_NOT_SUPPORTED` - 2.0: a kind of communication that the provider lacks
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory for as many receives or requests as asked for
             ///
             /// The causes are checked in the order of this list.
             extern "C" fn dat_ep_modify(
@@ -151,10 +143,8 @@ macro_rules! ep_calls {
             /// * `request_idle` - out, `DAT_TRUE` if no send, RDMA operation or bind is outstanding; may be NULL.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted values are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
+            /// * `DAT_SUCCESS` - the wanted values are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             extern "C" fn dat_ep_get_status(
                 ep_handle: DAT_EP_HANDLE,
                 ep_state: *mut DAT_EP_STATE,
@@ -174,11 +164,9 @@ macro_rules! ep_calls {
             ///   were complete; may be NULL.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted values are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider knows neither value; never from the providers of this project |
+            /// * `DAT_SUCCESS` - the wanted values are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider knows neither value; never from the providers of this project
             extern "C" fn dat_ep_recv_query(
                 ep_handle: DAT_EP_HANDLE,
                 nbufs_allocated: *mut DAT_COUNT,
@@ -198,13 +186,11 @@ macro_rules! ep_calls {
             ///   `DAT_WATERMARK_INFINITE` (-1) for never.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | both watermarks are set |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `soft_high_watermark` is negative and not `DAT_WATERMARK_INFINITE` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `hard_high_watermark` is negative and not `DAT_WATERMARK_INFINITE` |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not have the watermark; never from the providers of this project |
+            /// * `DAT_SUCCESS` - both watermarks are set
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `soft_high_watermark` is negative and not `DAT_WATERMARK_INFINITE`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `hard_high_watermark` is negative and not `DAT_WATERMARK_INFINITE`
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not have the watermark; never from the providers of this project
             ///
             /// # Events
             /// Soft: on the EVD for asynchronous events `DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR`, `dat_handle` the
@@ -224,11 +210,9 @@ macro_rules! ep_calls {
             /// * `ep_handle` - in, the endpoint, disconnected or unconnected.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the endpoint is unconnected |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING` | the endpoint is neither disconnected nor unconnected |
+            /// * `DAT_SUCCESS` - the endpoint is unconnected
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING` - the endpoint is neither disconnected nor unconnected
             extern "C" fn dat_ep_reset(
                 ep_handle: DAT_EP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_EP);
@@ -240,11 +224,9 @@ macro_rules! ep_calls {
             /// * `ep_handle` - in, the endpoint.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the endpoint is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` | the endpoint belongs to a service point or to an unanswered connection request |
+            /// * `DAT_SUCCESS` - the endpoint is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` - the endpoint belongs to a service point or to an unanswered connection request
             extern "C" fn dat_ep_free(
                 ep_handle: DAT_EP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_EP);

@@ -15,16 +15,14 @@ macro_rules! evd_calls {
             /// * `evd_handle` - out, the new dispatcher; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher exists and is empty |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is neither null nor a notification object of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_min_qlen` is 0 or negative |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `evd_flags` is 0, has an unknown bit, or combines streams that the provider cannot merge; the providers of this project merge all |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `evd_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | `evd_min_qlen` is above `max_evd_qlen`, or the adapter has no dispatcher left |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
+            /// * `DAT_SUCCESS` - the dispatcher exists and is empty
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is neither null nor a notification object of the adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_min_qlen` is 0 or negative
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `evd_flags` is 0, has an unknown bit, or combines streams that the provider cannot merge; the providers of this project merge all
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `evd_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` - `evd_min_qlen` is above `max_evd_qlen`, or the adapter has no dispatcher left
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory
             extern "C" fn dat_evd_create(
                 ia_handle: DAT_IA_HANDLE,
                 evd_min_qlen: DAT_COUNT,
@@ -45,12 +43,10 @@ macro_rules! evd_calls {
             ///   endpoint feeds the dispatcher.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_param_mask` has a bit outside `DAT_EVD_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `evd_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_param_mask` has a bit outside `DAT_EVD_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `evd_param` is NULL
             extern "C" fn dat_evd_query(
                 evd_handle: DAT_EVD_HANDLE,
                 evd_param_mask: DAT_EVD_PARAM_MASK,
@@ -66,11 +62,9 @@ macro_rules! evd_calls {
             /// * `cno_handle` - in, the notification object to trigger from now on; `DAT_HANDLE_NULL` detaches.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher is attached as asked, also if it was so before |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is neither null nor a notification object of the same adapter |
+            /// * `DAT_SUCCESS` - the dispatcher is attached as asked, also if it was so before
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is neither null nor a notification object of the same adapter
             extern "C" fn dat_evd_modify_cno(
                 evd_handle: DAT_EVD_HANDLE,
                 cno_handle: DAT_CNO_HANDLE,
@@ -83,10 +77,8 @@ macro_rules! evd_calls {
             /// * `evd_handle` - in, the event dispatcher.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher is enabled |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// * `DAT_SUCCESS` - the dispatcher is enabled
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
             extern "C" fn dat_evd_enable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -99,10 +91,8 @@ macro_rules! evd_calls {
             /// * `evd_handle` - in, the event dispatcher.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher is disabled |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// * `DAT_SUCCESS` - the dispatcher is disabled
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
             extern "C" fn dat_evd_disable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -115,10 +105,8 @@ macro_rules! evd_calls {
             /// * `evd_handle` - in, the event dispatcher.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | nobody can wait on the dispatcher |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// * `DAT_SUCCESS` - nobody can wait on the dispatcher
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
             extern "C" fn dat_evd_set_unwaitable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -130,10 +118,8 @@ macro_rules! evd_calls {
             /// * `evd_handle` - in, the event dispatcher.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher can be waited on |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
+            /// * `DAT_SUCCESS` - the dispatcher can be waited on
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
             extern "C" fn dat_evd_clear_unwaitable(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);
@@ -154,19 +140,17 @@ macro_rules! evd_calls {
             ///   `DAT_INTERRUPTED_CALL` the number that are there.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | `*event` is the oldest event, and `*n_more_events` are left |
-            /// | `DAT_TIMEOUT_EXPIRED` | the time is up and fewer than `threshold` events are there. None was taken; `*n_more_events` tells how many there were |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `threshold` is below 1 or above the length of the queue |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `event` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `n_more_events` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | another thread is waiting on this dispatcher |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_UNWAITABLE` | the dispatcher is unwaitable, or was made so during the wait |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_CONFIG_NOTIFY`, `..._SOLICITED` | `threshold` is not 1, and an endpoint whose completion flags are `DAT_COMPLETION_UNSIGNALLED_FLAG` or `DAT_COMPLETION_SOLICITED_WAIT_FLAG` feeds the dispatcher. The former does not count in `recv_completion_flags` of an endpoint with a shared receive queue, where it is the default and receives always wake the waiter |
-            /// | `DAT_INTERRUPTED_CALL` | a signal interrupted the wait. None was taken; `*n_more_events` tells how many there were |
-            /// | `DAT_ABORT` | the adapter was closed abruptly while the thread was blocked, and the dispatcher with it |
+            /// * `DAT_SUCCESS` - `*event` is the oldest event, and `*n_more_events` are left
+            /// * `DAT_TIMEOUT_EXPIRED` - the time is up and fewer than `threshold` events are there. None was taken; `*n_more_events` tells how many there were
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `threshold` is below 1 or above the length of the queue
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `event` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `n_more_events` is NULL
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` - another thread is waiting on this dispatcher
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_UNWAITABLE` - the dispatcher is unwaitable, or was made so during the wait
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_CONFIG_NOTIFY`, `..._SOLICITED` - `threshold` is not 1, and an endpoint whose completion flags are `DAT_COMPLETION_UNSIGNALLED_FLAG` or `DAT_COMPLETION_SOLICITED_WAIT_FLAG` feeds the dispatcher. The former does not count in `recv_completion_flags` of an endpoint with a shared receive queue, where it is the default and receives always wake the waiter
+            /// * `DAT_INTERRUPTED_CALL` - a signal interrupted the wait. None was taken; `*n_more_events` tells how many there were
+            /// * `DAT_ABORT` - the adapter was closed abruptly while the thread was blocked, and the dispatcher with it
             extern "C-unwind" fn dat_evd_wait(
                 evd_handle: DAT_EVD_HANDLE,
                 timeout: DAT_TIMEOUT,
@@ -183,13 +167,11 @@ macro_rules! evd_calls {
             /// * `event` - out, the oldest event; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | `*event` is the oldest event |
-            /// | `DAT_QUEUE_EMPTY` | there is none. This code has no class bit |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread is blocked in dat_evd_wait on this dispatcher |
+            /// * `DAT_SUCCESS` - `*event` is the oldest event
+            /// * `DAT_QUEUE_EMPTY` - there is none. This code has no class bit
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `event` is NULL
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` - a thread is blocked in dat_evd_wait on this dispatcher
             extern "C" fn dat_evd_dequeue(
                 evd_handle: DAT_EVD_HANDLE,
                 event: *mut DAT_EVENT,
@@ -204,13 +186,11 @@ macro_rules! evd_calls {
             ///   `event_data.software_event_data.pointer` is used. It is copied during the call.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the event is queued |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | the dispatcher has no `DAT_EVD_SOFTWARE_FLAG` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `event` is NULL or its number is not `DAT_SOFTWARE_EVENT` |
-            /// | `DAT_QUEUE_FULL` | there is no room; nothing was lost but this event |
+            /// * `DAT_SUCCESS` - the event is queued
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - the dispatcher has no `DAT_EVD_SOFTWARE_FLAG`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `event` is NULL or its number is not `DAT_SOFTWARE_EVENT`
+            /// * `DAT_QUEUE_FULL` - there is no room; nothing was lost but this event
             ///
             /// # Events
             /// `DAT_SOFTWARE_EVENT` on this EVD.
@@ -228,14 +208,12 @@ macro_rules! evd_calls {
             /// * `evd_min_qlen` - in, the new least length, from 1 to `max_evd_qlen` of dat_ia_query.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher holds at least `evd_min_qlen` events |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_min_qlen` is 0 or negative |
-            /// | `DAT_INVALID_STATE` | more events are queued than the new length could hold, or a thread waits for more with its threshold; nothing has changed |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | `evd_min_qlen` is above `max_evd_qlen` of dat_ia_query |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory; nothing has changed |
+            /// * `DAT_SUCCESS` - the dispatcher holds at least `evd_min_qlen` events
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_min_qlen` is 0 or negative
+            /// * `DAT_INVALID_STATE` - more events are queued than the new length could hold, or a thread waits for more with its threshold; nothing has changed
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` - `evd_min_qlen` is above `max_evd_qlen` of dat_ia_query
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory; nothing has changed
             extern "C" fn dat_evd_resize(
                 evd_handle: DAT_EVD_HANDLE,
                 evd_min_qlen: DAT_COUNT,
@@ -248,12 +226,10 @@ macro_rules! evd_calls {
             /// * `evd_handle` - in, the event dispatcher.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the dispatcher is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `evd_handle` is not an event dispatcher |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_IN_USE` | an endpoint, a service point or the adapter feeds it; nothing has changed |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` | a thread is blocked in dat_evd_wait on it; nothing has changed |
+            /// * `DAT_SUCCESS` - the dispatcher is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_IN_USE` - an endpoint, a service point or the adapter feeds it; nothing has changed
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` - a thread is blocked in dat_evd_wait on it; nothing has changed
             extern "C" fn dat_evd_free(
                 evd_handle: DAT_EVD_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE1);

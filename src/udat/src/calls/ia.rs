@@ -26,19 +26,17 @@ macro_rules! ia_calls {
             ///   matter.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the adapter is open and both handles are valid |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `provider` is NULL, or has 256 characters or more |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is NULL |
-            /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | no entry has this name, or its library could not be loaded or did not register itself |
-            /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_MAJOR_NOT_FOUND`, `DAT_MINOR_NOT_FOUND`, `DAT_THREAD_SAFETY_NOT_FOUND` | the name is known; the subtype is the first of the three criteria, in this order, that no entry meets |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `asynch_evd_handle` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | a dispatcher is to be created and `asynch_evd_min_qlen` is 0 or negative |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_ASYNC` | `*asynch_evd_handle` is not an event dispatcher, has no asynchronous stream, or belongs to another adapter |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` | `asynch_evd_min_qlen` is above `max_evd_qlen`, or no place is left for an event dispatcher |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_DEVICE` | the transport cannot be opened: no descriptors are left, or the device that the entry names cannot be used |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
+            /// * `DAT_SUCCESS` - the adapter is open and both handles are valid
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `provider` is NULL, or has 256 characters or more
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is NULL
+            /// * `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` - no entry has this name, or its library could not be loaded or did not register itself
+            /// * `DAT_PROVIDER_NOT_FOUND` / `DAT_MAJOR_NOT_FOUND`, `DAT_MINOR_NOT_FOUND`, `DAT_THREAD_SAFETY_NOT_FOUND` - the name is known; the subtype is the first of the three criteria, in this order, that no entry meets
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `asynch_evd_handle` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - a dispatcher is to be created and `asynch_evd_min_qlen` is 0 or negative
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_ASYNC` - `*asynch_evd_handle` is not an event dispatcher, has no asynchronous stream, or belongs to another adapter
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` - `asynch_evd_min_qlen` is above `max_evd_qlen`, or no place is left for an event dispatcher
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_DEVICE` - the transport cannot be opened: no descriptors are left, or the device that the entry names cannot be used
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory
             ///
             /// # Specification
             /// uDAPL 1.2 and 2.0, dat_ia_open(3DAT); loading: dat_provider_init(3DAT), dat.conf(4).
@@ -70,14 +68,12 @@ macro_rules! ia_calls {
             ///   points to belongs to the provider and lives until the instance is closed.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted values are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `ia_attr_mask` has a bit outside `DAT_IA_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `provider_attr_mask` has a bit outside `DAT_PROVIDER_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `ia_attr_mask` is not 0 and `ia_attr` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `provider_attr_mask` is not 0 and `provider_attr` is NULL |
+            /// * `DAT_SUCCESS` - the wanted values are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ia_attr_mask` has a bit outside `DAT_IA_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `provider_attr_mask` has a bit outside `DAT_PROVIDER_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `ia_attr_mask` is not 0 and `ia_attr` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `provider_attr_mask` is not 0 and `provider_attr` is NULL
             extern "C" fn dat_ia_query(
                 ia_handle: DAT_IA_HANDLE,
                 async_evd_handle: *mut DAT_EVD_HANDLE,
@@ -101,13 +97,11 @@ macro_rules! ia_calls {
             ///   `DAT_CLOSE_GRACEFUL_FLAG` (1).
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the instance is closed; its handle and the handles of its objects are invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `close_flags` is neither of the two |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_IA_IN_USE` | graceful, and objects of the program are left; nothing has changed |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | the clean-up itself ran out of memory; never from the providers of this project |
+            /// * `DAT_SUCCESS` - the instance is closed; its handle and the handles of its objects are invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `close_flags` is neither of the two
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_IA_IN_USE` - graceful, and objects of the program are left; nothing has changed
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - the clean-up itself ran out of memory; never from the providers of this project
             ///
             /// # Specification
             /// uDAPL 1.2 and 2.0, dat_ia_close(3DAT); finishing: dat_provider_fini(3DAT).

@@ -19,12 +19,10 @@ macro_rules! lmr_calls {
             ///   region is freed.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | `lmr_handle` is not a local memory region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `lmr_param_mask` has a bit outside `DAT_LMR_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `lmr_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `lmr_handle` is not a local memory region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `lmr_param_mask` has a bit outside `DAT_LMR_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `lmr_param` is NULL
             extern "C" fn dat_lmr_query(
                 lmr_handle: DAT_LMR_HANDLE,
                 lmr_param_mask: DAT_LMR_PARAM_MASK,
@@ -38,11 +36,9 @@ macro_rules! lmr_calls {
             /// * `lmr_handle` - in, the local memory region.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the region is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | `lmr_handle` is not a local memory region |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | a remote memory region is bound into it, or requests that are not complete hold up the one that unbinds it; nothing has changed |
+            /// * `DAT_SUCCESS` - the region is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `lmr_handle` is not a local memory region
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - a remote memory region is bound into it, or requests that are not complete hold up the one that unbinds it; nothing has changed
             extern "C" fn dat_lmr_free(
                 lmr_handle: DAT_LMR_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
@@ -58,11 +54,9 @@ macro_rules! lmr_calls {
             /// * `num_segments` - in, number of segments, a 64-bit number.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | all segments are visible |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region |
+            /// * `DAT_SUCCESS` - all segments are visible
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region
             ///
             /// After a failure nothing is promised for any segment.
             extern "C" fn dat_lmr_sync_rdma_read(
@@ -82,11 +76,9 @@ macro_rules! lmr_calls {
             /// * `num_segments` - in, number of segments, a 64-bit number.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | what was written is visible |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region |
+            /// * `DAT_SUCCESS` - what was written is visible
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region
             ///
             /// After a failure nothing is promised for any segment.
             extern "C" fn dat_lmr_sync_rdma_write(

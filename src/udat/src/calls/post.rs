@@ -19,18 +19,16 @@ macro_rules! post_calls {
             ///   `DAT_COMPLETION_UNSIGNALLED_FLAG`.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the send is posted; one completion follows unless it is suppressed |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is neither connected nor disconnected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `num_segments` is negative or above `max_request_iov` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `local_iov` is NULL with segments, or a segment is not inside its region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `completion_flags` has a bit that does not apply |
-            /// | `DAT_LENGTH_ERROR` | the message is longer than `max_message_size` of the endpoint |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` | a region is of another protection zone than the endpoint |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` | an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding, or out of memory |
+            /// * `DAT_SUCCESS` - the send is posted; one completion follows unless it is suppressed
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` - the endpoint is neither connected nor disconnected
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `num_segments` is negative or above `max_request_iov`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `completion_flags` has a bit that does not apply
+            /// * `DAT_LENGTH_ERROR` - the message is longer than `max_message_size` of the endpoint
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` - a region is of another protection zone than the endpoint
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` - an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory
             ///
             /// After a failure nothing was posted.
             ///
@@ -59,18 +57,16 @@ macro_rules! post_calls {
             ///   endpoint are `DAT_COMPLETION_UNSIGNALLED_FLAG`, `DAT_COMPLETION_UNSIGNALLED_FLAG`.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the buffer is posted; exactly one completion follows |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_STATE` | the endpoint has a shared receive queue; use dat_srq_post_recv |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | the endpoint has no protection zone or no receive dispatcher yet |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `num_segments` is negative or above `max_recv_iov` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `local_iov` is NULL with segments, or a segment is not inside its region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `completion_flags` has a bit that does not apply |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a region is of another protection zone than the endpoint |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | an `lmr_context` is unknown or freed, or its region has no local write privilege |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_recv_dtos` buffers are outstanding, or out of memory |
+            /// * `DAT_SUCCESS` - the buffer is posted; exactly one completion follows
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_STATE` - the endpoint has a shared receive queue; use dat_srq_post_recv
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` - the endpoint has no protection zone or no receive dispatcher yet
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `num_segments` is negative or above `max_recv_iov`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `completion_flags` has a bit that does not apply
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` - a region is of another protection zone than the endpoint
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` - an `lmr_context` is unknown or freed, or its region has no local write privilege
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_recv_dtos` buffers are outstanding, or out of memory
             ///
             /// After a failure nothing was posted.
             ///
@@ -100,19 +96,17 @@ macro_rules! post_calls {
             ///   `DAT_COMPLETION_UNSIGNALLED_FLAG`.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the read is posted; one completion follows unless it is suppressed |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is neither connected nor disconnected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `num_segments` is negative or above `max_rdma_read_iov` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `local_iov` is NULL with segments, or a segment is not inside its region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `remote_iov` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `completion_flags` has a bit that does not apply |
-            /// | `DAT_LENGTH_ERROR` | the local segments are smaller than the remote one, or the length is above `max_rdma_size` of the endpoint |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a local region is of another protection zone than the endpoint |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | an `lmr_context` is unknown or freed, or its region has no local write privilege |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding, or out of memory |
+            /// * `DAT_SUCCESS` - the read is posted; one completion follows unless it is suppressed
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` - the endpoint is neither connected nor disconnected
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `num_segments` is negative or above `max_rdma_read_iov`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `remote_iov` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `completion_flags` has a bit that does not apply
+            /// * `DAT_LENGTH_ERROR` - the local segments are smaller than the remote one, or the length is above `max_rdma_size` of the endpoint
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` - a local region is of another protection zone than the endpoint
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` - an `lmr_context` is unknown or freed, or its region has no local write privilege
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory
             ///
             /// After a failure nothing was posted.
             ///
@@ -143,19 +137,17 @@ macro_rules! post_calls {
             ///   `DAT_COMPLETION_UNSIGNALLED_FLAG`.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the write is posted; one completion follows unless it is suppressed |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is neither connected nor disconnected |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `num_segments` is negative or above `max_rdma_write_iov` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `local_iov` is NULL with segments, or a segment is not inside its region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `remote_iov` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `completion_flags` has a bit that does not apply |
-            /// | `DAT_LENGTH_ERROR` | the remote segment is smaller than the local ones, or the length is above `max_rdma_size` of the endpoint |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` | a local region is of another protection zone than the endpoint |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` | an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding, or out of memory |
+            /// * `DAT_SUCCESS` - the write is posted; one completion follows unless it is suppressed
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` - the endpoint is neither connected nor disconnected
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `num_segments` is negative or above `max_rdma_write_iov`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `remote_iov` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `completion_flags` has a bit that does not apply
+            /// * `DAT_LENGTH_ERROR` - the remote segment is smaller than the local ones, or the length is above `max_rdma_size` of the endpoint
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` - a local region is of another protection zone than the endpoint
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` - an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory
             ///
             /// After a failure nothing was posted.
             ///

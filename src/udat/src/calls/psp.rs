@@ -16,17 +16,15 @@ macro_rules! psp_calls {
             /// * `psp_handle` - out, the new service point; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point listens |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is 0 or cannot be used |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `psp_flags` is neither of the two |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point, public or reserved, listens there, or the transport reserves the qualifier for others. This code has no class bit |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not make endpoints, or insists on making them, against `psp_flags`; see `ep_creator` of dat_ia_query; never from the providers of this project |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
+            /// * `DAT_SUCCESS` - the service point listens
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is 0 or cannot be used
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither of the two
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
+            /// * `DAT_CONN_QUAL_IN_USE` - another service point, public or reserved, listens there, or the transport reserves the qualifier for others. This code has no class bit
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not make endpoints, or insists on making them, against `psp_flags`; see `ep_creator` of dat_ia_query; never from the providers of this project
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD for each request, `sp_handle` the PSP.
@@ -50,17 +48,15 @@ macro_rules! psp_calls {
             /// * `psp_handle` - out, the new service point; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point listens at `*conn_qual` |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `psp_flags` is neither of the two |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `psp_handle` is NULL |
-            /// | `DAT_CONN_QUAL_UNAVAILABLE` | no qualifier is free. This code has no class bit |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not support `psp_flags`; never from the providers of this project |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
+            /// * `DAT_SUCCESS` - the service point listens at `*conn_qual`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither of the two
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
+            /// * `DAT_CONN_QUAL_UNAVAILABLE` - no qualifier is free. This code has no class bit
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not support `psp_flags`; never from the providers of this project
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD for each request, `sp_handle` the PSP.
@@ -82,12 +78,10 @@ macro_rules! psp_calls {
             /// * `psp_param` - out, a structure of the program.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | `psp_handle` is not a public service point |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `psp_param_mask` has a bit outside `DAT_PSP_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `psp_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` - `psp_handle` is not a public service point
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `psp_param_mask` has a bit outside `DAT_PSP_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `psp_param` is NULL
             extern "C" fn dat_psp_query(
                 psp_handle: DAT_PSP_HANDLE,
                 psp_param_mask: DAT_PSP_PARAM_MASK,
@@ -102,10 +96,8 @@ macro_rules! psp_calls {
             /// * `psp_handle` - in, the service point.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` | `psp_handle` is not a public service point |
+            /// * `DAT_SUCCESS` - the service point is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` - `psp_handle` is not a public service point
             extern "C" fn dat_psp_free(
                 psp_handle: DAT_PSP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_PSP);

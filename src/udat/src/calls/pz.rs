@@ -10,12 +10,10 @@ macro_rules! pz_calls {
             /// * `pz_handle` - out, the new zone; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the zone exists |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_PROTECTION_DOMAIN` | out of memory, or the adapter has no zone left |
+            /// * `DAT_SUCCESS` - the zone exists
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `pz_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_PROTECTION_DOMAIN` - out of memory, or the adapter has no zone left
             extern "C" fn dat_pz_create(
                 ia_handle: DAT_IA_HANDLE,
                 pz_handle: *mut DAT_PZ_HANDLE,
@@ -30,12 +28,10 @@ macro_rules! pz_calls {
             /// * `pz_param` - out, a structure of the program.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted field is stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_param_mask` has a bit outside `DAT_PZ_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `pz_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted field is stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `pz_param_mask` has a bit outside `DAT_PZ_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `pz_param` is NULL
             extern "C" fn dat_pz_query(
                 pz_handle: DAT_PZ_HANDLE,
                 pz_param_mask: DAT_PZ_PARAM_MASK,
@@ -49,11 +45,9 @@ macro_rules! pz_calls {
             /// * `pz_handle` - in, the protection zone.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the zone is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` | an endpoint, a memory region or a shared receive queue is in it; nothing has changed |
+            /// * `DAT_SUCCESS` - the zone is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` - an endpoint, a memory region or a shared receive queue is in it; nothing has changed
             extern "C" fn dat_pz_free(
                 pz_handle: DAT_PZ_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_PZ);

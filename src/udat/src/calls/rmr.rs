@@ -12,13 +12,11 @@ macro_rules! rmr_calls {
             /// * `rmr_handle` - out, the new region, bound to nothing; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the region exists and is not bound |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory, or the adapter has no region left |
-            /// | `DAT_NOT_IMPLEMENTED` | the transport has no remote memory regions |
+            /// * `DAT_SUCCESS` - the region exists and is not bound
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rmr_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, or the adapter has no region left
+            /// * `DAT_NOT_IMPLEMENTED` - the transport has no remote memory regions
             extern "C" fn dat_rmr_create(
                 pz_handle: DAT_PZ_HANDLE,
                 rmr_handle: *mut DAT_RMR_HANDLE,
@@ -36,12 +34,10 @@ macro_rules! rmr_calls {
             ///   are 0.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | `rmr_handle` is not a remote memory region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_param_mask` has a bit outside `DAT_RMR_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rmr_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - `rmr_handle` is not a remote memory region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rmr_param_mask` has a bit outside `DAT_RMR_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `rmr_param` is NULL
             extern "C" fn dat_rmr_query(
                 rmr_handle: DAT_RMR_HANDLE,
                 rmr_param_mask: DAT_RMR_PARAM_MASK,
@@ -56,10 +52,8 @@ macro_rules! rmr_calls {
             /// * `rmr_handle` - in, the remote memory region.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the region is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | `rmr_handle` is not a remote memory region |
+            /// * `DAT_SUCCESS` - the region is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - `rmr_handle` is not a remote memory region
             extern "C" fn dat_rmr_free(
                 rmr_handle: DAT_RMR_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_RMR);

@@ -14,18 +14,16 @@ macro_rules! rsp_calls {
             /// * `rsp_handle` - out, the new service point; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point listens and the endpoint is reserved |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | `ep_handle` is `DAT_HANDLE_NULL`: an endpoint made by the provider is not supported here |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `conn_qual` is 0 or cannot be used |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `rsp_handle` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is not unconnected |
-            /// | `DAT_CONN_QUAL_IN_USE` | another service point listens there, or the transport reserves the qualifier for others. The code has the error class bit, unlike that of dat_psp_create |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` | out of memory, or the transport cannot listen |
+            /// * `DAT_SUCCESS` - the service point listens and the endpoint is reserved
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_MODEL_NOT_SUPPORTED` - `ep_handle` is `DAT_HANDLE_NULL`: an endpoint made by the provider is not supported here
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is 0 or cannot be used
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `rsp_handle` is NULL
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint is not unconnected
+            /// * `DAT_CONN_QUAL_IN_USE` - another service point listens there, or the transport reserves the qualifier for others. The code has the error class bit, unlike that of dat_psp_create
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD, once, `sp_handle` the RSP.
@@ -47,12 +45,10 @@ macro_rules! rsp_calls {
             /// * `rsp_param` - out, a structure of the program.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | `rsp_handle` is not a reserved service point |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rsp_param_mask` has a bit outside `DAT_RSP_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `rsp_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` - `rsp_handle` is not a reserved service point
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rsp_param_mask` has a bit outside `DAT_RSP_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `rsp_param` is NULL
             extern "C" fn dat_rsp_query(
                 rsp_handle: DAT_RSP_HANDLE,
                 rsp_param_mask: DAT_RSP_PARAM_MASK,
@@ -67,10 +63,8 @@ macro_rules! rsp_calls {
             /// * `rsp_handle` - in, the service point.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` | `rsp_handle` is not a reserved service point |
+            /// * `DAT_SUCCESS` - the service point is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` - `rsp_handle` is not a reserved service point
             extern "C" fn dat_rsp_free(
                 rsp_handle: DAT_RSP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_RSP);

@@ -16,17 +16,15 @@ macro_rules! srq_calls {
             /// * `srq_handle` - out, the new queue; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the queue exists |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `srq_attr` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `srq_handle` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `low_watermark` is not `DAT_SRQ_LW_DEFAULT`, or `max_recv_dtos` or `max_recv_iov` is negative |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the adapter has no shared receive queues; see `srq_supported` of dat_ia_query |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `max_recv_dtos` or `max_recv_iov` is 0 or above the limit of the adapter |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_SRQ` | out of memory, or the adapter has `max_srqs` queues already |
+            /// * `DAT_SUCCESS` - the queue exists
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone of the adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `srq_attr` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `srq_handle` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `low_watermark` is not `DAT_SRQ_LW_DEFAULT`, or `max_recv_dtos` or `max_recv_iov` is negative
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the adapter has no shared receive queues; see `srq_supported` of dat_ia_query
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `max_recv_dtos` or `max_recv_iov` is 0 or above the limit of the adapter
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_SRQ` - out of memory, or the adapter has `max_srqs` queues already
             ///
             /// The arguments are checked in the order of this list, and after a failure nothing has been created.
             extern "C" fn dat_srq_create(
@@ -43,11 +41,9 @@ macro_rules! srq_calls {
             /// * `srq_handle` - in, the shared receive queue.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the queue is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | `srq_handle` is not a shared receive queue |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_SRQ_IN_USE` | an endpoint is attached; nothing has changed |
+            /// * `DAT_SUCCESS` - the queue is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_SRQ_IN_USE` - an endpoint is attached; nothing has changed
             extern "C" fn dat_srq_free(
                 srq_handle: DAT_SRQ_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_SRQ);
@@ -65,15 +61,13 @@ macro_rules! srq_calls {
             /// * `user_cookie` - in, a value for the completion event, passed by value and returned bit for bit.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the buffer is posted |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | `srq_handle` is not a shared receive queue |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `num_segments` is negative or above `max_recv_iov` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `local_iov` is NULL with segments, or a segment is not inside its region |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` | an `lmr_context` is unknown or freed, or its region has no local write privilege |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` | a region is of another protection zone than the queue |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_recv_dtos` buffers are outstanding already, or out of memory. Exactly that many can be, no fewer |
+            /// * `DAT_SUCCESS` - the buffer is posted
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `num_segments` is negative or above `max_recv_iov`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` - an `lmr_context` is unknown or freed, or its region has no local write privilege
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` - a region is of another protection zone than the queue
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_recv_dtos` buffers are outstanding already, or out of memory. Exactly that many can be, no fewer
             ///
             /// After a failure nothing was posted, and the counters are as they were.
             ///
@@ -100,12 +94,10 @@ macro_rules! srq_calls {
             ///   providers of this project know both.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted fields are stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | `srq_handle` is not a shared receive queue |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `srq_param_mask` has a bit outside `DAT_SRQ_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `srq_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `srq_param_mask` has a bit outside `DAT_SRQ_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `srq_param` is NULL
             ///
             /// After a failure nothing was written to `*srq_param`.
             extern "C" fn dat_srq_query(
@@ -124,13 +116,11 @@ macro_rules! srq_calls {
             ///   `max_recv_per_srq` of dat_ia_query.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the queue has the new size |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | `srq_handle` is not a shared receive queue |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `srq_max_recv_dto` is 0, negative or above `max_recv_per_srq` |
-            /// | `DAT_INVALID_STATE` | `srq_max_recv_dto` is below `outstanding_dto_count` or below `low_watermark` |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory for a larger queue |
+            /// * `DAT_SUCCESS` - the queue has the new size
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `srq_max_recv_dto` is 0, negative or above `max_recv_per_srq`
+            /// * `DAT_INVALID_STATE` - `srq_max_recv_dto` is below `outstanding_dto_count` or below `low_watermark`
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory for a larger queue
             ///
             /// The arguments are checked in the order of this list, and after a failure nothing has changed.
             extern "C" fn dat_srq_resize(
@@ -148,13 +138,11 @@ macro_rules! srq_calls {
             ///   fewer are available; 0 (`DAT_SRQ_LW_DEFAULT`) switches it off.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the watermark is set, and armed unless it is 0 or has fired in the call |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` | `srq_handle` is not a shared receive queue |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `low_watermark` is negative or above `max_recv_dtos` |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no low watermark; see `srq_watermarks_supported` of dat_ia_query; never from the providers of this project |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_SRQ` | the device does not take the limit |
+            /// * `DAT_SUCCESS` - the watermark is set, and armed unless it is 0 or has fired in the call
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `low_watermark` is negative or above `max_recv_dtos`
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider has no low watermark; see `srq_watermarks_supported` of dat_ia_query; never from the providers of this project
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_SRQ` - the device does not take the limit
             ///
             /// After a failure the old watermark holds, armed or not as it was.
             ///

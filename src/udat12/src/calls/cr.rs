@@ -10,10 +10,8 @@ macro_rules! own_cr_calls {
             /// * `cr_handle` - in, the connection request.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the request is refused |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off |
+            /// * `DAT_SUCCESS` - the request is refused
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off
             ///
             /// # Events
             /// At the other side: `DAT_CONNECTION_EVENT_PEER_REJECTED`.

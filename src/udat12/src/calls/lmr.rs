@@ -27,20 +27,18 @@ macro_rules! own_lmr_calls {
             /// * `registered_address` - out, address at which the registered range begins.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the memory is registered |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | `for_lmr_handle` is not a local memory region of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `mem_type` is none of the three |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the address or the cookie of shared memory is NULL; or the range wraps around or ends above `max_lmr_virtual_address` of dat_ia_query; or a part of it is not mapped, cannot be read, or cannot be written though `privileges` has a write privilege |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `length` is 0 or above the maximum |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `privileges` has an unknown bit |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `lmr_handle` is NULL; nothing was registered |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | the memory given as shared cannot be registered so at present; never from the providers of this project |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider does not have this type of memory; never from the providers of this project |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory, above the limit for locked memory, or the adapter has no region left |
+            /// * `DAT_SUCCESS` - the memory is registered
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `for_lmr_handle` is not a local memory region of the adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `mem_type` is none of the three
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the address or the cookie of shared memory is NULL; or the range wraps around or ends above `max_lmr_virtual_address` of dat_ia_query; or a part of it is not mapped, cannot be read, or cannot be written though `privileges` has a write privilege
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `length` is 0 or above the maximum
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `privileges` has an unknown bit
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `lmr_handle` is NULL; nothing was registered
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - the memory given as shared cannot be registered so at present; never from the providers of this project
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not have this type of memory; never from the providers of this project
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, above the limit for locked memory, or the adapter has no region left
             extern "C" fn dat_lmr_create(
                 ia_handle: DAT_IA_HANDLE,
                 mem_type: DAT_MEM_TYPE,

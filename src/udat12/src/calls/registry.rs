@@ -11,11 +11,9 @@ macro_rules! own_registry_calls {
             /// * `ia_handle` - out, the handle under which the provider knows it; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | `*ia_handle` is set |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `handle` is no handle of a registered provider |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ia_handle` is NULL |
+            /// * `DAT_SUCCESS` - `*ia_handle` is set
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `handle` is no handle of a registered provider
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `ia_handle` is NULL
             ///
             /// # Specification
             /// None; part of the binary interface between the registry and providers on Linux.
@@ -35,11 +33,9 @@ macro_rules! own_registry_calls {
             /// * `minor_message` - out, name of its subtype, an empty string if it has none; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | both strings are set |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `value` has a type or a subtype that does not exist |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | `major_message` or `minor_message` is NULL |
+            /// * `DAT_SUCCESS` - both strings are set
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `value` has a type or a subtype that does not exist
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` - `major_message` or `minor_message` is NULL
             extern "C" fn dat_strerror(
                 value: DAT_RETURN,
                 major_message: *mut *const c_char,

@@ -25,21 +25,19 @@ macro_rules! own_rmr_calls {
             ///   only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the bind is posted; one completion follows unless it is suppressed |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | `rmr_handle` is not a remote memory region |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `lmr_triplet` is NULL, its context is unknown, or the range is not inside the local memory region |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `mem_priv` has an unknown bit |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | `completion_flags` has a bit that does not apply |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | `context` is NULL and the call is not to unbind |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is neither connected nor disconnected |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_RDMA_READ` | the three are not of one zone |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | the local memory region lacks the local privilege for the remote one |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no such regions; never from the providers of this project |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding, or out of memory |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY_REGION` | the transport has no region left |
+            /// * `DAT_SUCCESS` - the bind is posted; one completion follows unless it is suppressed
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - `rmr_handle` is not a remote memory region
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `lmr_triplet` is NULL, its context is unknown, or the range is not inside the local memory region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `mem_priv` has an unknown bit
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `completion_flags` has a bit that does not apply
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `context` is NULL and the call is not to unbind
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` - the endpoint is neither connected nor disconnected
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_RDMA_READ` - the three are not of one zone
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` - the local memory region lacks the local privilege for the remote one
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider has no such regions; never from the providers of this project
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY_REGION` - the transport has no region left
             ///
             /// After a failure nothing was posted, and the region is bound as before.
             ///

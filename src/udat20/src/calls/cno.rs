@@ -14,13 +14,11 @@ macro_rules! further_cno_calls {
             /// * `cno_handle` - out, the notification object; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | object and descriptor are made |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `file_descriptor` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory, or of descriptors |
+            /// * `DAT_SUCCESS` - object and descriptor are made
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `file_descriptor` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cno_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory, or of descriptors
             extern "C" fn dat_cno_fd_create(
                 ia_handle: DAT_IA_HANDLE,
                 file_descriptor: *mut DAT_FD,
@@ -36,12 +34,10 @@ macro_rules! further_cno_calls {
             ///   `DAT_HANDLE_NULL` if it is not triggered.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the object was triggered |
-            /// | `DAT_QUEUE_EMPTY` | the object is not triggered; `evd_handle` is `DAT_HANDLE_NULL`. The class bits are set, other than in dat_cno_wait |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_handle` is NULL |
+            /// * `DAT_SUCCESS` - the object was triggered
+            /// * `DAT_QUEUE_EMPTY` - the object is not triggered; `evd_handle` is `DAT_HANDLE_NULL`. The class bits are set, other than in dat_cno_wait
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_handle` is NULL
             extern "C" fn dat_cno_trigger(
                 cno_handle: DAT_CNO_HANDLE,
                 evd_handle: *mut DAT_EVD_HANDLE,

@@ -18,20 +18,18 @@ macro_rules! further_connect_calls {
             /// * `private_data` - in, the bytes; ignored if the size is 0. They are copied during the call.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the request is on its way |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | `ep_handle` is not an endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | `private_data_size` is negative or above the maximum |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `private_data` is NULL with a size above 0 |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `remote_ia_address` is NULL |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` | the address is of another family than the communicator of the endpoint, or has no port |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` | the address is of a family that the adapter does not have, or a multicast or broadcast address |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `timeout` is 0 |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` | the endpoint is not unconnected |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` | the endpoint has no connection dispatcher |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` | the endpoint has no protection zone, or lacks a dispatcher for operations that its attributes allow |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` | out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue |
+            /// * `DAT_SUCCESS` - the request is on its way
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `private_data_size` is negative or above the maximum
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `private_data` is NULL with a size above 0
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `remote_ia_address` is NULL
+            /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` - the address is of another family than the communicator of the endpoint, or has no port
+            /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNSUPPORTED` - the address is of a family that the adapter does not have, or a multicast or broadcast address
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `timeout` is 0
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint is not unconnected
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CONN` - the endpoint has no connection dispatcher
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_NOTREADY` - the endpoint has no protection zone, or lacks a dispatcher for operations that its attributes allow
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_TEP`, `DAT_RESOURCE_TEVD`, `DAT_RESOURCE_SRQ` - out of memory, or of what the transport needs for the endpoint, its dispatchers or its shared receive queue
             ///
             /// # Events
             /// One on the connect EVD: `DAT_CONNECTION_EVENT_ESTABLISHED`, or one that gives the reason of the failure.

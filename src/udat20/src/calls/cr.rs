@@ -13,11 +13,9 @@ macro_rules! own_cr_calls {
             /// * `private_data` - in, given to the other side with its event; copied during the call.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` | not a request, or answered already |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | the size is negative or above what the transport carries |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | the private data is NULL and its size is not 0 |
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - not a request, or answered already
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the size is negative or above what the transport carries
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the private data is NULL and its size is not 0
             ///
             /// # Events
             /// At the other side: `DAT_CONNECTION_EVENT_PEER_REJECTED` with the private data.

@@ -17,20 +17,18 @@ macro_rules! csp_calls {
             /// * `csp_handle` - out, the common service point; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point listens |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` | `evd_handle` is not a dispatcher for connection requests of this adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `comm` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `address` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | `csp_handle` is NULL |
-            /// | `DAT_COMM_NOT_SUPPORTED` | `comm` is none of the above |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` | the address is of another family than `comm` |
-            /// | `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE` | the address is not one of the adapter |
-            /// | `DAT_PORT_IN_USE` | something listens at the port already |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the provider has no common service points; never from the providers of this project |
+            /// * `DAT_SUCCESS` - the service point listens
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not a dispatcher for connection requests of this adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `comm` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `address` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `csp_handle` is NULL
+            /// * `DAT_COMM_NOT_SUPPORTED` - `comm` is none of the above
+            /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_MALFORMED` - the address is of another family than `comm`
+            /// * `DAT_INVALID_ADDRESS` / `DAT_INVALID_ADDRESS_UNREACHABLE` - the address is not one of the adapter
+            /// * `DAT_PORT_IN_USE` - something listens at the port already
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider has no common service points; never from the providers of this project
             ///
             /// # Events
             /// On the EVD: `DAT_CONNECTION_REQUEST_EVENT` for each request.
@@ -51,12 +49,10 @@ macro_rules! csp_calls {
             /// * `csp_param` - out, the fields. The memory that they point to lives as long as the service point.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the fields are filled in |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` | `csp_handle` is not a common service point |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `csp_param_mask` has an unknown bit |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `csp_param` is NULL |
+            /// * `DAT_SUCCESS` - the fields are filled in
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` - `csp_handle` is not a common service point
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `csp_param_mask` has an unknown bit
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `csp_param` is NULL
             extern "C" fn dat_csp_query(
                 csp_handle: DAT_CSP_HANDLE,
                 csp_param_mask: DAT_CSP_PARAM_MASK,
@@ -70,10 +66,8 @@ macro_rules! csp_calls {
             /// * `csp_handle` - in, the common service point.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the service point is gone |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` | `csp_handle` is not a common service point |
+            /// * `DAT_SUCCESS` - the service point is gone
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CSP` - `csp_handle` is not a common service point
             extern "C" fn dat_csp_free(
                 csp_handle: DAT_CSP_HANDLE,
             ) => dispatch(DAT_INVALID_HANDLE_CSP);

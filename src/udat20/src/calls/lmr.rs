@@ -26,20 +26,18 @@ macro_rules! own_lmr_calls {
             ///   requested one.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | not a protection zone of the adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | the described region is not an LMR of the adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | an unknown kind of memory |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | memory that cannot be used: address or name of shared memory NULL, beyond the address space, not mapped, or not with these privileges |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | the length is 0 or above `max_lmr_block_size` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | unknown privileges |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` | no such way to count addresses |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | `lmr_handle` is NULL |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` | shared memory that cannot be registered as such at present; never from the providers of this project |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | a zero-based LMR, where the transport has none |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory; no LMR left, or no memory that may be locked |
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - not an open adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - not a protection zone of the adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - the described region is not an LMR of the adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - an unknown kind of memory
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - memory that cannot be used: address or name of shared memory NULL, beyond the address space, not mapped, or not with these privileges
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - the length is 0 or above `max_lmr_block_size`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - unknown privileges
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - no such way to count addresses
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - `lmr_handle` is NULL
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - shared memory that cannot be registered as such at present; never from the providers of this project
+            /// * `DAT_MODEL_NOT_SUPPORTED` - a zero-based LMR, where the transport has none
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory; no LMR left, or no memory that may be locked
             extern "C" fn dat_lmr_create(
                 ia_handle: DAT_IA_HANDLE,
                 mem_type: DAT_MEM_TYPE,

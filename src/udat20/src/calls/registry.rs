@@ -11,11 +11,9 @@ macro_rules! own_registry_calls {
             /// * `ia_handle` - out, the handle under which the provider knows it; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | `*ia_handle` is set |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `handle` is no handle of a registered provider |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `ia_handle` is NULL |
+            /// * `DAT_SUCCESS` - `*ia_handle` is set
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `handle` is no handle of a registered provider
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `ia_handle` is NULL
             ///
             /// # Specification
             /// None; part of the binary interface between the registry and providers on Linux.
@@ -36,9 +34,7 @@ macro_rules! own_registry_calls {
             ///   are written whatever the call returns.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | there is no such type or no such subtype |
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - there is no such type or no such subtype
             extern "C" fn dat_strerror(
                 value: DAT_RETURN,
                 major_message: *mut *const c_char,
@@ -63,13 +59,11 @@ macro_rules! further_registry_calls {
             ///   or `DAT_HA_UNKNOWN` if no provider can say; written on success only.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | `relationship` is set |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` | `name1` is NULL or longer than 255 characters |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `name2` is NULL or longer than 255 characters |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `relationship` is NULL |
-            /// | `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` | one of the names is not in the registry |
+            /// * `DAT_SUCCESS` - `relationship` is set
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `name1` is NULL or longer than 255 characters
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `name2` is NULL or longer than 255 characters
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `relationship` is NULL
+            /// * `DAT_PROVIDER_NOT_FOUND` / `DAT_NAME_NOT_REGISTERED` - one of the names is not in the registry
             extern "C" fn dat_registry_providers_related(
                 name1: DAT_NAME_PTR,
                 name2: DAT_NAME_PTR,
@@ -85,10 +79,8 @@ macro_rules! further_registry_calls {
             /// * `answer` - out, whether it can.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | not an open adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` | that pointer is NULL |
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - not an open adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` - that pointer is NULL
             ///
             /// # Specification
             /// uDAPL 2.0, the provider table.

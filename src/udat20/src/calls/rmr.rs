@@ -25,23 +25,21 @@ macro_rules! own_rmr_calls {
             /// * `context` - out, the name for the remote side; may be NULL to unbind.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` | not an RMR |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` | not an LMR of the same adapter |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` | not an endpoint of the same adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | NULL, its context is not that of the LMR, or it is not within the LMR |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` | unknown privileges |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` | no such way to count addresses |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` | an RMR of dat_rmr_create_for_ep is bound over another endpoint |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` | a flag that does not apply |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG9` | `context` is NULL although this is not an unbind |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` | the endpoint is in this state, neither connected nor disconnected |
-            /// | `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_RDMA_READ` | LMR, RMR and endpoint are not all in one protection zone |
-            /// | `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` | a remote privilege without the LMR having the local one |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | zero-based addresses, where the transport has none |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | `max_request_dtos` requests are outstanding |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY_REGION` | the transport has no region left |
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - not an RMR
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - not an LMR of the same adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - not an endpoint of the same adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - NULL, its context is not that of the LMR, or it is not within the LMR
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - unknown privileges
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - no such way to count addresses
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - an RMR of dat_rmr_create_for_ep is bound over another endpoint
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - a flag that does not apply
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG9` - `context` is NULL although this is not an unbind
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` - the endpoint is in this state, neither connected nor disconnected
+            /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_RDMA_READ` - LMR, RMR and endpoint are not all in one protection zone
+            /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_RDMA_READ`, `..._WRITE` - a remote privilege without the LMR having the local one
+            /// * `DAT_MODEL_NOT_SUPPORTED` - zero-based addresses, where the transport has none
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY_REGION` - the transport has no region left
             ///
             /// # Events
             /// `DAT_RMR_BIND_COMPLETION_EVENT` on the request EVD of the endpoint.
@@ -73,13 +71,11 @@ macro_rules! further_rmr_calls {
             /// * `rmr_handle` - out, the new region, bound to nothing.
             ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the region is made |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `rmr_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` | out of memory, or the adapter has no region left |
-            /// | `DAT_MODEL_NOT_SUPPORTED` | the device has no windows of one endpoint |
+            /// * `DAT_SUCCESS` - the region is made
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rmr_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, or the adapter has no region left
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the device has no windows of one endpoint
             extern "C" fn dat_rmr_create_for_ep(
                 pz_handle: DAT_PZ_HANDLE,
                 rmr_handle: *mut DAT_RMR_HANDLE,
