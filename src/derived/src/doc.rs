@@ -40,7 +40,6 @@ impl fmt::Display for Code {
 pub struct Doc {
     /// The effect of the call, in paragraphs.
     pub summary: Vec<String>,
-    pub parameters: Vec<Parameter>,
     /// What holds after success, if the entry says it.
     pub success: Option<String>,
     /// The rest of the list of returned codes.
@@ -49,14 +48,6 @@ pub struct Doc {
     pub notes: Vec<String>,
     /// The place where it is specified.
     pub specification: String,
-}
-
-/// A parameter.
-pub struct Parameter {
-    pub name: String,
-    /// `in`, `out` or `in/out`.
-    pub way: String,
-    pub text: String,
 }
 
 /// An entry of the list of returned codes.
@@ -71,22 +62,16 @@ pub struct Row {
 }
 
 impl Doc {
-    /// Parses `lines` for a version; `arguments` are those that the parameters must describe, in order. `specification` is
-    /// the place where the call is specified unless the lines name another.
-    pub fn read(lines: &[String], arguments: &[String], version: &str, specification: String) -> Result<Doc> {
+    /// Parses `lines` for a version. `specification` is the place where the call is specified unless the lines name another.
+    pub fn read(lines: &[String], version: &str, specification: String) -> Result<Doc> {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
-        let mut expected = vec!["", "Parameters", "Returns", "Events", "Specification"];
+        let mut expected = vec!["", "Returns", "Events", "Specification"];
         expected.retain(|name| !OPTIONAL.contains(name) || headings.contains(name));
         if headings != expected {
             return Err(format!("headings are {headings:?}, not {expected:?}"));
         }
         let section = |wanted: &str| sections.iter().find(|(heading, _)| heading == wanted).map_or(&[][..], |(_, l)| l);
-        let parameters = parameters(section("Parameters"))?;
-        let documented: Vec<&String> = parameters.iter().map(|parameter| &parameter.name).collect();
-        if documented != arguments.iter().collect::<Vec<_>>() {
-            return Err(format!("parameters are {documented:?}, arguments {arguments:?}"));
-        }
         let (list, notes): (Vec<_>, Vec<_>) =
             section("Returns").iter().cloned().partition(|line| line.starts_with("* "));
         let mut errors = rows(&list, version)?;
@@ -97,7 +82,7 @@ impl Doc {
         }
         let own = paragraphs(section("Specification")).join(" ");
         let specification = if own.is_empty() { specification } else { own };
-        Ok(Doc { summary, parameters, success, errors, notes: paragraphs(&notes), specification })
+        Ok(Doc { summary, success, errors, notes: paragraphs(&notes), specification })
     }
 
     /// The types in the list but DAT_SUCCESS, each once, in the order of the list.
@@ -160,23 +145,6 @@ fn sections(lines: &[String]) -> Vec<(String, Vec<String>)> {
 fn paragraphs(lines: &[String]) -> Vec<String> {
     let paragraphs = lines.split(|line| line.is_empty()).map(|lines| lines.join(" "));
     paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()
-}
-
-/// The parameters of a list with entries ``* `NAME`, ... - WAY, TEXT``.
-fn parameters(lines: &[String]) -> Result<Vec<Parameter>> {
-    let text = lines.join("\n");
-    let mut parameters = Vec::new();
-    for entry in text.trim().split("\n* ").map(|entry| entry.trim_start_matches("* ")) {
-        let parts = entry.split_once(" - ").and_then(|(names, text)| Some((names, text.split_once(", ")?)));
-        let Some((names, (way, text))) = parts else { return Err(format!("not a parameter: {entry}")) };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        parameters.extend(code(names).into_iter().map(|name| Parameter {
-            name: name.to_owned(),
-            way: way.to_owned(),
-            text: text.clone(),
-        }));
-    }
-    Ok(parameters)
 }
 
 /// The entries of the list. One of a single version begins with its number: `2.0: when`.

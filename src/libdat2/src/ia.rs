@@ -19,12 +19,13 @@ macro_rules! dispatch_on_ia {
     (
         $node:literal,
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty
-            $(, $argument:ident: $type:ty)* $(,)?)
+        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty, $($handle_line:literal)+;
+            $($argument:ident: $type:ty, $($line:literal)+;)*)
     ) => {
         dat_library::symver!($node, $name);
 
         $(#[$doc])*
+        #[doc = dat_library::parameters!($handle, $($handle_line)+; $($argument, $($line)+;)*)]
         ///
         /// # Safety
         /// Each pointer must be NULL or valid as its parameter says. Handles may be anything.

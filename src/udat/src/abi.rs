@@ -12,7 +12,7 @@
 //! # A call
 //! ```text
 //! /// Documentation.
-//! extern "C" fn NAME(ARGUMENT: TYPE, ...) => HOW;
+//! extern "C" fn NAME(ARGUMENT: TYPE, "DOCUMENTATION"; ...) => HOW;
 //! ```
 //! Every call returns a `DAT_RETURN`. `extern "C-unwind"` is for the calls in which a thread can be cancelled. HOW is
 //! one of
@@ -137,10 +137,10 @@ macro_rules! slot_type {
     ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
     (
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
-            and ($($more:ident: $more_type:ty),* $(,)?) => wrap as $whole:ident;
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
+            and ($($more:ident: $more_type:ty, $($more_line:literal)+;)*) => wrap as $whole:ident;
     ) => {
-        $crate::slot_type! { extern $abi fn $name($($argument: $type),*) => wrap; }
+        $crate::slot_type! { extern $abi fn $name($($argument: $type, $($line)+;)*) => wrap; }
 
         #[doc = concat!("Type of ", stringify!($name), "; no slot has it.")]
         pub type $whole =
@@ -148,7 +148,7 @@ macro_rules! slot_type {
     };
     (
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?) => $($how:tt)+
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*) => $($how:tt)+
     ) => {
         #[doc = concat!("Slot of ", stringify!($name), ".")]
         pub type $name = Option<unsafe extern $abi fn($($argument: $type),*) -> DAT_RETURN>;

@@ -22,13 +22,3 @@ fn a_row_may_be_of_one_version() {
     assert_eq!(kinds("1.2"), ["DAT_A"]);
     assert_eq!(kinds("2.0"), ["DAT_A", "DAT_B"]);
 }
-
-#[test]
-fn parameters_are_those_in_front_of_the_dash() {
-    let lines = ["* `a`, `b` - in, not `c`,".to_owned(), "  nor `d` - or so.".to_owned(), "* `e` - out, x.".to_owned()];
-    let found = parameters(&lines).unwrap();
-    let found: Vec<_> = found.iter().map(|entry| (&*entry.name, &*entry.way, &*entry.text)).collect();
-    let text = "not `c`, nor `d` - or so.";
-    assert_eq!(found, [("a", "in", text), ("b", "in", text), ("e", "out", "x.")]);
-    assert!(parameters(&["* `a` - in.".to_owned()]).is_err());
-}

@@ -260,15 +260,15 @@ fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
 }
 
 /// A row of a table, `NAME = VALUE, "COMMENT";`.
-struct Row<V> {
+pub struct Row<V> {
     /// The lines of the comment, each starting with a space.
-    lines: Vec<String>,
-    name: Ident,
-    value: V,
+    pub lines: Vec<String>,
+    pub name: Ident,
+    pub value: V,
 }
 
 /// The rows of a table, where `S` stands between a name and its value.
-fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<Row<V>>> {
+pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<Row<V>>> {
     let mut rows = Vec::new();
     while !input.is_empty() {
         let name = input.parse()?;

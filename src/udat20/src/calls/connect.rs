@@ -6,17 +6,6 @@ macro_rules! further_connect_calls {
             /// Starts to connect an endpoint to a socket address, and returns, as dat_ep_connect does: to a common service
             /// point with this address, or to a service point with the port as qualifier.
             ///
-            /// # Parameters
-            /// * `ep_handle` - in, the endpoint, in the state `DAT_EP_STATE_UNCONNECTED`, as for dat_ep_connect. Its
-            ///   communicator, `comm` of its parameters, is that of the address, or all 0.
-            /// * `remote_ia_address` - in, address of the peer's adapter, and the port that it listens at: a complete
-            ///   IPv4 or IPv6 socket address. Copied during the call.
-            /// * `timeout` - in, longest time for the whole establishment, in microseconds, above 0;
-            ///   `DAT_TIMEOUT_INFINITE` sets no limit.
-            /// * `private_data_size` - in, bytes of private data for the peer, from 0 to `max_private_data_size` of
-            ///   dat_ia_query.
-            /// * `private_data` - in, the bytes; ignored if the size is 0. They are copied during the call.
-            ///
             /// # Returns
             /// * `DAT_SUCCESS` - the request is on its way
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
@@ -35,10 +24,17 @@ macro_rules! further_connect_calls {
             /// One on the connect EVD: `DAT_CONNECTION_EVENT_ESTABLISHED`, or one that gives the reason of the failure.
             extern "C" fn dat_ep_common_connect(
                 ep_handle: DAT_EP_HANDLE,
+                    "in, the endpoint, in the state `DAT_EP_STATE_UNCONNECTED`, as for dat_ep_connect. Its"
+                    "communicator, `comm` of its parameters, is that of the address, or all 0.";
                 remote_ia_address: DAT_IA_ADDRESS_PTR,
+                    "in, address of the peer's adapter, and the port that it listens at: a complete IPv4 or IPv6"
+                    "socket address. Copied during the call.";
                 timeout: DAT_TIMEOUT,
+                    "in, longest time for the whole establishment, in microseconds, above 0; `DAT_TIMEOUT_INFINITE`"
+                    "sets no limit.";
                 private_data_size: DAT_COUNT,
-                private_data: DAT_PVOID,
+                    "in, bytes of private data for the peer, from 0 to `max_private_data_size` of dat_ia_query.";
+                private_data: DAT_PVOID, "in, the bytes; ignored if the size is 0. They are copied during the call.";
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
     };

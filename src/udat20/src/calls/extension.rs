@@ -10,12 +10,6 @@ macro_rules! extension_calls {
             /// are there where extension_supported of the adapter is `DAT_EXTENSION_IB`. Unreliable datagrams, counters and
             /// collective operations are not.
             ///
-            /// # Parameters
-            /// * `dat_handle` - in, an endpoint to post; for `DAT_IB_OPEN_QUERY_OP` null, for `DAT_IB_CLOSE_QUERY_OP`
-            ///   what the former returned.
-            /// * `ext_op` - in, one of `DAT_IB_OP` of `<dat2/dat_ib_extensions.h>`.
-            /// * `args` - in, the arguments of the operation: those of its macro that follow the object.
-            ///
             /// # Returns
             /// * `DAT_SUCCESS` - the operation is posted, and one completion follows unless it is suppressed; or the query is answered, or closed
             /// * `DAT_NOT_IMPLEMENTED` - `ext_op` is none of the five, or one that the device does not have
@@ -37,8 +31,10 @@ macro_rules! extension_calls {
             /// side.
             extern "C" fn dat_extension_op(
                 dat_handle: DAT_HANDLE,
-                ext_op: DAT_EXTENDED_OP,
-                args: va_list,
+                    "in, an endpoint to post; for `DAT_IB_OPEN_QUERY_OP` null, for `DAT_IB_CLOSE_QUERY_OP` what the"
+                    "former returned.";
+                ext_op: DAT_EXTENDED_OP, "in, one of `DAT_IB_OP` of `<dat2/dat_ib_extensions.h>`.";
+                args: va_list, "in, the arguments of the operation: those of its macro that follow the object.";
             ) => variadic;
         }
     };

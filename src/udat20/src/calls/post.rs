@@ -6,18 +6,6 @@ macro_rules! further_post_calls {
             /// Posts a send that also ends the binding of an RMR at the other side: when the receive completes there, nobody
             /// can use the context any more. Without that it does what dat_ep_post_send does.
             ///
-            /// # Parameters
-            /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the send is flushed.
-            /// * `num_segments` - in, number of segments, from 0 to `max_request_iov` of the endpoint.
-            /// * `local_iov` - in, the segments; read during the call. Those of length 0 are skipped. May be NULL if
-            ///   there are none.
-            /// * `user_cookie` - in, a value for the completion event, returned bit for bit.
-            /// * `completion_flags` - in, as for dat_ep_post_send.
-            /// * `invalidate_flag` - in, `DAT_TRUE` to invalidate; with `DAT_FALSE` the call is dat_ep_post_send.
-            /// * `rmr_context` - in, context of a window of the peer, as the peer named it; ignored without
-            ///   `invalidate_flag`. RDMA of this endpoint that was posted before has been carried out when the binding
-            ///   ends; reads only with `DAT_COMPLETION_BARRIER_FENCE_FLAG`.
-            ///
             /// # Returns
             /// * `DAT_SUCCESS` - the message is posted; one completion follows unless it is suppressed
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
@@ -36,27 +24,23 @@ macro_rules! further_post_calls {
             /// `DAT_DTO_COMPLETION_EVENT` on the request EVD; at the other side one whose `operation` is
             /// `DAT_DTO_RECEIVE_WITH_INVALIDATE`, with the context.
             extern "C" fn dat_ep_post_send_with_invalidate(
-                ep_handle: DAT_EP_HANDLE,
-                num_segments: DAT_COUNT,
+                ep_handle: DAT_EP_HANDLE, "in, a connected endpoint, or a disconnected one, where the send is flushed.";
+                num_segments: DAT_COUNT, "in, number of segments, from 0 to `max_request_iov` of the endpoint.";
                 local_iov: *mut DAT_LMR_TRIPLET,
-                user_cookie: DAT_DTO_COOKIE,
-                completion_flags: DAT_COMPLETION_FLAGS,
+                    "in, the segments; read during the call. Those of length 0 are skipped. May be NULL if there are"
+                    "none.";
+                user_cookie: DAT_DTO_COOKIE, "in, a value for the completion event, returned bit for bit.";
+                completion_flags: DAT_COMPLETION_FLAGS, "in, as for dat_ep_post_send.";
                 invalidate_flag: DAT_BOOLEAN,
+                    "in, `DAT_TRUE` to invalidate; with `DAT_FALSE` the call is dat_ep_post_send.";
                 rmr_context: DAT_RMR_CONTEXT,
+                    "in, context of a window of the peer, as the peer named it; ignored without `invalidate_flag`."
+                    "RDMA of this endpoint that was posted before has been carried out when the binding ends; reads"
+                    "only with `DAT_COMPLETION_BARRIER_FENCE_FLAG`.";
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
         $callback! {
             /// Posts an RDMA read into memory that a context for the remote side names, of an RMR or of an LMR.
-            ///
-            /// # Parameters
-            /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the read is flushed.
-            /// * `local_iov` - in, where the bytes go: context of a remote memory region of this program that is bound,
-            ///   or the `rmr_context` of a local one; address as a peer would give it, and length, at least that of
-            ///   `remote_iov`. Copied during the call.
-            /// * `user_cookie` - in, a value for the completion event, returned bit for bit.
-            /// * `remote_iov` - in, what is read: context, address and length in the peer's memory. Copied during the
-            ///   call.
-            /// * `completion_flags` - in, as for dat_ep_post_rdma_read.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the read is posted; one completion follows unless it is suppressed
@@ -73,11 +57,15 @@ macro_rules! further_post_calls {
             /// # Events
             /// `DAT_DTO_COMPLETION_EVENT` on the request EVD; none at the other side.
             extern "C" fn dat_ep_post_rdma_read_to_rmr(
-                ep_handle: DAT_EP_HANDLE,
+                ep_handle: DAT_EP_HANDLE, "in, a connected endpoint, or a disconnected one, where the read is flushed.";
                 local_iov: *const DAT_RMR_TRIPLET,
-                user_cookie: DAT_DTO_COOKIE,
+                    "in, where the bytes go: context of a remote memory region of this program that is bound, or the"
+                    "`rmr_context` of a local one; address as a peer would give it, and length, at least that of"
+                    "`remote_iov`. Copied during the call.";
+                user_cookie: DAT_DTO_COOKIE, "in, a value for the completion event, returned bit for bit.";
                 remote_iov: *const DAT_RMR_TRIPLET,
-                completion_flags: DAT_COMPLETION_FLAGS,
+                    "in, what is read: context, address and length in the peer's memory. Copied during the call.";
+                completion_flags: DAT_COMPLETION_FLAGS, "in, as for dat_ep_post_rdma_read.";
             ) => dispatch(DAT_INVALID_HANDLE_EP);
         }
     };

@@ -9,21 +9,6 @@ macro_rules! own_rmr_calls {
             /// The bind is a request of the endpoint, in order with the others. The new context is known at once, but
             /// the peer can use it only when the bind is complete; the old one ends then.
             ///
-            /// # Parameters
-            /// * `rmr_handle` - in, the RMR.
-            /// * `lmr_handle` - in, the LMR; ignored to unbind.
-            /// * `lmr_triplet` - in, the part. A length of 0 unbinds; the rest of the triplet and the privileges are
-            ///   then ignored.
-            /// * `mem_priv` - in, remote privileges, bits of `DAT_MEM_PRIV_ALL_FLAG`; local ones are ignored.
-            /// * `va_type` - in, how the remote side counts addresses: `DAT_VA_TYPE_VA` as in the LMR, `DAT_VA_TYPE_ZB`
-            ///   from 0, the first byte of the part.
-            /// * `ep_handle` - in, a connected endpoint, or a disconnected one, where the bind is flushed. An RMR of
-            ///   dat_rmr_create_for_ep that is bound stays with its endpoint.
-            /// * `user_cookie` - in, returned in the completion.
-            /// * `completion_flags` - in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and
-            ///   `DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.
-            /// * `context` - out, the name for the remote side; may be NULL to unbind.
-            ///
             /// # Returns
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - not an RMR
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - not an LMR of the same adapter
@@ -44,15 +29,23 @@ macro_rules! own_rmr_calls {
             /// # Events
             /// `DAT_RMR_BIND_COMPLETION_EVENT` on the request EVD of the endpoint.
             extern "C" fn dat_rmr_bind(
-                rmr_handle: DAT_RMR_HANDLE,
-                lmr_handle: DAT_LMR_HANDLE,
+                rmr_handle: DAT_RMR_HANDLE, "in, the RMR.";
+                lmr_handle: DAT_LMR_HANDLE, "in, the LMR; ignored to unbind.";
                 lmr_triplet: *const DAT_LMR_TRIPLET,
+                    "in, the part. A length of 0 unbinds; the rest of the triplet and the privileges are then ignored.";
                 mem_priv: DAT_MEM_PRIV_FLAGS,
+                    "in, remote privileges, bits of `DAT_MEM_PRIV_ALL_FLAG`; local ones are ignored.";
                 va_type: DAT_VA_TYPE,
+                    "in, how the remote side counts addresses: `DAT_VA_TYPE_VA` as in the LMR, `DAT_VA_TYPE_ZB` from"
+                    "0, the first byte of the part.";
                 ep_handle: DAT_EP_HANDLE,
-                user_cookie: DAT_RMR_COOKIE,
+                    "in, a connected endpoint, or a disconnected one, where the bind is flushed. An RMR of"
+                    "dat_rmr_create_for_ep that is bound stays with its endpoint.";
+                user_cookie: DAT_RMR_COOKIE, "in, returned in the completion.";
                 completion_flags: DAT_COMPLETION_FLAGS,
-                context: *mut DAT_RMR_CONTEXT,
+                    "in, `DAT_COMPLETION_SUPPRESS_FLAG`, `DAT_COMPLETION_BARRIER_FENCE_FLAG`, and"
+                    "`DAT_COMPLETION_UNSIGNALLED_FLAG` if the endpoint is configured for it.";
+                context: *mut DAT_RMR_CONTEXT, "out, the name for the remote side; may be NULL to unbind.";
             ) => dispatch(DAT_INVALID_HANDLE_RMR);
         }
     };
@@ -66,10 +59,6 @@ macro_rules! further_rmr_calls {
             /// Makes a remote memory region (RMR) that is bound to nothing and can only be used over the endpoint over which
             /// it is bound. When that endpoint is no longer connected, the binding ends.
             ///
-            /// # Parameters
-            /// * `pz_handle` - in, the protection zone of the region.
-            /// * `rmr_handle` - out, the new region, bound to nothing.
-            ///
             /// # Returns
             /// * `DAT_SUCCESS` - the region is made
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
@@ -77,8 +66,8 @@ macro_rules! further_rmr_calls {
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, or the adapter has no region left
             /// * `DAT_MODEL_NOT_SUPPORTED` - the device has no windows of one endpoint
             extern "C" fn dat_rmr_create_for_ep(
-                pz_handle: DAT_PZ_HANDLE,
-                rmr_handle: *mut DAT_RMR_HANDLE,
+                pz_handle: DAT_PZ_HANDLE, "in, the protection zone of the region.";
+                rmr_handle: *mut DAT_RMR_HANDLE, "out, the new region, bound to nothing.";
             ) => dispatch(DAT_INVALID_HANDLE_PZ);
         }
     };
