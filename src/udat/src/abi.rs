@@ -6,8 +6,8 @@
 //!
 //! | list | an entry is | callbacks |
 //! |---|---|---|
-//! | `for_each_call!` | a call: documentation, arguments, how it is carried out | [`slot_type!`]; the exports of the library; the headers and the other files that the project derives |
-//! | `for_each_slot!` | a place in the provider table | [`provider_table!`]; the table of a provider |
+//! | `for_each_call!` | a call: documentation, arguments, how it is carried out | [`slot_type!`](crate::slot_type); the exports of the library; the headers and the other files that the project derives |
+//! | `for_each_slot!` | a place in the provider table | [`provider_table!`](crate::provider_table); the table of a provider |
 //!
 //! # A call
 //! ```text
