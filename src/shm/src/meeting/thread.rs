@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
 use host::epoch::{Memory, Section};
-use host::poll::{Epoll, Events, Interest, Ready};
+use host::poll::{Epoll, Events, Ready};
 use host::thread;
 use host::timers::Timers;
 
@@ -69,9 +69,9 @@ const FIRST_PEER: u64 = 3;
 /// Starts the thread.
 pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
-    epoll.add(node.links.home.bell.as_fd(), BELL, Interest::READ)?;
-    epoll.add(node.links.home.guard.bell.as_fd(), GUARD, Interest::READ)?;
-    epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
+    epoll.add(node.links.home.bell.as_fd(), BELL)?;
+    epoll.add(node.links.home.guard.bell.as_fd(), GUARD)?;
+    epoll.add(reachable.listener.as_fd(), LISTENER)?;
     let mut state = Thread {
         node: node.clone(),
         epoll,
@@ -236,7 +236,7 @@ impl Thread {
             }
             Command::WantRoom(link) => {
                 if let (Some(socket), Some(&token)) = (link.socket(), self.names.get(&link.name)) {
-                    let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ | Interest::WRITE);
+                    let _ = self.epoll.modify(socket.as_fd(), token, true);
                 }
             }
             Command::Fail(conn) => cm::fail_accept(&conn),
@@ -296,7 +296,7 @@ impl Thread {
         let peer = socket.peer_credentials()?;
         peer.same_user()?;
         let token = self.token();
-        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
         // Most have said it by now, and some came only to see who listens.
         self.read(token);
@@ -346,7 +346,7 @@ impl Thread {
             && link.flush()
             && let Some(socket) = link.socket()
         {
-            let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
+            let _ = self.epoll.modify(socket.as_fd(), token, false);
         }
         if let Some(Stage::Up(_)) = self.peers.get(&token) {
             // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
@@ -495,7 +495,7 @@ impl Thread {
                 }
                 Due::Late => self.catch_up(),
                 Due::Accept => {
-                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
+                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER);
                 }
             }
         }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use dat_core::transport::ConnectionReport;
 use host::memory;
-use host::poll::Interest;
 
 use super::{BUSY_MAX, BUSY_MIN, Due, Stage, Thread};
 use crate::cm;
@@ -185,7 +184,7 @@ impl Thread {
             Sent::Closed => return Err(io::Error::from(io::ErrorKind::ConnectionReset).into()),
         }
         let token = self.token();
-        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        self.epoll.add(socket.as_fd(), token)?;
         let pair = pair.with(peer.pid).map_err(io::Error::from)?;
         let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket)).map_err(io::Error::from)?;
         Ok((token, link))
