@@ -31,29 +31,30 @@
 //! # A slot
 //! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
 
-/// Defines an enumeration of the interface. In Rust the type is the number that C passes, so that any value may come
-/// in, and each member is a constant: `NAME = VALUE, "COMMENT";`, with a string for each line of the comment.
+/// Defines an enumeration of the interface: `TAG as NAME;` and its members, each as `NAME = VALUE, "COMMENT";`, with a
+/// string for each line of the comment. In Rust the type is the number that C passes, so that any value may come in, and
+/// each member is a constant.
 #[macro_export]
 macro_rules! c_enum {
-    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident { $($members:tt)* }) => {
+    ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {
         $(#[$attr])*
         pub type $tag = u32;
         $(#[$attr])*
         pub type $name = $tag;
-        $crate::c_members! { $name { $($members)* } }
+        $crate::c_members! { $name; $($members)* }
     };
 }
 
-/// Adds members to an enumeration that versions share: those that a version has in addition, or with a number of its
-/// own.
+/// Adds members to an enumeration that versions share, whose name is first: those that a version has in addition, or
+/// with a number of its own.
 #[macro_export]
 macro_rules! c_members {
-    ($name:ty { $($member:ident = $value:expr, $($line:literal)+;)* }) => {
+    ($name:ty; $($member:ident = $value:expr, $($line:literal)+;)*) => {
         $($(#[doc = $line])+ pub const $member: $name = $value;)*
     };
 }
 
-/// Defines constants of a type, which are written as members are.
+/// Defines constants of a type, which is first. They are written as members are.
 #[macro_export]
 macro_rules! c_consts {
     ($($consts:tt)*) => { $crate::c_members! { $($consts)* } };
@@ -68,9 +69,9 @@ macro_rules! c_types {
 /// Does what [`c_enum!`](crate::c_enum) does, and makes a constant with the name of the type: the members with their names.
 #[macro_export]
 macro_rules! c_enum_with_names {
-    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident { $($members:tt)* }) => {
-        $crate::c_enum! { $(#[$attr])* pub enum $tag as $name {} }
-        $crate::c_members_with_names! { $name { $($members)* } }
+    ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {
+        $crate::c_enum! { $(#[$attr])* $tag as $name; }
+        $crate::c_members_with_names! { $name; $($members)* }
     };
 }
 
@@ -78,8 +79,8 @@ macro_rules! c_enum_with_names {
 /// spell them: a value and its text cannot differ.
 #[macro_export]
 macro_rules! c_members_with_names {
-    ($name:ident { $($member:ident = $value:expr, $($line:literal)+;)* }) => {
-        $crate::c_members! { $name { $($member = $value, $($line)+;)* } }
+    ($name:ident; $($member:ident = $value:expr, $($line:literal)+;)*) => {
+        $crate::c_members! { $name; $($member = $value, $($line)+;)* }
 
         /// The members, each with its name.
         pub const $name: &[(u32, &core::ffi::CStr)] = &[$((
@@ -92,11 +93,11 @@ macro_rules! c_members_with_names {
     };
 }
 
-/// Defines a structure or a union of the interface with its second name, if it has one here. A field is `NAME: TYPE,
-/// "COMMENT";`.
+/// Defines a structure or a union of the interface: `struct TAG as NAME;`, or `struct TAG;` where the second name is not
+/// defined here, and its fields, each as `NAME: TYPE, "COMMENT";`.
 #[macro_export]
 macro_rules! c_struct {
-    ($(#[$attr:meta])* pub struct $tag:ident $(as $name:ident)? { $($field:ident: $type:ty, $($line:literal)+;)* }) => {
+    ($(#[$attr:meta])* struct $tag:ident $(as $name:ident)?; $($field:ident: $type:ty, $($line:literal)+;)*) => {
         $(#[$attr])*
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
@@ -106,7 +107,7 @@ macro_rules! c_struct {
             pub type $name = $tag;
         )?
     };
-    ($(#[$attr:meta])* pub union $tag:ident $(as $name:ident)? { $($field:ident: $type:ty, $($line:literal)+;)* }) => {
+    ($(#[$attr:meta])* union $tag:ident $(as $name:ident)?; $($field:ident: $type:ty, $($line:literal)+;)*) => {
         $(#[$attr])*
         #[derive(Clone, Copy)]
         #[repr(C)]

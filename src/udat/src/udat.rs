@@ -13,11 +13,10 @@ pub type DAT_CNO_HANDLE = DAT_HANDLE;
 
 c_enum! {
     /// Kind of memory from which a local memory region is made.
-    pub enum dat_mem_type as DAT_MEM_TYPE {
-        DAT_MEM_TYPE_VIRTUAL = 0, "Memory of the process, see for_va.";
-        DAT_MEM_TYPE_LMR = 1, "The memory of an existing region, see for_lmr_handle.";
-        DAT_MEM_TYPE_SHARED_VIRTUAL = 2, "Memory shared between processes, see for_shared_memory.";
-    }
+    dat_mem_type as DAT_MEM_TYPE;
+    DAT_MEM_TYPE_VIRTUAL = 0, "Memory of the process, see for_va.";
+    DAT_MEM_TYPE_LMR = 1, "The memory of an existing region, see for_lmr_handle.";
+    DAT_MEM_TYPE_SHARED_VIRTUAL = 2, "Memory shared between processes, see for_shared_memory.";
 }
 
 /// Bytes in the name of shared memory, see DAT_LMR_COOKIE.
@@ -29,19 +28,17 @@ pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 
 c_struct! {
     /// Shared memory to be registered.
-    pub struct dat_shared_memory as DAT_SHARED_MEMORY {
-        virtual_address: DAT_PVOID, "Its address in this process.";
-        shared_memory_id: DAT_LMR_COOKIE, "Its name, the same in every process.";
-    }
+    struct dat_shared_memory as DAT_SHARED_MEMORY;
+    virtual_address: DAT_PVOID, "Its address in this process.";
+    shared_memory_id: DAT_LMR_COOKIE, "Its name, the same in every process.";
 }
 
 c_struct! {
     /// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid.
-    pub union dat_region_description as DAT_REGION_DESCRIPTION {
-        for_va: DAT_PVOID, "Address of memory of the process.";
-        for_lmr_handle: DAT_LMR_HANDLE, "An existing region.";
-        for_shared_memory: DAT_SHARED_MEMORY, "Shared memory.";
-    }
+    union dat_region_description as DAT_REGION_DESCRIPTION;
+    for_va: DAT_PVOID, "Address of memory of the process.";
+    for_lmr_handle: DAT_LMR_HANDLE, "An existing region.";
+    for_shared_memory: DAT_SHARED_MEMORY, "Shared memory.";
 }
 
 place!(lmr_param);
@@ -49,26 +46,24 @@ place!(lmr_param);
 c_enum! {
     /// State of an event dispatcher: one value of each of three bands (notification, waiting,
     /// configuration), or-ed.
-    pub enum dat_evd_state as DAT_EVD_STATE {
-        DAT_EVD_STATE_ENABLED = 0x01, "Events trigger the notification object.";
-        DAT_EVD_STATE_DISABLED = 0x02, "Events do not trigger the notification object.";
-        DAT_EVD_STATE_WAITABLE = 0x04, "dat_evd_wait may be called.";
-        DAT_EVD_STATE_UNWAITABLE = 0x08, "dat_evd_wait is refused.";
-        DAT_EVD_STATE_CONFIG_NOTIFY = 0x10, "Fed by a stream that can suppress notification.";
-        DAT_EVD_STATE_CONFIG_SOLICITED = 0x20, "Fed by a receive stream that waits for solicited messages.";
-        DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30, "Fed by streams that notify by threshold.";
-    }
+    dat_evd_state as DAT_EVD_STATE;
+    DAT_EVD_STATE_ENABLED = 0x01, "Events trigger the notification object.";
+    DAT_EVD_STATE_DISABLED = 0x02, "Events do not trigger the notification object.";
+    DAT_EVD_STATE_WAITABLE = 0x04, "dat_evd_wait may be called.";
+    DAT_EVD_STATE_UNWAITABLE = 0x08, "dat_evd_wait is refused.";
+    DAT_EVD_STATE_CONFIG_NOTIFY = 0x10, "Fed by a stream that can suppress notification.";
+    DAT_EVD_STATE_CONFIG_SOLICITED = 0x20, "Fed by a receive stream that waits for solicited messages.";
+    DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30, "Fed by streams that notify by threshold.";
 }
 
 c_struct! {
     /// Parameters of an event dispatcher, see dat_evd_query.
-    pub struct dat_evd_param {
-        ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-        evd_qlen: DAT_COUNT, "Events that it can hold.";
-        evd_state: DAT_EVD_STATE, "Its state.";
-        cno_handle: DAT_CNO_HANDLE, "Its notification object, or DAT_HANDLE_NULL.";
-        evd_flags: DAT_EVD_FLAGS, "The kinds of events it admits.";
-    }
+    struct dat_evd_param;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    evd_qlen: DAT_COUNT, "Events that it can hold.";
+    evd_state: DAT_EVD_STATE, "Its state.";
+    cno_handle: DAT_CNO_HANDLE, "Its notification object, or DAT_HANDLE_NULL.";
+    evd_flags: DAT_EVD_FLAGS, "The kinds of events it admits.";
 }
 
 /// Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that
@@ -83,10 +78,9 @@ pub type DAT_AGENT_FUNC = Option<unsafe extern "C" fn(instance_data: DAT_PVOID, 
 
 c_struct! {
     /// Function and data of the consumer that a notification object calls, see dat_cno_create.
-    pub struct dat_os_wait_proxy_agent as DAT_OS_WAIT_PROXY_AGENT {
-        instance_data: DAT_PVOID, "First argument of the function.";
-        proxy_agent_func: DAT_AGENT_FUNC, "The function.";
-    }
+    struct dat_os_wait_proxy_agent as DAT_OS_WAIT_PROXY_AGENT;
+    instance_data: DAT_PVOID, "First argument of the function.";
+    proxy_agent_func: DAT_AGENT_FUNC, "The function.";
 }
 
 /// No agent.
@@ -97,7 +91,6 @@ place!(cno_param);
 
 c_enum! {
     /// Selects fields of DAT_CNO_PARAM.
-    pub enum dat_cno_param_mask as DAT_CNO_PARAM_MASK {
-        DAT_CNO_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
-    }
+    dat_cno_param_mask as DAT_CNO_PARAM_MASK;
+    DAT_CNO_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
 }

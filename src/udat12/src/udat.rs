@@ -7,45 +7,41 @@ pub use dat_udat::udat::*;
 pub use provider::*;
 
 c_members! {
-    DAT_MEM_TYPE {
-        DAT_MEM_TYPE_SO_VIRTUAL = 3,
-            "Strongly ordered memory of the process. Only the Solaris headers have it; it is here"
-            "for their programs, because the value clashes with nothing. Providers may answer"
-            "DAT_INVALID_PARAMETER.";
-    }
+    DAT_MEM_TYPE;
+    DAT_MEM_TYPE_SO_VIRTUAL = 3,
+        "Strongly ordered memory of the process. Only the Solaris headers have it; it is here"
+        "for their programs, because the value clashes with nothing. Providers may answer"
+        "DAT_INVALID_PARAMETER.";
 }
 
 place!(lmr_param);
 
 c_struct! {
     /// Parameters of a local memory region, see dat_lmr_query.
-    pub struct dat_lmr_param {
-        ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-        mem_type: DAT_MEM_TYPE, "Kind of memory.";
-        region_desc: DAT_REGION_DESCRIPTION, "The memory.";
-        length: DAT_VLEN, "Bytes requested.";
-        pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-        mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
-        lmr_context: DAT_LMR_CONTEXT, "Names it in segments of local memory.";
-        rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
-        registered_size: DAT_VLEN, "Bytes registered, at least as many as requested.";
-        registered_address: DAT_VADDR, "First address registered.";
-    }
+    struct dat_lmr_param;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    mem_type: DAT_MEM_TYPE, "Kind of memory.";
+    region_desc: DAT_REGION_DESCRIPTION, "The memory.";
+    length: DAT_VLEN, "Bytes requested.";
+    pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
+    mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
+    lmr_context: DAT_LMR_CONTEXT, "Names it in segments of local memory.";
+    rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
+    registered_size: DAT_VLEN, "Bytes registered, at least as many as requested.";
+    registered_address: DAT_VADDR, "First address registered.";
 }
 
 place!(cno_param);
 
 c_struct! {
     /// Parameters of a notification object, see dat_cno_query.
-    pub struct dat_cno_param as DAT_CNO_PARAM {
-        ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-        agent: DAT_OS_WAIT_PROXY_AGENT, "Its agent.";
-    }
+    struct dat_cno_param as DAT_CNO_PARAM;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    agent: DAT_OS_WAIT_PROXY_AGENT, "Its agent.";
 }
 
 c_members! {
-    DAT_CNO_PARAM_MASK {
-        DAT_CNO_FIELD_AGENT = 0x02, "Selects agent.";
-        DAT_CNO_FIELD_ALL = 0x03, "Selects all fields.";
-    }
+    DAT_CNO_PARAM_MASK;
+    DAT_CNO_FIELD_AGENT = 0x02, "Selects agent.";
+    DAT_CNO_FIELD_ALL = 0x03, "Selects all fields.";
 }

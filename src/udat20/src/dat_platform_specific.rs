@@ -9,9 +9,8 @@ pub type DAT_FD = c_int;
 
 c_struct! {
     /// Kind of communication of an endpoint or a common service point, in the numbers of socket(2).
-    pub struct dat_comm as DAT_COMM {
-        domain: c_int, "Address family: DAT_AF_INET or DAT_AF_INET6.";
-        r#type: c_int, "Type of socket: SOCK_STREAM.";
-        protocol: c_int, "Protocol: 0 or IPPROTO_TCP.";
-    }
+    struct dat_comm as DAT_COMM;
+    domain: c_int, "Address family: DAT_AF_INET or DAT_AF_INET6.";
+    r#type: c_int, "Type of socket: SOCK_STREAM.";
+    protocol: c_int, "Protocol: 0 or IPPROTO_TCP.";
 }

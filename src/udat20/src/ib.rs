@@ -39,26 +39,23 @@ pub struct ibv_ah {
 
 c_struct! {
     /// Value of an extended event.
-    pub union dat_ib_extension_value {
-        immed: DAT_IB_IMMED_DATA, "The value that came with a write.";
-    }
+    union dat_ib_extension_value;
+    immed: DAT_IB_IMMED_DATA, "The value that came with a write.";
 }
 
 c_struct! {
     /// Further data of an extended event; in C its members are those of DAT_IB_EXTENSION_EVENT_DATA itself.
-    pub union dat_ib_extension_more {
-        remote_ah: DAT_IB_ADDR_HANDLE, "Address of an unreliable datagram.";
-        coll: DAT_IB_COLLECTIVE_EVENT_DATA, "Result of a collective operation.";
-    }
+    union dat_ib_extension_more;
+    remote_ah: DAT_IB_ADDR_HANDLE, "Address of an unreliable datagram.";
+    coll: DAT_IB_COLLECTIVE_EVENT_DATA, "Result of a collective operation.";
 }
 
 c_struct! {
     /// What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER.
-    pub struct dat_ib_extension_event_data as DAT_IB_EXTENSION_EVENT_DATA {
-        r#type: DAT_IB_EXT_TYPE, "The kind of operation.";
-        status: DAT_IB_STATUS, "Its outcome.";
-        val: dat_ib_extension_value, "Its value.";
-        more: dat_ib_extension_more, "Further data.";
-        context: DAT_CONTEXT, "Word of the consumer.";
-    }
+    struct dat_ib_extension_event_data as DAT_IB_EXTENSION_EVENT_DATA;
+    r#type: DAT_IB_EXT_TYPE, "The kind of operation.";
+    status: DAT_IB_STATUS, "Its outcome.";
+    val: dat_ib_extension_value, "Its value.";
+    more: dat_ib_extension_more, "Further data.";
+    context: DAT_CONTEXT, "Word of the consumer.";
 }

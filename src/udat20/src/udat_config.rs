@@ -7,9 +7,8 @@ pub use dat_udat::udat_config::*;
 place!(version);
 
 c_consts! {
-    DAT_UINT32 {
-        DAT_VERSION_MAJOR = 2, "Major version of the interface that a program is compiled for.";
-        DAT_VERSION_MINOR = 0, "Minor version of the interface that a program is compiled for.";
-        DAT_EXTENSIONS = 1, "The interface has the calls that extensions need.";
-    }
+    DAT_UINT32;
+    DAT_VERSION_MAJOR = 2, "Major version of the interface that a program is compiled for.";
+    DAT_VERSION_MINOR = 0, "Minor version of the interface that a program is compiled for.";
+    DAT_EXTENSIONS = 1, "The interface has the calls that extensions need.";
 }

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Ident, Item, ItemMacro, braced};
+use syn::{Ident, Item, Token};
 
 use super::source::{Enumeration, is_call};
 use crate::Result;
@@ -38,7 +37,7 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
             (None, Item::Macro(enumeration)) if is_call(enumeration, "c_enum") => {
                 let Enumeration { name, .. } = enumeration.mac.parse_body().map_err(|e| e.to_string())?;
                 if let Some(added) = members.remove(&name.to_string()) {
-                    add(enumeration, &added)?;
+                    enumeration.mac.tokens.extend(added.members);
                 }
                 items.push(item);
             }
@@ -60,7 +59,7 @@ fn place(item: &Item) -> Option<String> {
     }
 }
 
-/// The contents of `c_members! { NAME { ... } }`.
+/// The contents of `c_members! { NAME; ... }`.
 struct Members {
     name: Ident,
     members: proc_macro2::TokenStream,
@@ -69,21 +68,9 @@ struct Members {
 impl Parse for Members {
     fn parse(input: ParseStream) -> syn::Result<Members> {
         let name = input.parse()?;
-        let body;
-        braced!(body in input);
-        Ok(Members { name, members: body.parse()? })
+        input.parse::<Token![;]>()?;
+        Ok(Members { name, members: input.parse()? })
     }
-}
-
-/// Adds members behind those of an enumeration.
-fn add(enumeration: &mut ItemMacro, added: &Members) -> Result<()> {
-    let mut tokens: Vec<proc_macro2::TokenTree> = enumeration.mac.tokens.clone().into_iter().collect();
-    let Some(proc_macro2::TokenTree::Group(body)) = tokens.pop() else {
-        return Err(format!("{} has no members", added.name));
-    };
-    let (body, members) = (body.stream(), &added.members);
-    enumeration.mac.tokens = quote!(#(#tokens)* { #body #members });
-    Ok(())
 }
 
 #[cfg(test)]

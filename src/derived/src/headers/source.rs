@@ -217,17 +217,14 @@ pub struct Enumeration {
 impl Parse for Enumeration {
     fn parse(input: ParseStream) -> syn::Result<Enumeration> {
         let attrs = input.call(Attribute::parse_outer)?;
-        input.parse::<Token![pub]>()?;
-        input.parse::<Token![enum]>()?;
         let tag = input.parse()?;
         input.parse::<Token![as]>()?;
         let name = input.parse()?;
-        let body;
-        syn::braced!(body in input);
+        input.parse::<Token![;]>()?;
         let member = |Row { lines, name, value }: Row<Expr>| -> Variant {
             syn::parse_quote!(#(#[doc = #lines])* #name = #value)
         };
-        let members = rows::<Token![=], Expr>(&body)?.into_iter().map(member).collect();
+        let members = rows::<Token![=], Expr>(input)?.into_iter().map(member).collect();
         Ok(Enumeration { attrs, tag, name, members })
     }
 }
@@ -235,12 +232,10 @@ impl Parse for Enumeration {
 /// What `c_struct! { ... }` defines.
 fn structure(input: ParseStream) -> syn::Result<Unit> {
     let attrs = input.call(Attribute::parse_outer)?;
-    input.parse::<Token![pub]>()?;
     let (kind, tag): (TokenTree, Ident) = (input.parse()?, input.parse()?);
     let name = if input.parse::<Option<Token![as]>>()?.is_some() { Some(input.parse()?) } else { None };
-    let body;
-    syn::braced!(body in input);
-    let fields = rows::<Token![:], Type>(&body)?;
+    input.parse::<Token![;]>()?;
+    let fields = rows::<Token![:], Type>(input)?;
     let fields = fields.iter().map(|Row { lines, name, value }| quote!(#(#[doc = #lines])* pub #name: #value));
     let mut unit = Unit::of_type(&tag, &quote!(#(#attrs)* #[repr(C)] pub #kind #tag { #(#fields),* }));
     if let Some(name) = name {
@@ -249,14 +244,13 @@ fn structure(input: ParseStream) -> syn::Result<Unit> {
     Ok(unit)
 }
 
-/// What `c_consts! { TYPE { ... } }` defines.
+/// What `c_consts! { TYPE; ... }` defines.
 fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
     let ty: Type = input.parse()?;
-    let body;
-    syn::braced!(body in input);
+    input.parse::<Token![;]>()?;
     let constant =
         |Row { lines, name, value }: Row<Expr>| syn::parse_quote!(#(#[doc = #lines])* pub const #name: #ty = #value;);
-    Ok(rows::<Token![=], Expr>(&body)?.into_iter().map(constant).collect())
+    Ok(rows::<Token![=], Expr>(input)?.into_iter().map(constant).collect())
 }
 
 /// A row of a table, `NAME = VALUE, "COMMENT";`.

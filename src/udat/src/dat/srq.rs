@@ -5,11 +5,10 @@ use crate::dat_platform_specific::*;
 
 c_struct! {
     /// Attributes of a shared receive queue.
-    pub struct dat_srq_attr as DAT_SRQ_ATTR {
-        max_recv_dtos: DAT_COUNT, "Buffers that can be outstanding.";
-        max_recv_iov: DAT_COUNT, "Segments of a buffer.";
-        low_watermark: DAT_COUNT, "Must be DAT_SRQ_LW_DEFAULT, see dat_srq_set_lw.";
-    }
+    struct dat_srq_attr as DAT_SRQ_ATTR;
+    max_recv_dtos: DAT_COUNT, "Buffers that can be outstanding.";
+    max_recv_iov: DAT_COUNT, "Segments of a buffer.";
+    low_watermark: DAT_COUNT, "Must be DAT_SRQ_LW_DEFAULT, see dat_srq_set_lw.";
 }
 
 /// Default of the low watermark of a shared receive queue: never passed.
@@ -17,36 +16,34 @@ pub const DAT_SRQ_LW_DEFAULT: DAT_COUNT = 0;
 
 c_enum! {
     /// State of a shared receive queue.
-    pub enum dat_srq_state as DAT_SRQ_STATE {}
+    dat_srq_state as DAT_SRQ_STATE;
 }
 
 c_struct! {
     /// Parameters of a shared receive queue, see dat_srq_query.
-    pub struct dat_srq_param as DAT_SRQ_PARAM {
-        ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-        srq_state: DAT_SRQ_STATE, "Its state.";
-        pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-        max_recv_dtos: DAT_COUNT, "Buffers that can be outstanding.";
-        max_recv_iov: DAT_COUNT, "Segments of a buffer.";
-        low_watermark: DAT_COUNT, "Low watermark as last set.";
-        available_dto_count: DAT_COUNT, "Buffers that an endpoint could still take.";
-        outstanding_dto_count: DAT_COUNT,
-            "Buffers that occupy an entry: available, held by an endpoint, or completed and not yet"
-            "dequeued.";
-    }
+    struct dat_srq_param as DAT_SRQ_PARAM;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    srq_state: DAT_SRQ_STATE, "Its state.";
+    pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
+    max_recv_dtos: DAT_COUNT, "Buffers that can be outstanding.";
+    max_recv_iov: DAT_COUNT, "Segments of a buffer.";
+    low_watermark: DAT_COUNT, "Low watermark as last set.";
+    available_dto_count: DAT_COUNT, "Buffers that an endpoint could still take.";
+    outstanding_dto_count: DAT_COUNT,
+        "Buffers that occupy an entry: available, held by an endpoint, or completed and not yet"
+        "dequeued.";
 }
 
 c_enum! {
     /// Selects fields of DAT_SRQ_PARAM.
-    pub enum dat_srq_param_mask as DAT_SRQ_PARAM_MASK {
-        DAT_SRQ_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
-        DAT_SRQ_FIELD_SRQ_STATE = 0x02, "Selects srq_state.";
-        DAT_SRQ_FIELD_PZ_HANDLE = 0x04, "Selects pz_handle.";
-        DAT_SRQ_FIELD_MAX_RECV_DTO = 0x08, "Selects max_recv_dtos.";
-        DAT_SRQ_FIELD_MAX_RECV_IOV = 0x10, "Selects max_recv_iov.";
-        DAT_SRQ_FIELD_LOW_WATERMARK = 0x20, "Selects low_watermark.";
-        DAT_SRQ_FIELD_AVAILABLE_DTO_COUNT = 0x40, "Selects available_dto_count.";
-        DAT_SRQ_FIELD_OUTSTANDING_DTO_COUNT = 0x80, "Selects outstanding_dto_count.";
-        DAT_SRQ_FIELD_ALL = 0xFF, "Selects all fields.";
-    }
+    dat_srq_param_mask as DAT_SRQ_PARAM_MASK;
+    DAT_SRQ_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
+    DAT_SRQ_FIELD_SRQ_STATE = 0x02, "Selects srq_state.";
+    DAT_SRQ_FIELD_PZ_HANDLE = 0x04, "Selects pz_handle.";
+    DAT_SRQ_FIELD_MAX_RECV_DTO = 0x08, "Selects max_recv_dtos.";
+    DAT_SRQ_FIELD_MAX_RECV_IOV = 0x10, "Selects max_recv_iov.";
+    DAT_SRQ_FIELD_LOW_WATERMARK = 0x20, "Selects low_watermark.";
+    DAT_SRQ_FIELD_AVAILABLE_DTO_COUNT = 0x40, "Selects available_dto_count.";
+    DAT_SRQ_FIELD_OUTSTANDING_DTO_COUNT = 0x80, "Selects outstanding_dto_count.";
+    DAT_SRQ_FIELD_ALL = 0xFF, "Selects all fields.";
 }

@@ -12,27 +12,24 @@ pub type DAT_NAME_PTR = *mut c_char;
 
 c_struct! {
     /// A named attribute: two strings.
-    pub struct dat_named_attr as DAT_NAMED_ATTR {
-        name: *const c_char, "Name.";
-        value: *const c_char, "Value.";
-    }
+    struct dat_named_attr as DAT_NAMED_ATTR;
+    name: *const c_char, "Name.";
+    value: *const c_char, "Value.";
 }
 
 c_enum! {
     /// Truth value.
-    pub enum dat_boolean as DAT_BOOLEAN {
-        DAT_FALSE = 0, "False.";
-        DAT_TRUE = 1, "True.";
-    }
+    dat_boolean as DAT_BOOLEAN;
+    DAT_FALSE = 0, "False.";
+    DAT_TRUE = 1, "True.";
 }
 
 c_struct! {
     /// A word of the consumer, returned bit for bit.
-    pub union dat_context as DAT_CONTEXT {
-        as_ptr: DAT_PVOID, "The word as a pointer.";
-        as_64: DAT_UINT64, "The word as a number of 64 bits.";
-        as_index: DAT_UVERYLONG, "The word as the longest number.";
-    }
+    union dat_context as DAT_CONTEXT;
+    as_ptr: DAT_PVOID, "The word as a pointer.";
+    as_64: DAT_UINT64, "The word as a number of 64 bits.";
+    as_index: DAT_UVERYLONG, "The word as the longest number.";
 }
 
 /// Word of the consumer that is returned in the completion of a data transfer.
@@ -44,17 +41,15 @@ pub type DAT_RMR_COOKIE = DAT_CONTEXT;
 c_enum! {
     /// Way in which a data transfer completes; also the configuration of the streams of an
     /// endpoint.
-    pub enum dat_completion_flags as DAT_COMPLETION_FLAGS {
-        DAT_COMPLETION_DEFAULT_FLAG = 0x00, "An event that notifies.";
-        DAT_COMPLETION_SUPPRESS_FLAG = 0x01, "No event if the operation succeeds.";
-        DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
-            "The receive at the remote side notifies, if its stream waits for solicited messages.";
-        DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04, "An event that does not notify.";
-        DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,
-            "Start only after all earlier RDMA reads of the endpoint are complete.";
-        DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
-            "Attribute of an endpoint: every event notifies, waiters wake by threshold.";
-    }
+    dat_completion_flags as DAT_COMPLETION_FLAGS;
+    DAT_COMPLETION_DEFAULT_FLAG = 0x00, "An event that notifies.";
+    DAT_COMPLETION_SUPPRESS_FLAG = 0x01, "No event if the operation succeeds.";
+    DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
+        "The receive at the remote side notifies, if its stream waits for solicited messages.";
+    DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04, "An event that does not notify.";
+    DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08, "Start only after all earlier RDMA reads of the endpoint are complete.";
+    DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
+        "Attribute of an endpoint: every event notifies, waiters wake by threshold.";
 }
 
 /// Time to wait in microseconds, counted from the call.
@@ -84,19 +79,18 @@ pub const DAT_HANDLE_NULL: DAT_HANDLE = core::ptr::null_mut();
 
 c_enum! {
     /// Kind of object behind a handle, see dat_get_handle_type.
-    pub enum dat_handle_type as DAT_HANDLE_TYPE {
-        DAT_HANDLE_TYPE_CR = 0, "Connection request.";
-        DAT_HANDLE_TYPE_EP = 1, "Endpoint.";
-        DAT_HANDLE_TYPE_EVD = 2, "Event dispatcher.";
-        DAT_HANDLE_TYPE_IA = 3, "Interface adapter.";
-        DAT_HANDLE_TYPE_LMR = 4, "Local memory region.";
-        DAT_HANDLE_TYPE_PSP = 5, "Public service point.";
-        DAT_HANDLE_TYPE_PZ = 6, "Protection zone.";
-        DAT_HANDLE_TYPE_RMR = 7, "Remote memory region.";
-        DAT_HANDLE_TYPE_RSP = 8, "Reserved service point.";
-        DAT_HANDLE_TYPE_CNO = 9, "Consumer notification object.";
-        DAT_HANDLE_TYPE_SRQ = 10, "Shared receive queue.";
-    }
+    dat_handle_type as DAT_HANDLE_TYPE;
+    DAT_HANDLE_TYPE_CR = 0, "Connection request.";
+    DAT_HANDLE_TYPE_EP = 1, "Endpoint.";
+    DAT_HANDLE_TYPE_EVD = 2, "Event dispatcher.";
+    DAT_HANDLE_TYPE_IA = 3, "Interface adapter.";
+    DAT_HANDLE_TYPE_LMR = 4, "Local memory region.";
+    DAT_HANDLE_TYPE_PSP = 5, "Public service point.";
+    DAT_HANDLE_TYPE_PZ = 6, "Protection zone.";
+    DAT_HANDLE_TYPE_RMR = 7, "Remote memory region.";
+    DAT_HANDLE_TYPE_RSP = 8, "Reserved service point.";
+    DAT_HANDLE_TYPE_CNO = 9, "Consumer notification object.";
+    DAT_HANDLE_TYPE_SRQ = 10, "Shared receive queue.";
 }
 
 c_types! {
@@ -109,30 +103,27 @@ c_types! {
 
 c_enum! {
     /// Quality of service of a connection; bits in DAT_PROVIDER_ATTR.
-    pub enum dat_qos as DAT_QOS {
-        DAT_QOS_BEST_EFFORT = 0x00, "Best effort.";
-        DAT_QOS_HIGH_THROUGHPUT = 0x01, "High throughput.";
-        DAT_QOS_LOW_LATENCY = 0x02, "Low latency.";
-        DAT_QOS_ECONOMY = 0x04, "Economy.";
-        DAT_QOS_PREMIUM = 0x08, "Premium.";
-    }
+    dat_qos as DAT_QOS;
+    DAT_QOS_BEST_EFFORT = 0x00, "Best effort.";
+    DAT_QOS_HIGH_THROUGHPUT = 0x01, "High throughput.";
+    DAT_QOS_LOW_LATENCY = 0x02, "Low latency.";
+    DAT_QOS_ECONOMY = 0x04, "Economy.";
+    DAT_QOS_PREMIUM = 0x08, "Premium.";
 }
 
 c_enum! {
     /// Options of dat_ep_connect.
-    pub enum dat_connect_flags as DAT_CONNECT_FLAGS {
-        DAT_CONNECT_DEFAULT_FLAG = 0, "One path.";
-        DAT_CONNECT_MULTIPATH_FLAG = 1, "Several paths.";
-    }
+    dat_connect_flags as DAT_CONNECT_FLAGS;
+    DAT_CONNECT_DEFAULT_FLAG = 0, "One path.";
+    DAT_CONNECT_MULTIPATH_FLAG = 1, "Several paths.";
 }
 
 c_enum! {
     /// Way in which dat_ia_close and dat_ep_disconnect end things.
-    pub enum dat_close_flags as DAT_CLOSE_FLAGS {
-        DAT_CLOSE_ABRUPT_FLAG = 0, "At once; outstanding work fails.";
-        DAT_CLOSE_GRACEFUL_FLAG = 1,
-            "Orderly: after posted requests are done; for an adapter, only if no objects are left.";
-    }
+    dat_close_flags as DAT_CLOSE_FLAGS;
+    DAT_CLOSE_ABRUPT_FLAG = 0, "At once; outstanding work fails.";
+    DAT_CLOSE_GRACEFUL_FLAG = 1,
+        "Orderly: after posted requests are done; for an adapter, only if no objects are left.";
 }
 
 /// Default of dat_ia_close and dat_ep_disconnect.

@@ -8,53 +8,48 @@ place!(dto_completion);
 
 c_struct! {
     /// Data of DAT_DTO_COMPLETION_EVENT.
-    pub struct dat_dto_completion_event_data as DAT_DTO_COMPLETION_EVENT_DATA {
-        ep_handle: DAT_EP_HANDLE, "The endpoint.";
-        user_cookie: DAT_DTO_COOKIE, "The cookie of the post.";
-        status: DAT_DTO_COMPLETION_STATUS, "Its outcome.";
-        transfered_length: DAT_VLEN, "Bytes moved, if it succeeded.";
-    }
+    struct dat_dto_completion_event_data as DAT_DTO_COMPLETION_EVENT_DATA;
+    ep_handle: DAT_EP_HANDLE, "The endpoint.";
+    user_cookie: DAT_DTO_COOKIE, "The cookie of the post.";
+    status: DAT_DTO_COMPLETION_STATUS, "Its outcome.";
+    transfered_length: DAT_VLEN, "Bytes moved, if it succeeded.";
 }
 
 place!(cr_arrival);
 
 c_struct! {
     /// A service point of either kind.
-    pub union dat_sp_handle as DAT_SP_HANDLE {
-        rsp_handle: DAT_RSP_HANDLE, "A reserved one.";
-        psp_handle: DAT_PSP_HANDLE, "A public one.";
-    }
+    union dat_sp_handle as DAT_SP_HANDLE;
+    rsp_handle: DAT_RSP_HANDLE, "A reserved one.";
+    psp_handle: DAT_PSP_HANDLE, "A public one.";
 }
 
 c_struct! {
     /// Data of DAT_CONNECTION_REQUEST_EVENT.
-    pub struct dat_cr_arrival_event_data as DAT_CR_ARRIVAL_EVENT_DATA {
-        sp_handle: DAT_SP_HANDLE, "The service point at which the request arrived.";
-        local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "The local address that the peer asked for.";
-        conn_qual: DAT_CONN_QUAL, "The qualifier that the peer asked for.";
-        cr_handle: DAT_CR_HANDLE, "The request, to be accepted, rejected or handed off.";
-    }
+    struct dat_cr_arrival_event_data as DAT_CR_ARRIVAL_EVENT_DATA;
+    sp_handle: DAT_SP_HANDLE, "The service point at which the request arrived.";
+    local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "The local address that the peer asked for.";
+    conn_qual: DAT_CONN_QUAL, "The qualifier that the peer asked for.";
+    cr_handle: DAT_CR_HANDLE, "The request, to be accepted, rejected or handed off.";
 }
 
 place!(event);
 
 c_struct! {
     /// Data of an event; event_number tells which member is valid.
-    pub union dat_event_data as DAT_EVENT_DATA {
-        dto_completion_event_data: DAT_DTO_COMPLETION_EVENT_DATA, "DAT_DTO_COMPLETION_EVENT.";
-        rmr_completion_event_data: DAT_RMR_BIND_COMPLETION_EVENT_DATA, "DAT_RMR_BIND_COMPLETION_EVENT.";
-        cr_arrival_event_data: DAT_CR_ARRIVAL_EVENT_DATA, "DAT_CONNECTION_REQUEST_EVENT.";
-        connect_event_data: DAT_CONNECTION_EVENT_DATA, "The connection events.";
-        asynch_error_event_data: DAT_ASYNCH_ERROR_EVENT_DATA, "The asynchronous events.";
-        software_event_data: DAT_SOFTWARE_EVENT_DATA, "DAT_SOFTWARE_EVENT.";
-    }
+    union dat_event_data as DAT_EVENT_DATA;
+    dto_completion_event_data: DAT_DTO_COMPLETION_EVENT_DATA, "DAT_DTO_COMPLETION_EVENT.";
+    rmr_completion_event_data: DAT_RMR_BIND_COMPLETION_EVENT_DATA, "DAT_RMR_BIND_COMPLETION_EVENT.";
+    cr_arrival_event_data: DAT_CR_ARRIVAL_EVENT_DATA, "DAT_CONNECTION_REQUEST_EVENT.";
+    connect_event_data: DAT_CONNECTION_EVENT_DATA, "The connection events.";
+    asynch_error_event_data: DAT_ASYNCH_ERROR_EVENT_DATA, "The asynchronous events.";
+    software_event_data: DAT_SOFTWARE_EVENT_DATA, "DAT_SOFTWARE_EVENT.";
 }
 
 c_struct! {
     /// An event as dat_evd_wait and dat_evd_dequeue return it.
-    pub struct dat_event as DAT_EVENT {
-        event_number: DAT_EVENT_NUMBER, "The kind of event.";
-        evd_handle: DAT_EVD_HANDLE, "The event dispatcher that it came from.";
-        event_data: DAT_EVENT_DATA, "Its data.";
-    }
+    struct dat_event as DAT_EVENT;
+    event_number: DAT_EVENT_NUMBER, "The kind of event.";
+    evd_handle: DAT_EVD_HANDLE, "The event dispatcher that it came from.";
+    event_data: DAT_EVENT_DATA, "Its data.";
 }

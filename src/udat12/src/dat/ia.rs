@@ -15,14 +15,13 @@ dat_udat::ia_attr_of! { DAT_VLEN; }
 place!(fields);
 
 c_consts! {
-    DAT_IA_ATTR_MASK {
-        DAT_IA_FIELD_IA_NUM_TRANSPORT_ATTR = 0x80000000, "Selects num_transport_attr.";
-        DAT_IA_FIELD_IA_TRANSPORT_ATTR = 0x100000000, "Selects transport_attr.";
-        DAT_IA_FIELD_IA_NUM_VENDOR_ATTR = 0x200000000, "Selects num_vendor_attr.";
-        DAT_IA_FIELD_IA_VENDOR_ATTR = 0x400000000, "Selects vendor_attr.";
-        DAT_IA_ALL = DAT_IA_FIELD_ALL, "Older name of DAT_IA_FIELD_ALL.";
-        DAT_IA_FIELD_ALL = 0x7FFFFFFFF, "Selects all fields of DAT_IA_ATTR.";
-    }
+    DAT_IA_ATTR_MASK;
+    DAT_IA_FIELD_IA_NUM_TRANSPORT_ATTR = 0x80000000, "Selects num_transport_attr.";
+    DAT_IA_FIELD_IA_TRANSPORT_ATTR = 0x100000000, "Selects transport_attr.";
+    DAT_IA_FIELD_IA_NUM_VENDOR_ATTR = 0x200000000, "Selects num_vendor_attr.";
+    DAT_IA_FIELD_IA_VENDOR_ATTR = 0x400000000, "Selects vendor_attr.";
+    DAT_IA_ALL = DAT_IA_FIELD_ALL, "Older name of DAT_IA_FIELD_ALL.";
+    DAT_IA_FIELD_ALL = 0x7FFFFFFFF, "Selects all fields of DAT_IA_ATTR.";
 }
 
 place!(provider_attr);

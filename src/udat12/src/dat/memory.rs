@@ -10,31 +10,28 @@ place!(triplets);
 
 c_struct! {
     /// One segment of local memory in a data transfer.
-    pub struct dat_lmr_triplet as DAT_LMR_TRIPLET {
-        lmr_context: DAT_LMR_CONTEXT, "The region that holds the segment, see dat_lmr_create.";
-        pad: DAT_UINT32, "Unused; aligns the next field.";
-        virtual_address: DAT_VADDR, "Address of the first byte.";
-        segment_length: DAT_VLEN, "Length in bytes.";
-    }
+    struct dat_lmr_triplet as DAT_LMR_TRIPLET;
+    lmr_context: DAT_LMR_CONTEXT, "The region that holds the segment, see dat_lmr_create.";
+    pad: DAT_UINT32, "Unused; aligns the next field.";
+    virtual_address: DAT_VADDR, "Address of the first byte.";
+    segment_length: DAT_VLEN, "Length in bytes.";
 }
 
 c_struct! {
     /// The remote memory of an RDMA operation, in local byte order: a program that sends it to
     /// another host converts it.
-    pub struct dat_rmr_triplet as DAT_RMR_TRIPLET {
-        rmr_context: DAT_RMR_CONTEXT, "The memory as the remote side named it.";
-        pad: DAT_UINT32, "Unused; aligns the next field.";
-        target_address: DAT_VADDR, "Address of the first byte at the remote side.";
-        segment_length: DAT_VLEN, "Length in bytes.";
-    }
+    struct dat_rmr_triplet as DAT_RMR_TRIPLET;
+    rmr_context: DAT_RMR_CONTEXT, "The memory as the remote side named it.";
+    pad: DAT_UINT32, "Unused; aligns the next field.";
+    target_address: DAT_VADDR, "Address of the first byte at the remote side.";
+    segment_length: DAT_VLEN, "Length in bytes.";
 }
 
 c_members! {
-    DAT_MEM_PRIV_FLAGS {
-        DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
-            "No relaxed ordering for this memory. Only the Solaris headers have it; it is here for"
-            "their programs, because the bit clashes with nothing. Ignored.";
-    }
+    DAT_MEM_PRIV_FLAGS;
+    DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
+        "No relaxed ordering for this memory. Only the Solaris headers have it; it is here for"
+        "their programs, because the bit clashes with nothing. Ignored.";
 }
 
 place!(lmr_param);
@@ -43,30 +40,27 @@ place!(lmr_param);
 pub type DAT_LMR_PARAM = dat_lmr_param;
 
 c_members! {
-    DAT_LMR_PARAM_MASK {
-        DAT_LMR_FIELD_LMR_CONTEXT = 0x040, "Selects lmr_context.";
-        DAT_LMR_FIELD_RMR_CONTEXT = 0x080, "Selects rmr_context.";
-        DAT_LMR_FIELD_REGISTERED_SIZE = 0x100, "Selects registered_size.";
-        DAT_LMR_FIELD_REGISTERED_ADDRESS = 0x200, "Selects registered_address.";
-        DAT_LMR_FIELD_ALL = 0x3FF, "Selects all fields.";
-    }
+    DAT_LMR_PARAM_MASK;
+    DAT_LMR_FIELD_LMR_CONTEXT = 0x040, "Selects lmr_context.";
+    DAT_LMR_FIELD_RMR_CONTEXT = 0x080, "Selects rmr_context.";
+    DAT_LMR_FIELD_REGISTERED_SIZE = 0x100, "Selects registered_size.";
+    DAT_LMR_FIELD_REGISTERED_ADDRESS = 0x200, "Selects registered_address.";
+    DAT_LMR_FIELD_ALL = 0x3FF, "Selects all fields.";
 }
 
 place!(rmr_param);
 
 c_struct! {
     /// Parameters of a remote memory region, see dat_rmr_query.
-    pub struct dat_rmr_param as DAT_RMR_PARAM {
-        ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-        pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-        lmr_triplet: DAT_LMR_TRIPLET, "The memory it is bound to.";
-        mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
-        rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
-    }
+    struct dat_rmr_param as DAT_RMR_PARAM;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
+    lmr_triplet: DAT_LMR_TRIPLET, "The memory it is bound to.";
+    mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
+    rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
 }
 
 c_members! {
-    DAT_RMR_PARAM_MASK {
-        DAT_RMR_FIELD_ALL = 0x1F, "Selects all fields.";
-    }
+    DAT_RMR_PARAM_MASK;
+    DAT_RMR_FIELD_ALL = 0x1F, "Selects all fields.";
 }

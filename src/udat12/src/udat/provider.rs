@@ -15,9 +15,8 @@ dat_udat::provider_attr_of! {}
 place!(fields);
 
 c_consts! {
-    DAT_PROVIDER_ATTR_MASK {
-        DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR = 0x1000000, "Selects num_provider_specific_attr.";
-        DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR = 0x2000000, "Selects provider_specific_attr.";
-        DAT_PROVIDER_FIELD_ALL = 0x3FFFFFF, "Selects all fields of DAT_PROVIDER_ATTR.";
-    }
+    DAT_PROVIDER_ATTR_MASK;
+    DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR = 0x1000000, "Selects num_provider_specific_attr.";
+    DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR = 0x2000000, "Selects provider_specific_attr.";
+    DAT_PROVIDER_FIELD_ALL = 0x3FFFFFF, "Selects all fields of DAT_PROVIDER_ATTR.";
 }

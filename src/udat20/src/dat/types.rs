@@ -7,22 +7,19 @@ use crate::dat_platform_specific::*;
 pub use dat_udat::dat::types::*;
 
 c_members! {
-    DAT_COMPLETION_FLAGS {
-        DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20, "Of the kernel-level interface alone; no call here takes it.";
-    }
+    DAT_COMPLETION_FLAGS;
+    DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20, "Of the kernel-level interface alone; no call here takes it.";
 }
 
 c_members! {
-    DAT_HANDLE_TYPE {
-        DAT_HANDLE_TYPE_CSP = 11, "Common service point.";
-        DAT_HANDLE_TYPE_EXTENSION_BASE = 12, "First kind that extensions define.";
-    }
+    DAT_HANDLE_TYPE;
+    DAT_HANDLE_TYPE_CSP = 11, "Common service point.";
+    DAT_HANDLE_TYPE_EXTENSION_BASE = 12, "First kind that extensions define.";
 }
 
 c_members! {
-    DAT_CONNECT_FLAGS {
-        DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2, "Several paths, or no connection.";
-    }
+    DAT_CONNECT_FLAGS;
+    DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2, "Several paths, or no connection.";
 }
 
 /// Several paths if there are any.

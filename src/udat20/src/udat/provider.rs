@@ -21,15 +21,13 @@ dat_udat::provider_attr_of! {
 place!(fields);
 
 c_consts! {
-    DAT_PROVIDER_ATTR_MASK {
-        DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR = 0x20000000, "Selects num_provider_specific_attr.";
-        DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR = 0x40000000, "Selects provider_specific_attr.";
-        DAT_PROVIDER_FIELD_RDMA_READ_LMR_RMR_CONTEXT_EXPOSURE = 0x1000000,
-            "Selects rdma_read_lmr_rmr_context_exposure.";
-        DAT_PROVIDER_FIELD_RMR_SCOPE_SUPPORTED = 0x2000000, "Selects rmr_scope_supported.";
-        DAT_PROVIDER_FIELD_IS_SIGNAL_SAFE = 0x4000000, "Selects is_signal_safe.";
-        DAT_PROVIDER_FIELD_HA_SUPPORTED = 0x8000000, "Selects ha_supported.";
-        DAT_PROVIDER_FIELD_HA_LB = 0x10000000, "Selects ha_loadbalancing.";
-        DAT_PROVIDER_FIELD_ALL = 0x7FFFFFFF, "Selects all fields of DAT_PROVIDER_ATTR.";
-    }
+    DAT_PROVIDER_ATTR_MASK;
+    DAT_PROVIDER_FIELD_NUM_PROVIDER_SPECIFIC_ATTR = 0x20000000, "Selects num_provider_specific_attr.";
+    DAT_PROVIDER_FIELD_PROVIDER_SPECIFIC_ATTR = 0x40000000, "Selects provider_specific_attr.";
+    DAT_PROVIDER_FIELD_RDMA_READ_LMR_RMR_CONTEXT_EXPOSURE = 0x1000000, "Selects rdma_read_lmr_rmr_context_exposure.";
+    DAT_PROVIDER_FIELD_RMR_SCOPE_SUPPORTED = 0x2000000, "Selects rmr_scope_supported.";
+    DAT_PROVIDER_FIELD_IS_SIGNAL_SAFE = 0x4000000, "Selects is_signal_safe.";
+    DAT_PROVIDER_FIELD_HA_SUPPORTED = 0x8000000, "Selects ha_supported.";
+    DAT_PROVIDER_FIELD_HA_LB = 0x10000000, "Selects ha_loadbalancing.";
+    DAT_PROVIDER_FIELD_ALL = 0x7FFFFFFF, "Selects all fields of DAT_PROVIDER_ATTR.";
 }
