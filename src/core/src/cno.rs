@@ -8,7 +8,7 @@
 //! under the lock on the trigger. Once the CNO was freed or its agent replaced, the old agent is no longer called.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::sync::Arc;
 
 use host::event_fd::EventFd;
@@ -198,7 +198,7 @@ impl<T: Transport> Cno<T> {
 
     /// Its descriptor, which only [`Cno::create_polled`] gives it; `None` once freed.
     pub fn descriptor(&self) -> Option<RawFd> {
-        self.state.lock().bell.as_ref().map(|bell| bell.as_raw_fd())
+        self.state.lock().bell.as_ref().map(|bell| bell.as_fd().as_raw_fd())
     }
 
     /// Replaces the agent. An agent is called for one trigger only; setting it again arms it again.

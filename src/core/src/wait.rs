@@ -32,7 +32,7 @@
 mod pending;
 mod timing;
 
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -354,7 +354,7 @@ fn prepare_sleep<'a>(
         at_most(BLIND);
     }
     let bell = waker.bell();
-    let own = bell.as_ref().map(|bell| bell.as_raw_fd());
+    let own = bell.as_ref().map(|bell| bell.as_fd().as_raw_fd());
     match bell {
         Some(bell) => waker.prepare_sleep(Place::Bell(bell)),
         None => at_most(BLIND),

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::{Attribute, LitStr, Token, Type};
 
 use crate::Result;
 use crate::doc::{self, Doc};
+use crate::headers::{Row, rows};
 use crate::interface::Interface;
 use crate::macros::{Invocation, Lists, invocations};
 
@@ -45,6 +45,9 @@ pub struct Call {
 pub struct Argument {
     pub name: Ident,
     pub ty: Type,
+    /// `in`, `out` or `in/out`.
+    pub way: String,
+    pub text: String,
 }
 
 /// The ways to carry out a call.
@@ -186,14 +189,12 @@ impl Call {
     fn read(tokens: TokenStream, interface: &Interface, common: bool) -> Result<Call> {
         let entry: Entry = syn::parse2(tokens).map_err(|e| e.to_string())?;
         let name = entry.name.to_string();
-        let arguments = entry.arguments.iter().chain(&entry.more).map(|argument| argument.name.to_string());
         let specification = match common {
             true => format!("uDAPL 1.2 and 2.0, {name}(3DAT)."),
             false => format!("uDAPL {}, {name}{}.", interface.version, interface.manual),
         };
         let lines = doc::lines(&entry.attrs);
-        let doc = Doc::read(&lines, &arguments.collect::<Vec<_>>(), interface.version, specification);
-        let doc = doc.map_err(|e| format!("{name}: {e}"))?;
+        let doc = Doc::read(&lines, interface.version, specification).map_err(|e| format!("{name}: {e}"))?;
         let Entry { name, abi, arguments, more, how, .. } = entry;
         Ok(Call { name, doc, abi, arguments, more, how, further: false })
     }
@@ -256,15 +257,11 @@ fn arguments_behind(input: ParseStream) -> syn::Result<Vec<Argument>> {
 fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
     let list;
     syn::parenthesized!(list in input);
-    Ok(Punctuated::<Argument, Token![,]>::parse_terminated(&list)?.into_iter().collect())
-}
-
-impl Parse for Argument {
-    fn parse(input: ParseStream) -> syn::Result<Argument> {
-        let name = input.parse()?;
-        input.parse::<Token![:]>()?;
-        Ok(Argument { name, ty: input.parse()? })
-    }
+    let argument = |Row { lines, name, value: ty }: Row<Type>| match lines.concat().trim().split_once(", ") {
+        Some((way, text)) => Ok(Argument { name, ty, way: way.to_owned(), text: text.to_owned() }),
+        None => Err(syn::Error::new(name.span(), "its text does not begin with in or out")),
+    };
+    rows::<Token![:], Type>(&list)?.into_iter().map(argument).collect()
 }
 
 struct Slots(Vec<Slot>);

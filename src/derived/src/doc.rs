@@ -7,7 +7,7 @@ use syn::{Attribute, Expr, Lit, Meta};
 
 use crate::Result;
 
-/// A row of the table of returned codes ends with this if its codes come only from providers of others.
+/// An entry of the list of returned codes ends with this if its codes come only from providers of others.
 const FOREIGN: &str = "never from the providers of this project";
 
 /// The headings that an entry may lack.
@@ -40,26 +40,17 @@ impl fmt::Display for Code {
 pub struct Doc {
     /// The effect of the call, in paragraphs.
     pub summary: Vec<String>,
-    pub parameters: Vec<Parameter>,
     /// What holds after success, if the entry says it.
     pub success: Option<String>,
-    /// The rest of the table of returned codes.
+    /// The rest of the list of returned codes.
     pub errors: Vec<Row>,
-    /// What follows the table, in paragraphs.
+    /// What follows the list, in paragraphs.
     pub notes: Vec<String>,
     /// The place where it is specified.
     pub specification: String,
 }
 
-/// A parameter.
-pub struct Parameter {
-    pub name: String,
-    /// `in`, `out` or `in/out`.
-    pub way: String,
-    pub text: String,
-}
-
-/// A row of the table of returned codes.
+/// An entry of the list of returned codes.
 pub struct Row {
     pub kind: String,
     /// The subtypes, none if it has none.
@@ -71,25 +62,19 @@ pub struct Row {
 }
 
 impl Doc {
-    /// Parses `lines` for a version; `arguments` are those that the parameters must describe, in order. `specification` is
-    /// the place where the call is specified unless the lines name another.
-    pub fn read(lines: &[String], arguments: &[String], version: &str, specification: String) -> Result<Doc> {
+    /// Parses `lines` for a version. `specification` is the place where the call is specified unless the lines name another.
+    pub fn read(lines: &[String], version: &str, specification: String) -> Result<Doc> {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
-        let mut expected = vec!["", "Parameters", "Returns", "Events", "Specification"];
+        let mut expected = vec!["", "Returns", "Events", "Specification"];
         expected.retain(|name| !OPTIONAL.contains(name) || headings.contains(name));
         if headings != expected {
             return Err(format!("headings are {headings:?}, not {expected:?}"));
         }
         let section = |wanted: &str| sections.iter().find(|(heading, _)| heading == wanted).map_or(&[][..], |(_, l)| l);
-        let parameters = parameters(section("Parameters"))?;
-        let documented: Vec<&String> = parameters.iter().map(|parameter| &parameter.name).collect();
-        if documented != arguments.iter().collect::<Vec<_>>() {
-            return Err(format!("parameters are {documented:?}, arguments {arguments:?}"));
-        }
-        let (table, notes): (Vec<_>, Vec<_>) =
-            section("Returns").iter().cloned().partition(|line| line.starts_with('|'));
-        let mut errors = rows(&table, version)?;
+        let (list, notes): (Vec<_>, Vec<_>) =
+            section("Returns").iter().cloned().partition(|line| line.starts_with("* "));
+        let mut errors = rows(&list, version)?;
         let success = errors.iter().position(|row| row.kind == "DAT_SUCCESS").map(|at| errors.remove(at).when);
         let summary = paragraphs(section(""));
         if summary.is_empty() {
@@ -97,10 +82,10 @@ impl Doc {
         }
         let own = paragraphs(section("Specification")).join(" ");
         let specification = if own.is_empty() { specification } else { own };
-        Ok(Doc { summary, parameters, success, errors, notes: paragraphs(&notes), specification })
+        Ok(Doc { summary, success, errors, notes: paragraphs(&notes), specification })
     }
 
-    /// The types in the table but DAT_SUCCESS, each once, in the order of the table.
+    /// The types in the list but DAT_SUCCESS, each once, in the order of the list.
     pub fn types(&self) -> Vec<&str> {
         let mut types: Vec<&str> = Vec::new();
         for row in &self.errors {
@@ -162,41 +147,23 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
     paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()
 }
 
-/// The parameters of a list with entries ``* `NAME`, ... - WAY, TEXT``.
-fn parameters(lines: &[String]) -> Result<Vec<Parameter>> {
-    let text = lines.join("\n");
-    let mut parameters = Vec::new();
-    for entry in text.trim().split("\n* ").map(|entry| entry.trim_start_matches("* ")) {
-        let parts = entry.split_once(" - ").and_then(|(names, text)| Some((names, text.split_once(", ")?)));
-        let Some((names, (way, text))) = parts else { return Err(format!("not a parameter: {entry}")) };
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        parameters.extend(code(names).into_iter().map(|name| Parameter {
-            name: name.to_owned(),
-            way: way.to_owned(),
-            text: text.clone(),
-        }));
-    }
-    Ok(parameters)
-}
-
-/// The rows of the table. One of a single version begins with its number: `2.0: when`.
-fn rows(table: &[String], version: &str) -> Result<Vec<Row>> {
-    let [head, rule, rows @ ..] = table else { return Err("no table of returned codes".to_owned()) };
-    if head != "| returned | when |" || rule != "|---|---|" {
-        return Err("the table of returned codes has another head".to_owned());
-    }
-    let of_version = |row: &&String| match row.split_once(" | ").and_then(|(_, when)| when.split_once(": ")) {
+/// The entries of the list. One of a single version begins with its number: `2.0: when`.
+fn rows(list: &[String], version: &str) -> Result<Vec<Row>> {
+    let of_version = |row: &&String| match row.split_once(" - ").and_then(|(_, when)| when.split_once(": ")) {
         Some((only, _)) if only.starts_with(|c: char| c.is_ascii_digit()) => only == version,
         _ => true,
     };
-    let rows = rows.iter().filter(of_version);
-    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a row: {row}"))).collect()
+    if list.is_empty() {
+        return Err("no list of returned codes".to_owned());
+    }
+    let rows = list.iter().filter(of_version);
+    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a returned code: {row}"))).collect()
 }
 
 impl Row {
-    /// Parses ``| `TYPE` / `SUBTYPE`, ... | when |``, where a subtype may be abbreviated to `..._WORD`.
+    /// Parses ``* `TYPE` / `SUBTYPE`, ... - when``, where a subtype may be abbreviated to `..._WORD`.
     pub fn read(row: &str) -> Option<Row> {
-        let (returned, when) = row.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")?;
+        let (returned, when) = row.strip_prefix("* ")?.split_once(" - ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let form = if names.is_empty() { String::new() } else { format!(" / {}", quoted.join(", ")) };

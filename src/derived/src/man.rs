@@ -153,8 +153,8 @@ fn c_type(ty: &Type) -> Result<String> {
 }
 
 fn parameters(call: &Call) -> String {
-    let shown = call.doc.parameters.len() - usize::from(matches!(call.how, How::Variadic));
-    let entries = call.doc.parameters[..shown].iter();
+    let shown = call.all_arguments().count() - usize::from(matches!(call.how, How::Variadic));
+    let entries = call.all_arguments().take(shown);
     entries.map(|entry| format!(".TP\n.IR {} \" ({})\"\n{}", entry.name, entry.way, text(&entry.text))).collect()
 }
 

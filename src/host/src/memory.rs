@@ -175,13 +175,6 @@ impl Reserve {
 /// The allocator of our libraries: another one, usually that of the system, and the reserve when it gives nothing.
 pub struct Allocator<A = System>(pub A);
 
-impl Allocator {
-    /// The allocator over that of the system.
-    pub const fn of_system() -> Self {
-        Allocator(System)
-    }
-}
-
 // SAFETY: a piece comes either from the inner allocator or from the reserve, which gives out no grain twice; its address
 // shows which of them takes it back. Nothing here unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
@@ -262,28 +255,26 @@ impl Drop for Admitted {
 pub fn admit() -> Result<Admitted, NoMemory> {
     let calls = UNDER_WAY.fetch_add(1, Ordering::Relaxed) + 1;
     let admitted = Admitted(());
-    if SPARE.serves(calls) || obtainable(SHARE) { Ok(admitted) } else { Err(NoMemory) }
+    if !SPARE.serves(calls) {
+        probe(SHARE)?;
+    }
+    Ok(admitted)
 }
 
 /// Asks whether the system has memory of this size, in bytes, at this moment: before something is put into a collection
 /// that cannot be asked itself.
-pub fn probe(size: usize) -> Result<(), NoMemory> {
-    if obtainable(size) { Ok(()) } else { Err(NoMemory) }
-}
-
-/// Whether the system has memory of this size, in bytes, at this moment.
 #[cold]
-fn obtainable(size: usize) -> bool {
-    let Ok(layout) = Layout::from_size_align(size.max(1), align_of::<u64>()) else { return false };
+pub fn probe(size: usize) -> Result<(), NoMemory> {
+    let layout = Layout::from_size_align(size.max(1), align_of::<u64>()).map_err(|_| NoMemory)?;
     // SAFETY: the size is not 0.
     let piece = black_box(unsafe { std::alloc::alloc(layout) });
     if piece.is_null() {
-        return false;
+        return Err(NoMemory);
     }
     let spare = SPARE.holds(piece);
     // SAFETY: the allocator gave the piece for this layout.
     unsafe { std::alloc::dealloc(piece, layout) };
-    !spare
+    if spare { Err(NoMemory) } else { Ok(()) }
 }
 
 /// Whether so much of the reserve is in use that a long task should rather give up.
@@ -355,7 +346,7 @@ pub trait Room {
 fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
     let bytes = wanted.max(capacity.saturating_mul(2)).max(4).saturating_mul(size);
     // Larger pieces never come from the reserve.
-    if bytes > LARGEST || obtainable(bytes) { Ok(()) } else { Err(NoMemory) }
+    if bytes > LARGEST { Ok(()) } else { probe(bytes) }
 }
 
 /// Implements [`Room`] for a collection whose elements take `$size` bytes each.

@@ -5,11 +5,10 @@
 #![forbid(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use bitflags::bitflags;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -49,27 +48,6 @@ pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Dura
             failed: events.intersects(PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL),
         }
     }))
-}
-
-bitflags! {
-    /// The conditions to wait for on a descriptor of an [`Epoll`]. Errors and the end of a connection are always
-    /// reported.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Interest: u8 {
-        /// Something to read.
-        const READ = 1;
-        /// Room to write.
-        const WRITE = 2;
-    }
-}
-
-impl Interest {
-    fn events(self) -> EventFlags {
-        let mut events = EventFlags::RDHUP;
-        events.set(EventFlags::IN, self.contains(Interest::READ));
-        events.set(EventFlags::OUT, self.contains(Interest::WRITE));
-        events
-    }
 }
 
 /// The state of a descriptor that is ready.
@@ -112,7 +90,7 @@ impl Events {
     }
 }
 
-/// A set of descriptors to wait for. Its own descriptor can be waited for too.
+/// A set of descriptors to wait for. Errors and the end of a connection are always reported. Its own descriptor can be waited for too.
 #[derive(Debug)]
 pub struct Epoll {
     fd: Shielded<OwnedFd>,
@@ -124,20 +102,22 @@ impl Epoll {
         Ok(Epoll { fd: Shielded::new(epoll::create(epoll::CreateFlags::CLOEXEC)?) })
     }
 
-    /// Adds `fd`. If it has duplicates, it must be deleted before it is closed.
+    /// Adds `fd`, to wait for something to read. If it has duplicates, it must be deleted before it is closed.
     ///
     /// # Errors
     /// `AlreadyExists`, or another error of the system.
-    pub fn add(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> io::Result<()> {
-        Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), interest.events())?)
+    pub fn add(&self, fd: BorrowedFd<'_>, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::RDHUP | EventFlags::IN)?)
     }
 
-    /// Changes the conditions that `fd` is waited for.
+    /// Changes whether `fd` is waited for until there is `room` to write, too.
     ///
     /// # Errors
     /// `NotFound`, or another error of the system.
-    pub fn modify(&self, fd: BorrowedFd<'_>, token: u64, interest: Interest) -> io::Result<()> {
-        Ok(epoll::modify(&self.fd, fd, EventData::new_u64(token), interest.events())?)
+    pub fn modify(&self, fd: BorrowedFd<'_>, token: u64, room: bool) -> io::Result<()> {
+        let mut events = EventFlags::RDHUP | EventFlags::IN;
+        events.set(EventFlags::OUT, room);
+        Ok(epoll::modify(&self.fd, fd, EventData::new_u64(token), events)?)
     }
 
     /// Removes `fd`.
@@ -167,12 +147,6 @@ impl Epoll {
 impl AsFd for Epoll {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
-    }
-}
-
-impl AsRawFd for Epoll {
-    fn as_raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
     }
 }
 

@@ -106,14 +106,9 @@ impl Thread {
         self.id
     }
 
-    /// Whether this is the calling thread, which cannot wait for its own end.
-    pub fn is_current(&self) -> bool {
-        self.id == Id::current()
-    }
-
     /// Waits for the end of the thread, unless it is the calling one, which goes on by itself.
     pub fn join(self) {
-        if self.is_current() {
+        if self.id == Id::current() {
             return;
         }
         let thread = ManuallyDrop::new(self);

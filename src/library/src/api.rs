@@ -163,7 +163,7 @@ macro_rules! library {
 
         /// The library's memory, with a reserve.
         #[global_allocator]
-        static MEMORY: $crate::Allocator = $crate::Allocator::of_system();
+        static MEMORY: $crate::Allocator = $crate::Allocator(::std::alloc::System);
 
         /// The dynamic linker calls this when it loads the library.
         #[used]

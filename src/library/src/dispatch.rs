@@ -85,12 +85,13 @@ macro_rules! dispatch {
     (
         $node:literal,
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty
-            $(, $argument:ident: $type:ty)* $(,)?), $subtype:ident, $if_first:path, $find:path
+        extern $abi:literal fn $name:ident($handle:ident: $handle_type:ty, $($handle_line:literal)+;
+            $($argument:ident: $type:ty, $($line:literal)+;)*), $subtype:ident, $if_first:path, $find:path
     ) => {
         $crate::symver!($node, $name);
 
         $(#[$doc])*
+        #[doc = $crate::parameters!($handle, $($handle_line)+; $($argument, $($line)+;)*)]
         ///
         /// # Safety
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.

@@ -14,23 +14,24 @@ macro_rules! export {
     (
         $node:literal, $api:ident,
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?) => dispatch($subtype:ident);
+        extern $abi:literal fn $name:ident($($arguments:tt)*) => dispatch($subtype:ident);
     ) => {
         $crate::dispatch! {
             $node,
             $(#[$doc])*
-            extern $abi fn $name($($argument: $type),*), $subtype
+            extern $abi fn $name($($arguments)*), $subtype
         }
     };
     (
         $node:literal, $api:ident,
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
-            $(and ($($more:ident: $more_type:ty),* $(,)?))? => $($how:tt)+
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
+            $(and ($($more:ident: $more_type:ty, $($more_line:literal)+;)*))? => $($how:tt)+
     ) => {
         $crate::symver!($node, $name);
 
         $(#[$doc])*
+        #[doc = $crate::parameters!($($argument, $($line)+;)* $($($more, $($more_line)+;)*)?)]
         ///
         /// # Safety
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
@@ -41,5 +42,13 @@ macro_rules! export {
             // SAFETY: the caller makes the promise that the function asks for.
             unsafe { by_hand::$name::<$api>($($argument,)* $($($more),*)?) }
         }
+    };
+}
+
+/// What the documentation of a function says of its parameters.
+#[macro_export]
+macro_rules! parameters {
+    ($($argument:ident, $($line:literal)+;)*) => {
+        concat!("\n# Parameters\n", $("* `", stringify!($argument), "` - ", $($line, " ",)+ "\n",)*)
     };
 }

@@ -130,7 +130,7 @@ pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
 macro_rules! export_provider {
     ($version:ty, $transport:ty, $library:literal) => {
         #[global_allocator]
-        static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator::of_system();
+        static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator(::std::alloc::System);
 
         /// The face of this library.
         struct Library;

@@ -7,7 +7,7 @@ macro_rules! function {
     ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
     (
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
             $(and ($($more:tt)*))? => $($how:tt)+
     ) => {
         pub(super) unsafe extern $abi fn $name<F: $crate::Face<Version = Udat>>(

@@ -6,13 +6,13 @@
 //!
 //! | list | an entry is | callbacks |
 //! |---|---|---|
-//! | `for_each_call!` | a call: documentation, arguments, how it is carried out | [`slot_type!`]; the exports of the library; the headers and the other files that the project derives |
-//! | `for_each_slot!` | a place in the provider table | [`provider_table!`]; the table of a provider |
+//! | `for_each_call!` | a call: documentation, arguments, how it is carried out | [`slot_type!`](crate::slot_type); the exports of the library; the headers and the other files that the project derives |
+//! | `for_each_slot!` | a place in the provider table | [`provider_table!`](crate::provider_table); the table of a provider |
 //!
 //! # A call
 //! ```text
 //! /// Documentation.
-//! extern "C" fn NAME(ARGUMENT: TYPE, ...) => HOW;
+//! extern "C" fn NAME(ARGUMENT: TYPE, "DOCUMENTATION"; ...) => HOW;
 //! ```
 //! Every call returns a `DAT_RETURN`. `extern "C-unwind"` is for the calls in which a thread can be cancelled. HOW is
 //! one of
@@ -31,54 +31,57 @@
 //! # A slot
 //! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
 
-/// Defines an enumeration of the interface. In Rust the type is the number that C passes, so that any value may come
-/// in, and each member is a constant.
+/// Defines an enumeration of the interface: `TAG as NAME;` and its members, each as `NAME = VALUE, "COMMENT";`, with a
+/// string for each line of the comment. In Rust the type is the number that C passes, so that any value may come in, and
+/// each member is a constant.
 #[macro_export]
 macro_rules! c_enum {
-    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
-        $($(#[$member_attr:meta])* $member:ident = $value:expr,)*
-    }) => {
+    ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {
         $(#[$attr])*
         pub type $tag = u32;
         $(#[$attr])*
         pub type $name = $tag;
-        $($(#[$member_attr])* pub const $member: $name = $value;)*
+        $crate::c_members! { $name; $($members)* }
     };
 }
 
-/// Adds members to an enumeration that versions share: those that a version has in addition, or with a number of its
-/// own.
+/// Adds members to an enumeration that versions share, whose name is first: those that a version has in addition, or
+/// with a number of its own.
 #[macro_export]
 macro_rules! c_members {
-    ($name:ident { $($(#[$member_attr:meta])* $member:ident = $value:expr,)* }) => {
-        $($(#[$member_attr])* pub const $member: $name = $value;)*
+    ($name:ty; $($member:ident = $value:expr, $($line:literal)+;)*) => {
+        $($(#[doc = $line])+ pub const $member: $name = $value;)*
     };
+}
+
+/// Defines constants of a type, which is first. They are written as members are.
+#[macro_export]
+macro_rules! c_consts {
+    ($($consts:tt)*) => { $crate::c_members! { $($consts)* } };
+}
+
+/// Defines other names of types, each as `NAME = TYPE, "COMMENT";`.
+#[macro_export]
+macro_rules! c_types {
+    ($($name:ident = $type:ty, $($line:literal)+;)*) => { $($(#[doc = $line])+ pub type $name = $type;)* };
 }
 
 /// Does what [`c_enum!`](crate::c_enum) does, and makes a constant with the name of the type: the members with their names.
 #[macro_export]
 macro_rules! c_enum_with_names {
-    ($(#[$attr:meta])* pub enum $tag:ident as $name:ident {
-        $($(#[$member_attr:meta])* $member:ident = $value:expr,)*
-    }) => {
-        $crate::c_enum! { $(#[$attr])* pub enum $tag as $name { $($(#[$member_attr])* $member = $value,)* } }
-        $crate::member_names! { $name { $($member)* } }
+    ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {
+        $crate::c_enum! { $(#[$attr])* $tag as $name; }
+        $crate::c_members_with_names! { $name; $($members)* }
     };
 }
 
-/// Does what [`c_members!`](crate::c_members) does, and makes such a constant of these members.
+/// Does what [`c_members!`](crate::c_members) does, and makes such a constant of these members. They are named as the headers
+/// spell them: a value and its text cannot differ.
 #[macro_export]
 macro_rules! c_members_with_names {
-    ($name:ident { $($(#[$member_attr:meta])* $member:ident = $value:expr,)* }) => {
-        $crate::c_members! { $name { $($(#[$member_attr])* $member = $value,)* } }
-        $crate::member_names! { $name { $($member)* } }
-    };
-}
+    ($name:ident; $($member:ident = $value:expr, $($line:literal)+;)*) => {
+        $crate::c_members! { $name; $($member = $value, $($line)+;)* }
 
-/// The constant of members with their names, as the headers spell them: a value and its text cannot differ.
-#[macro_export]
-macro_rules! member_names {
-    ($name:ident { $($member:ident)* }) => {
         /// The members, each with its name.
         pub const $name: &[(u32, &core::ffi::CStr)] = &[$((
             $member,
@@ -87,6 +90,38 @@ macro_rules! member_names {
                 Err(_) => panic!("a name has no NUL in it"),
             },
         )),*];
+    };
+}
+
+/// Defines a structure or a union of the interface: `struct TAG as NAME;`, or `struct TAG;` where the second name is not
+/// defined here, and its fields, each as `NAME: TYPE, "COMMENT";`.
+#[macro_export]
+macro_rules! c_struct {
+    ($(#[$attr:meta])* struct $tag:ident $(as $name:ident)?; $($field:ident: $type:ty, $($line:literal)+;)*) => {
+        $(#[$attr])*
+        #[derive(Clone, Copy, Debug)]
+        #[repr(C)]
+        pub struct $tag { $($(#[doc = $line])+ pub $field: $type,)* }
+        $(
+            #[doc = concat!("The second name of `", stringify!($tag), "`.")]
+            pub type $name = $tag;
+        )?
+    };
+    ($(#[$attr:meta])* union $tag:ident $(as $name:ident)?; $($field:ident: $type:ty, $($line:literal)+;)*) => {
+        $(#[$attr])*
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        pub union $tag { $($(#[doc = $line])+ pub $field: $type,)* }
+        $(
+            #[doc = concat!("The second name of `", stringify!($tag), "`.")]
+            pub type $name = $tag;
+        )?
+
+        impl core::fmt::Debug for $tag {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(stringify!($tag))
+            }
+        }
     };
 }
 
@@ -103,10 +138,10 @@ macro_rules! slot_type {
     ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
     (
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?)
-            and ($($more:ident: $more_type:ty),* $(,)?) => wrap as $whole:ident;
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
+            and ($($more:ident: $more_type:ty, $($more_line:literal)+;)*) => wrap as $whole:ident;
     ) => {
-        $crate::slot_type! { extern $abi fn $name($($argument: $type),*) => wrap; }
+        $crate::slot_type! { extern $abi fn $name($($argument: $type, $($line)+;)*) => wrap; }
 
         #[doc = concat!("Type of ", stringify!($name), "; no slot has it.")]
         pub type $whole =
@@ -114,7 +149,7 @@ macro_rules! slot_type {
     };
     (
         $(#[$doc:meta])*
-        extern $abi:literal fn $name:ident($($argument:ident: $type:ty),* $(,)?) => $($how:tt)+
+        extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*) => $($how:tt)+
     ) => {
         #[doc = concat!("Slot of ", stringify!($name), ".")]
         pub type $name = Option<unsafe extern $abi fn($($argument: $type),*) -> DAT_RETURN>;

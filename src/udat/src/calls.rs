@@ -2,17 +2,17 @@
 //!
 //! The names of types in an entry mean those of the version that the list is used in.
 //!
-//! The documentation of an entry is that of the call. Its parts are, in this order: the effect of the call, `#
-//! Parameters`, `# Returns`, `# Events` if there are any, and `# Specification` where that is not uDAPL's text on the call
-//! itself. The library's function has all of it; the C header gets the part before the first heading, the types of return
-//! codes and the specification; the manual page gets its synopsis, its list of parameters and its return values, in the
-//! order of the entry. What the page says further is written in the page. The words are those of the pages: a dispatcher
-//! is an EVD, a notification object a CNO.
+//! The documentation of an entry is that of the call. Its parts are, in this order: the effect of the call, `# Returns`,
+//! `# Events` if there are any, and `# Specification` where that is not uDAPL's text on the call itself. That of an argument
+//! follows its type, and begins with `in`, `out` or `in/out`. The library's function has all of it; the C header gets the
+//! part before the first heading, the types of return codes and the specification; the manual page gets its synopsis, its
+//! list of parameters and its return values, in the order of the entry. What the page says further is written in the page.
+//! The words are those of the pages: a dispatcher is an EVD, a notification object a CNO.
 //!
-//! The table under `# Returns` begins with what holds after success. It has every type and subtype that can be returned,
+//! The list under `# Returns` begins with what holds after success. It has every type and subtype that can be returned,
 //! except `DAT_INTERNAL_ERROR`, which any call may return, and `DAT_NOT_IMPLEMENTED`, which a provider may return from any
 //! call that it does not carry out. A type alone has no subtype. `..._WORD` is the previous subtype with another last word.
-//! A row for codes that only providers of others return ends with "never from the providers of this project"; one of a
+//! An item for codes that only providers of others return ends with "never from the providers of this project"; one of a
 //! single version begins with its number, "2.0: ". Of a handle, "is not an endpoint" is enough: the page adds in which ways.
 //! `cargo run -p dat-derived` writes and checks all this, and `tests-c/codes/complete.sh` that each type has a test.
 

@@ -12,6 +12,7 @@
 // The names are those of the C headers, which programs know.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
 
+#[macro_use]
 pub mod abi;
 mod calls;
 pub mod dat;

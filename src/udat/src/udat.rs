@@ -4,7 +4,6 @@ use core::ffi::c_char;
 
 use crate::dat::*;
 use crate::dat_platform_specific::*;
-use crate::{c_enum, place};
 
 pub mod provider;
 pub use provider::*;
@@ -14,14 +13,10 @@ pub type DAT_CNO_HANDLE = DAT_HANDLE;
 
 c_enum! {
     /// Kind of memory from which a local memory region is made.
-    pub enum dat_mem_type as DAT_MEM_TYPE {
-        /// Memory of the process, see for_va.
-        DAT_MEM_TYPE_VIRTUAL = 0,
-        /// The memory of an existing region, see for_lmr_handle.
-        DAT_MEM_TYPE_LMR = 1,
-        /// Memory shared between processes, see for_shared_memory.
-        DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
-    }
+    dat_mem_type as DAT_MEM_TYPE;
+    DAT_MEM_TYPE_VIRTUAL = 0, "Memory of the process, see for_va.";
+    DAT_MEM_TYPE_LMR = 1, "The memory of an existing region, see for_lmr_handle.";
+    DAT_MEM_TYPE_SHARED_VIRTUAL = 2, "Memory shared between processes, see for_shared_memory.";
 }
 
 /// Bytes in the name of shared memory, see DAT_LMR_COOKIE.
@@ -31,71 +26,44 @@ pub const DAT_LMR_COOKIE_SIZE: usize = 40;
 /// string).
 pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 
-/// Shared memory to be registered.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_shared_memory {
-    /// Its address in this process.
-    pub virtual_address: DAT_PVOID,
-    /// Its name, the same in every process.
-    pub shared_memory_id: DAT_LMR_COOKIE,
+c_struct! {
+    /// Shared memory to be registered.
+    struct dat_shared_memory as DAT_SHARED_MEMORY;
+    virtual_address: DAT_PVOID, "Its address in this process.";
+    shared_memory_id: DAT_LMR_COOKIE, "Its name, the same in every process.";
 }
 
-/// Shared memory to be registered.
-pub type DAT_SHARED_MEMORY = dat_shared_memory;
-
-/// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub union dat_region_description {
-    /// Address of memory of the process.
-    pub for_va: DAT_PVOID,
-    /// An existing region.
-    pub for_lmr_handle: DAT_LMR_HANDLE,
-    /// Shared memory.
-    pub for_shared_memory: DAT_SHARED_MEMORY,
+c_struct! {
+    /// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid.
+    union dat_region_description as DAT_REGION_DESCRIPTION;
+    for_va: DAT_PVOID, "Address of memory of the process.";
+    for_lmr_handle: DAT_LMR_HANDLE, "An existing region.";
+    for_shared_memory: DAT_SHARED_MEMORY, "Shared memory.";
 }
-
-/// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid.
-pub type DAT_REGION_DESCRIPTION = dat_region_description;
 
 place!(lmr_param);
 
 c_enum! {
     /// State of an event dispatcher: one value of each of three bands (notification, waiting,
     /// configuration), or-ed.
-    pub enum dat_evd_state as DAT_EVD_STATE {
-        /// Events trigger the notification object.
-        DAT_EVD_STATE_ENABLED = 0x01,
-        /// Events do not trigger the notification object.
-        DAT_EVD_STATE_DISABLED = 0x02,
-        /// dat_evd_wait may be called.
-        DAT_EVD_STATE_WAITABLE = 0x04,
-        /// dat_evd_wait is refused.
-        DAT_EVD_STATE_UNWAITABLE = 0x08,
-        /// Fed by a stream that can suppress notification.
-        DAT_EVD_STATE_CONFIG_NOTIFY = 0x10,
-        /// Fed by a receive stream that waits for solicited messages.
-        DAT_EVD_STATE_CONFIG_SOLICITED = 0x20,
-        /// Fed by streams that notify by threshold.
-        DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30,
-    }
+    dat_evd_state as DAT_EVD_STATE;
+    DAT_EVD_STATE_ENABLED = 0x01, "Events trigger the notification object.";
+    DAT_EVD_STATE_DISABLED = 0x02, "Events do not trigger the notification object.";
+    DAT_EVD_STATE_WAITABLE = 0x04, "dat_evd_wait may be called.";
+    DAT_EVD_STATE_UNWAITABLE = 0x08, "dat_evd_wait is refused.";
+    DAT_EVD_STATE_CONFIG_NOTIFY = 0x10, "Fed by a stream that can suppress notification.";
+    DAT_EVD_STATE_CONFIG_SOLICITED = 0x20, "Fed by a receive stream that waits for solicited messages.";
+    DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30, "Fed by streams that notify by threshold.";
 }
 
-/// Parameters of an event dispatcher, see dat_evd_query.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_evd_param {
-    /// The adapter that it belongs to.
-    pub ia_handle: DAT_IA_HANDLE,
-    /// Events that it can hold.
-    pub evd_qlen: DAT_COUNT,
-    /// Its state.
-    pub evd_state: DAT_EVD_STATE,
-    /// Its notification object, or DAT_HANDLE_NULL.
-    pub cno_handle: DAT_CNO_HANDLE,
-    /// The kinds of events it admits.
-    pub evd_flags: DAT_EVD_FLAGS,
+c_struct! {
+    /// Parameters of an event dispatcher, see dat_evd_query.
+    struct dat_evd_param;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    evd_qlen: DAT_COUNT, "Events that it can hold.";
+    evd_state: DAT_EVD_STATE, "Its state.";
+    cno_handle: DAT_CNO_HANDLE, "Its notification object, or DAT_HANDLE_NULL.";
+    evd_flags: DAT_EVD_FLAGS, "The kinds of events it admits.";
 }
 
 /// Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that
@@ -108,18 +76,12 @@ pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_m
 /// Function that a consumer notification object calls when it is triggered.
 pub type DAT_AGENT_FUNC = Option<unsafe extern "C" fn(instance_data: DAT_PVOID, evd_handle: DAT_EVD_HANDLE)>;
 
-/// Function and data of the consumer that a notification object calls, see dat_cno_create.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_os_wait_proxy_agent {
-    /// First argument of the function.
-    pub instance_data: DAT_PVOID,
-    /// The function.
-    pub proxy_agent_func: DAT_AGENT_FUNC,
+c_struct! {
+    /// Function and data of the consumer that a notification object calls, see dat_cno_create.
+    struct dat_os_wait_proxy_agent as DAT_OS_WAIT_PROXY_AGENT;
+    instance_data: DAT_PVOID, "First argument of the function.";
+    proxy_agent_func: DAT_AGENT_FUNC, "The function.";
 }
-
-/// Function and data of the consumer that a notification object calls, see dat_cno_create.
-pub type DAT_OS_WAIT_PROXY_AGENT = dat_os_wait_proxy_agent;
 
 /// No agent.
 pub const DAT_OS_WAIT_PROXY_AGENT_NULL: DAT_OS_WAIT_PROXY_AGENT =
@@ -129,8 +91,6 @@ place!(cno_param);
 
 c_enum! {
     /// Selects fields of DAT_CNO_PARAM.
-    pub enum dat_cno_param_mask as DAT_CNO_PARAM_MASK {
-        /// Selects ia_handle.
-        DAT_CNO_FIELD_IA_HANDLE = 0x01,
-    }
+    dat_cno_param_mask as DAT_CNO_PARAM_MASK;
+    DAT_CNO_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
 }

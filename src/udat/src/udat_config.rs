@@ -1,7 +1,6 @@
 //! Configuration that a program is compiled with
 
 use crate::dat::{DAT_BOOLEAN, DAT_FALSE};
-use crate::place;
 
 place!(version);
 

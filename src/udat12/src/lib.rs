@@ -7,6 +7,9 @@
 // The names are those of the C headers, which programs know.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
 
+#[doc(hidden)]
+#[macro_use]
+pub extern crate dat_udat as common;
 #[macro_use]
 mod calls;
 pub mod dat;
@@ -15,8 +18,6 @@ pub mod dat_redirection;
 pub mod udat;
 pub mod udat_config;
 
-#[doc(hidden)]
-pub use dat_udat as common;
 pub use dat_udat::{dat_platform_specific, dat_registry, dat_vendor_specific, udat_vendor_specific};
 
 pub use dat::*;

@@ -1,7 +1,6 @@
 //! Configuration that a program is compiled with
 
 use crate::dat_platform_specific::DAT_UINT32;
-use dat_udat::place;
 
 pub use dat_udat::udat_config::*;
 

@@ -7,17 +7,10 @@ pub use dat_udat::dat_platform_specific::*;
 /// File descriptor.
 pub type DAT_FD = c_int;
 
-/// Kind of communication of an endpoint or a common service point, in the numbers of socket(2).
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_comm {
-    /// Address family: DAT_AF_INET or DAT_AF_INET6.
-    pub domain: c_int,
-    /// Type of socket: SOCK_STREAM.
-    pub r#type: c_int,
-    /// Protocol: 0 or IPPROTO_TCP.
-    pub protocol: c_int,
+c_struct! {
+    /// Kind of communication of an endpoint or a common service point, in the numbers of socket(2).
+    struct dat_comm as DAT_COMM;
+    domain: c_int, "Address family: DAT_AF_INET or DAT_AF_INET6.";
+    r#type: c_int, "Type of socket: SOCK_STREAM.";
+    protocol: c_int, "Protocol: 0 or IPPROTO_TCP.";
 }
-
-/// Kind of communication of an endpoint or a common service point, in the numbers of socket(2).
-pub type DAT_COMM = dat_comm;

@@ -37,39 +37,25 @@ pub struct ibv_ah {
     marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// Value of an extended event.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub union dat_ib_extension_value {
-    /// The value that came with a write.
-    pub immed: DAT_IB_IMMED_DATA,
+c_struct! {
+    /// Value of an extended event.
+    union dat_ib_extension_value;
+    immed: DAT_IB_IMMED_DATA, "The value that came with a write.";
 }
 
-/// Further data of an extended event; in C its members are those of DAT_IB_EXTENSION_EVENT_DATA itself.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub union dat_ib_extension_more {
-    /// Address of an unreliable datagram.
-    pub remote_ah: DAT_IB_ADDR_HANDLE,
-    /// Result of a collective operation.
-    pub coll: DAT_IB_COLLECTIVE_EVENT_DATA,
+c_struct! {
+    /// Further data of an extended event; in C its members are those of DAT_IB_EXTENSION_EVENT_DATA itself.
+    union dat_ib_extension_more;
+    remote_ah: DAT_IB_ADDR_HANDLE, "Address of an unreliable datagram.";
+    coll: DAT_IB_COLLECTIVE_EVENT_DATA, "Result of a collective operation.";
 }
 
-/// What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct dat_ib_extension_event_data {
-    /// The kind of operation.
-    pub r#type: DAT_IB_EXT_TYPE,
-    /// Its outcome.
-    pub status: DAT_IB_STATUS,
-    /// Its value.
-    pub val: dat_ib_extension_value,
-    /// Further data.
-    pub more: dat_ib_extension_more,
-    /// Word of the consumer.
-    pub context: DAT_CONTEXT,
+c_struct! {
+    /// What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER.
+    struct dat_ib_extension_event_data as DAT_IB_EXTENSION_EVENT_DATA;
+    r#type: DAT_IB_EXT_TYPE, "The kind of operation.";
+    status: DAT_IB_STATUS, "Its outcome.";
+    val: dat_ib_extension_value, "Its value.";
+    more: dat_ib_extension_more, "Further data.";
+    context: DAT_CONTEXT, "Word of the consumer.";
 }
-
-/// What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER.
-pub type DAT_IB_EXTENSION_EVENT_DATA = dat_ib_extension_event_data;

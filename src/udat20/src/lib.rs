@@ -8,6 +8,9 @@
 // The names are those of the C headers, which programs know.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
 
+#[doc(hidden)]
+#[macro_use]
+pub extern crate dat_udat as common;
 #[macro_use]
 mod calls;
 pub mod dat;
@@ -20,8 +23,6 @@ pub mod udat;
 pub mod udat_config;
 pub mod va_list;
 
-#[doc(hidden)]
-pub use dat_udat as common;
 pub use dat_udat::{dat_vendor_specific, udat_vendor_specific};
 
 pub use dat::*;

@@ -2,7 +2,6 @@
 
 use crate::dat::*;
 use crate::dat_platform_specific::*;
-use dat_udat::{c_enum, c_members, place};
 
 pub mod provider;
 pub use dat_udat::udat::*;
@@ -10,85 +9,51 @@ pub use provider::*;
 
 place!(lmr_param);
 
-/// Parameters of a local memory region, see dat_lmr_query.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct dat_lmr_param {
-    /// The adapter that it belongs to.
-    pub ia_handle: DAT_IA_HANDLE,
-    /// Kind of memory.
-    pub mem_type: DAT_MEM_TYPE,
-    /// The memory.
-    pub region_desc: DAT_REGION_DESCRIPTION,
-    /// Bytes requested.
-    pub length: DAT_VLEN,
-    /// Its protection zone.
-    pub pz_handle: DAT_PZ_HANDLE,
-    /// Its rights.
-    pub mem_priv: DAT_MEM_PRIV_FLAGS,
-    /// How the addresses in it are counted.
-    pub va_type: DAT_VA_TYPE,
-    /// Names it in segments of local memory.
-    pub lmr_context: DAT_LMR_CONTEXT,
-    /// Names it to the remote side.
-    pub rmr_context: DAT_RMR_CONTEXT,
-    /// Bytes registered, at least as many as requested.
-    pub registered_size: DAT_VLEN,
-    /// First address registered.
-    pub registered_address: DAT_VADDR,
+c_struct! {
+    /// Parameters of a local memory region, see dat_lmr_query.
+    struct dat_lmr_param;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    mem_type: DAT_MEM_TYPE, "Kind of memory.";
+    region_desc: DAT_REGION_DESCRIPTION, "The memory.";
+    length: DAT_VLEN, "Bytes requested.";
+    pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
+    mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
+    va_type: DAT_VA_TYPE, "How the addresses in it are counted.";
+    lmr_context: DAT_LMR_CONTEXT, "Names it in segments of local memory.";
+    rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
+    registered_size: DAT_VLEN, "Bytes registered, at least as many as requested.";
+    registered_address: DAT_VADDR, "First address registered.";
 }
 
 place!(cno_param);
 
 c_enum! {
     /// What is told of the triggers of a notification object, besides threads that wait.
-    pub enum dat_proxy_type as DAT_PROXY_TYPE {
-        /// Nothing.
-        DAT_PROXY_TYPE_NONE = 0,
-        /// A function of the consumer.
-        DAT_PROXY_TYPE_AGENT = 1,
-        /// A file descriptor, see dat_cno_fd_create.
-        DAT_PROXY_TYPE_FD = 2,
-    }
+    dat_proxy_type as DAT_PROXY_TYPE;
+    DAT_PROXY_TYPE_NONE = 0, "Nothing.";
+    DAT_PROXY_TYPE_AGENT = 1, "A function of the consumer.";
+    DAT_PROXY_TYPE_FD = 2, "A file descriptor, see dat_cno_fd_create.";
 }
 
-/// What is told of the triggers of a notification object; DAT_PROXY_TYPE tells which member is valid.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub union dat_cno_proxy {
-    /// The function.
-    pub agent: DAT_OS_WAIT_PROXY_AGENT,
-    /// The file descriptor.
-    pub fd: DAT_FD,
-    /// Nothing.
-    pub none: DAT_PVOID,
+c_struct! {
+    /// What is told of the triggers of a notification object; DAT_PROXY_TYPE tells which member is valid.
+    union dat_cno_proxy as DAT_CNO_PROXY;
+    agent: DAT_OS_WAIT_PROXY_AGENT, "The function.";
+    fd: DAT_FD, "The file descriptor.";
+    none: DAT_PVOID, "Nothing.";
 }
 
-/// What is told of the triggers of a notification object; DAT_PROXY_TYPE tells which member is valid.
-pub type DAT_CNO_PROXY = dat_cno_proxy;
-
-/// Parameters of a notification object, see dat_cno_query.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct dat_cno_param {
-    /// The adapter that it belongs to.
-    pub ia_handle: DAT_IA_HANDLE,
-    /// Which member of proxy is valid.
-    pub proxy_type: DAT_PROXY_TYPE,
-    /// What is told of a trigger, besides threads that wait.
-    pub proxy: DAT_CNO_PROXY,
+c_struct! {
+    /// Parameters of a notification object, see dat_cno_query.
+    struct dat_cno_param as DAT_CNO_PARAM;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    proxy_type: DAT_PROXY_TYPE, "Which member of proxy is valid.";
+    proxy: DAT_CNO_PROXY, "What is told of a trigger, besides threads that wait.";
 }
-
-/// Parameters of a notification object, see dat_cno_query.
-pub type DAT_CNO_PARAM = dat_cno_param;
 
 c_members! {
-    DAT_CNO_PARAM_MASK {
-        /// Selects proxy_type.
-        DAT_CNO_FIELD_PROXY_TYPE = 0x02,
-        /// Selects proxy.
-        DAT_CNO_FIELD_PROXY = 0x03,
-        /// Selects all fields.
-        DAT_CNO_FIELD_ALL = 0x04,
-    }
+    DAT_CNO_PARAM_MASK;
+    DAT_CNO_FIELD_PROXY_TYPE = 0x02, "Selects proxy_type.";
+    DAT_CNO_FIELD_PROXY = 0x03, "Selects proxy.";
+    DAT_CNO_FIELD_ALL = 0x04, "Selects all fields.";
 }

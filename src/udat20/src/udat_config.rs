@@ -1,17 +1,14 @@
 //! Configuration that a program is compiled with
 
 use crate::dat_platform_specific::DAT_UINT32;
-use dat_udat::place;
 
 pub use dat_udat::udat_config::*;
 
 place!(version);
 
-/// Major version of the interface that a program is compiled for.
-pub const DAT_VERSION_MAJOR: DAT_UINT32 = 2;
-
-/// Minor version of the interface that a program is compiled for.
-pub const DAT_VERSION_MINOR: DAT_UINT32 = 0;
-
-/// The interface has the calls that extensions need.
-pub const DAT_EXTENSIONS: DAT_UINT32 = 1;
+c_consts! {
+    DAT_UINT32;
+    DAT_VERSION_MAJOR = 2, "Major version of the interface that a program is compiled for.";
+    DAT_VERSION_MINOR = 0, "Minor version of the interface that a program is compiled for.";
+    DAT_EXTENSIONS = 1, "The interface has the calls that extensions need.";
+}

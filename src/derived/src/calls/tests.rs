@@ -7,17 +7,12 @@ fn entry(how: TokenStream) -> Result<Call> {
         quote! {
             /// Does it.
             ///
-            /// # Parameters
-            /// * `a` - in, one.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_ABORT` | never |
+            /// * `DAT_ABORT` - never
             ///
             /// # Specification
             /// None.
-            extern "C" fn dat_x(a: DAT_HANDLE) => #how;
+            extern "C" fn dat_x(a: DAT_HANDLE, "in, one.";) => #how;
         },
         &INTERFACES[0],
         true,

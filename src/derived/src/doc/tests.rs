@@ -2,33 +2,23 @@ use super::*;
 
 #[test]
 fn a_row_has_a_type_and_subtypes() {
-    let row = Row::read("| `DAT_A` / `DAT_A_B_C`, `..._D` | it happens |").unwrap();
+    let row = Row::read("* `DAT_A` / `DAT_A_B_C`, `..._D` - it happens").unwrap();
     assert_eq!(
         (row.kind.as_str(), &row.subtypes[..]),
         ("DAT_A", &["DAT_A_B_C".to_owned(), "DAT_A_B_D".to_owned()][..])
     );
     assert!(!row.foreign && row.when == "it happens");
-    let row = Row::read("| `DAT_A` | rare; never from the providers of this project |").unwrap();
+    let row = Row::read("* `DAT_A` - rare; never from the providers of this project").unwrap();
     assert!(row.subtypes.is_empty() && row.foreign && row.when == "rare");
-    assert!(Row::read("| `DAT_A` / | empty |").is_none());
-    assert!(Row::read("| `DAT_A`, `DAT_B` | two types |").is_none());
+    assert!(Row::read("* `DAT_A` / - empty").is_none());
+    assert!(Row::read("* `DAT_A`, `DAT_B` - two types").is_none());
 }
 
 #[test]
 fn a_row_may_be_of_one_version() {
-    let table = ["| returned | when |", "|---|---|", "| `DAT_A` | a: b |", "| `DAT_B` | 2.0: c |"];
-    let table: Vec<String> = table.iter().map(|line| (*line).to_owned()).collect();
-    let kinds = |version| rows(&table, version).unwrap().into_iter().map(|row| row.kind).collect::<Vec<_>>();
+    let list = ["* `DAT_A` - a: b", "* `DAT_B` - 2.0: c"];
+    let list: Vec<String> = list.iter().map(|line| (*line).to_owned()).collect();
+    let kinds = |version| rows(&list, version).unwrap().into_iter().map(|row| row.kind).collect::<Vec<_>>();
     assert_eq!(kinds("1.2"), ["DAT_A"]);
     assert_eq!(kinds("2.0"), ["DAT_A", "DAT_B"]);
-}
-
-#[test]
-fn parameters_are_those_in_front_of_the_dash() {
-    let lines = ["* `a`, `b` - in, not `c`,".to_owned(), "  nor `d` - or so.".to_owned(), "* `e` - out, x.".to_owned()];
-    let found = parameters(&lines).unwrap();
-    let found: Vec<_> = found.iter().map(|entry| (&*entry.name, &*entry.way, &*entry.text)).collect();
-    let text = "not `c`, nor `d` - or so.";
-    assert_eq!(found, [("a", "in", text), ("b", "in", text), ("e", "out", "x.")]);
-    assert!(parameters(&["* `a` - in.".to_owned()]).is_err());
 }

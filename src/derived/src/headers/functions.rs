@@ -24,7 +24,8 @@ pub fn prototypes(interface: &Interface, calls: &Calls, level: Level) -> Vec<Par
 fn prototype(interface: &Interface, call: &Call) -> Item {
     let Call { abi, name, .. } = call;
     let comment = comment(interface, call);
-    let (mut names, mut types): (Vec<_>, Vec<_>) = call.all_arguments().map(|Argument { name, ty }| (name, ty)).unzip();
+    let (mut names, mut types): (Vec<_>, Vec<_>) =
+        call.all_arguments().map(|Argument { name, ty, .. }| (name, ty)).unzip();
     let mut more = None;
     if matches!(call.how, How::Variadic) {
         names.pop();
@@ -80,7 +81,7 @@ pub fn slot_types(calls: &Calls, level: Level) -> Part {
 
 fn slot_type(ty: &syn::Ident, doc: &str, call: &Call, arguments: &mut dyn Iterator<Item = &Argument>) -> Item {
     let abi = &call.abi;
-    let (names, types): (Vec<_>, Vec<_>) = arguments.map(|Argument { name, ty }| (name, ty)).unzip();
+    let (names, types): (Vec<_>, Vec<_>) = arguments.map(|Argument { name, ty, .. }| (name, ty)).unzip();
     parse_quote! {
         #[doc = #doc]
         pub type #ty = Option<unsafe extern #abi fn(#(#names: #types),*) -> DAT_RETURN>;

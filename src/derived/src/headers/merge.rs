@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use quote::quote;
 use syn::parse::{Parse, ParseStream};
-use syn::{Ident, Item, ItemMacro, Token, braced};
+use syn::{Ident, Item, Token};
 
+use super::source::{Enumeration, is_call};
 use crate::Result;
 
 /// The items of both modules in the order of the header.
@@ -22,7 +22,7 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
                 run = name;
                 runs.entry(run.clone()).or_default();
             }
-            (None, Item::Macro(item)) if item.mac.path.is_ident("c_members") => {
+            (None, Item::Macro(item)) if is_call(&item, "c_members") => {
                 let added: Members = item.mac.parse_body().map_err(|e| e.to_string())?;
                 members.insert(added.name.to_string(), added);
             }
@@ -34,9 +34,10 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     for mut item in common {
         match (place(&item), &mut item) {
             (Some(place), _) => items.extend(runs.remove(&place).ok_or_else(|| format!("the version has no {place}"))?),
-            (None, Item::Macro(enumeration)) if enumeration.mac.path.is_ident("c_enum") => {
-                if let Some(added) = members.remove(&name(enumeration)?.to_string()) {
-                    add(enumeration, &added)?;
+            (None, Item::Macro(enumeration)) if is_call(enumeration, "c_enum") => {
+                let Enumeration { name, .. } = enumeration.mac.parse_body().map_err(|e| e.to_string())?;
+                if let Some(added) = members.remove(&name.to_string()) {
+                    enumeration.mac.tokens.extend(added.members);
                 }
                 items.push(item);
             }
@@ -58,22 +59,7 @@ fn place(item: &Item) -> Option<String> {
     }
 }
 
-/// The name of an enumeration that has two.
-fn name(enumeration: &ItemMacro) -> Result<Ident> {
-    let head = |input: ParseStream| {
-        input.call(syn::Attribute::parse_outer)?;
-        input.parse::<Token![pub]>()?;
-        input.parse::<Token![enum]>()?;
-        input.parse::<Ident>()?;
-        input.parse::<Token![as]>()?;
-        let name = input.parse()?;
-        input.parse::<proc_macro2::TokenStream>()?;
-        Ok(name)
-    };
-    enumeration.mac.parse_body_with(head).map_err(|e| e.to_string())
-}
-
-/// The contents of `c_members! { NAME { ... } }`.
+/// The contents of `c_members! { NAME; ... }`.
 struct Members {
     name: Ident,
     members: proc_macro2::TokenStream,
@@ -82,21 +68,9 @@ struct Members {
 impl Parse for Members {
     fn parse(input: ParseStream) -> syn::Result<Members> {
         let name = input.parse()?;
-        let body;
-        braced!(body in input);
-        Ok(Members { name, members: body.parse()? })
+        input.parse::<Token![;]>()?;
+        Ok(Members { name, members: input.parse()? })
     }
-}
-
-/// Adds members behind those of an enumeration.
-fn add(enumeration: &mut ItemMacro, added: &Members) -> Result<()> {
-    let mut tokens: Vec<proc_macro2::TokenTree> = enumeration.mac.tokens.clone().into_iter().collect();
-    let Some(proc_macro2::TokenTree::Group(body)) = tokens.pop() else {
-        return Err(format!("{} has no members", added.name));
-    };
-    let (body, members) = (body.stream(), &added.members);
-    enumeration.mac.tokens = quote!(#(#tokens)* { #body #members });
-    Ok(())
 }
 
 #[cfg(test)]

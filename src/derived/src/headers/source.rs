@@ -1,17 +1,21 @@
 //! Turns a module of a version's crate, and the one of the same name that all versions have in common, into cbindgen's
 //! input.
 //!
-//! The modules describe the interface for Rust; some of it must look different in C. `c_enum!` becomes an enumeration.
-//! Integers keep the base in which they are written, which cbindgen would make decimal, and masks of 64 bits get that
-//! width. Items that the texts in macros/ define are left out, and so are items that have no meaning in C.
+//! The modules describe the interface for Rust; some of it must look different in C. The tables of `c_enum!` and its like
+//! become what they define. Integers keep the base in which they are written, which cbindgen would make decimal, and
+//! masks of 64 bits get that width. Items that the texts in macros/ define are left out, and so are items that have no
+//! meaning in C.
 
 use std::collections::HashSet;
 
+use proc_macro2::TokenTree;
 use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{VisitMut, visit_expr_mut};
-use syn::{Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemType, Lit, Token, Type, UnOp, Variant};
+use syn::{
+    Attribute, Expr, ForeignItem, Ident, Item, ItemConst, ItemMacro, ItemType, Lit, LitStr, Token, Type, UnOp, Variant,
+};
 
 use super::merge;
 use crate::{Result, doc, macros};
@@ -75,12 +79,9 @@ impl Source {
 
     fn item(&mut self, item: Item, defined: &HashSet<String>) -> Result<()> {
         match item {
-            Item::Macro(item) if item.mac.path.is_ident("c_enum") => {
-                self.enumeration(item.mac.parse_body().map_err(|e| e.to_string())?);
-            }
+            Item::Macro(item) => self.table(&item, defined)?,
             Item::Const(item) => self.constant(item, defined)?,
             Item::Struct(item) => self.units.push(Unit::of_type(&item.ident, &item)),
-            Item::Union(item) => self.units.push(Unit::of_type(&item.ident, &item)),
             Item::Type(item) => self.alias(item),
             Item::ForeignMod(item) => {
                 let mut unit = Unit::default();
@@ -94,6 +95,27 @@ impl Source {
             }
             Item::Fn(_) | Item::Mod(_) | Item::Use(_) => {}
             other => return Err(format!("not expected here: {}", other.to_token_stream())),
+        }
+        Ok(())
+    }
+
+    /// Takes what a macro of the common crate defines.
+    fn table(&mut self, item: &ItemMacro, defined: &HashSet<String>) -> Result<()> {
+        let wrong = |e: syn::Error| e.to_string();
+        if is_call(item, "c_enum") {
+            self.enumeration(item.mac.parse_body().map_err(wrong)?);
+        } else if is_call(item, "c_struct") {
+            self.units.push(item.mac.parse_body_with(structure).map_err(wrong)?);
+        } else if is_call(item, "c_types") {
+            for Row { lines, name, value } in item.mac.parse_body_with(rows::<Token![=], Type>).map_err(wrong)? {
+                self.alias(syn::parse_quote!(#(#[doc = #lines])* pub type #name = #value;));
+            }
+        } else if is_call(item, "c_consts") {
+            for constant in item.mac.parse_body_with(constants).map_err(wrong)? {
+                self.constant(constant, defined)?;
+            }
+        } else {
+            return Err(format!("not expected here: {}", item.to_token_stream()));
         }
         Ok(())
     }
@@ -171,10 +193,16 @@ impl Unit {
 pub fn enumerations(text: &str) -> Result<Vec<Enumeration>> {
     let items = syn::parse_file(text).map_err(|e| e.to_string())?.items;
     let enumerations = items.iter().filter_map(|item| match item {
-        Item::Macro(item) if item.mac.path.is_ident("c_enum") => Some(item.mac.parse_body()),
+        Item::Macro(item) if is_call(item, "c_enum") => Some(item.mac.parse_body()),
         _ => None,
     });
     enumerations.map(|enumeration| enumeration.map_err(|e: syn::Error| e.to_string())).collect()
+}
+
+/// Whether this calls the macro `name`, or its like that keeps names.
+pub fn is_call(item: &ItemMacro, name: &str) -> bool {
+    let called = item.mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+    called.strip_suffix("_with_names").unwrap_or(&called) == name
 }
 
 /// The contents of `c_enum! { ... }`.
@@ -182,23 +210,73 @@ pub struct Enumeration {
     attrs: Vec<Attribute>,
     /// Its first name.
     pub tag: Ident,
-    name: Ident,
+    pub name: Ident,
     pub members: Punctuated<Variant, Token![,]>,
 }
 
 impl Parse for Enumeration {
     fn parse(input: ParseStream) -> syn::Result<Enumeration> {
         let attrs = input.call(Attribute::parse_outer)?;
-        input.parse::<Token![pub]>()?;
-        input.parse::<Token![enum]>()?;
         let tag = input.parse()?;
         input.parse::<Token![as]>()?;
         let name = input.parse()?;
-        let body;
-        syn::braced!(body in input);
-        let members = body.parse_terminated(Variant::parse, Token![,])?;
+        input.parse::<Token![;]>()?;
+        let member = |Row { lines, name, value }: Row<Expr>| -> Variant {
+            syn::parse_quote!(#(#[doc = #lines])* #name = #value)
+        };
+        let members = rows::<Token![=], Expr>(input)?.into_iter().map(member).collect();
         Ok(Enumeration { attrs, tag, name, members })
     }
+}
+
+/// What `c_struct! { ... }` defines.
+fn structure(input: ParseStream) -> syn::Result<Unit> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let (kind, tag): (TokenTree, Ident) = (input.parse()?, input.parse()?);
+    let name = if input.parse::<Option<Token![as]>>()?.is_some() { Some(input.parse()?) } else { None };
+    input.parse::<Token![;]>()?;
+    let fields = rows::<Token![:], Type>(input)?;
+    let fields = fields.iter().map(|Row { lines, name, value }| quote!(#(#[doc = #lines])* pub #name: #value));
+    let mut unit = Unit::of_type(&tag, &quote!(#(#attrs)* #[repr(C)] pub #kind #tag { #(#fields),* }));
+    if let Some(name) = name {
+        unit.give_second(&tag, &name);
+    }
+    Ok(unit)
+}
+
+/// What `c_consts! { TYPE; ... }` defines.
+fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
+    let ty: Type = input.parse()?;
+    input.parse::<Token![;]>()?;
+    let constant =
+        |Row { lines, name, value }: Row<Expr>| syn::parse_quote!(#(#[doc = #lines])* pub const #name: #ty = #value;);
+    Ok(rows::<Token![=], Expr>(input)?.into_iter().map(constant).collect())
+}
+
+/// A row of a table, `NAME = VALUE, "COMMENT";`.
+pub struct Row<V> {
+    /// The lines of the comment, each starting with a space.
+    pub lines: Vec<String>,
+    pub name: Ident,
+    pub value: V,
+}
+
+/// The rows of a table, where `S` stands between a name and its value.
+pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<Row<V>>> {
+    let mut rows = Vec::new();
+    while !input.is_empty() {
+        let name = input.parse()?;
+        input.parse::<S>()?;
+        let value = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let mut lines = Vec::new();
+        while !input.peek(Token![;]) {
+            lines.push(format!(" {}", input.parse::<LitStr>()?.value()));
+        }
+        input.parse::<Token![;]>()?;
+        rows.push(Row { lines, name, value });
+    }
+    Ok(rows)
 }
 
 /// Integers and strings in the form that C should have, and the names that stand for them until then.

@@ -54,7 +54,7 @@ fn the_reserve_serves_when_the_allocator_does_not() {
         let larger = poor.realloc(zeroed, layout(200, 8), 300);
         assert!(SPARE.holds(larger) && larger.read() == 7);
         // What the system gave moves to the reserve, and back when the system has memory again.
-        let rich = Allocator::of_system();
+        let rich = Allocator(System);
         let moved = rich.realloc(larger, layout(300, 8), 100);
         assert!(!SPARE.holds(moved) && moved.read() == 7);
         rich.dealloc(moved, layout(100, 8));

@@ -10,13 +10,13 @@ use super::*;
 crate::dispatch! {
     "TEST",
     /// A call whose slot is there.
-    extern "C" fn dat_evd_dequeue(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT), DAT_INVALID_HANDLE1
+    extern "C" fn dat_evd_dequeue(evd_handle: DAT_EVD_HANDLE, "in, it."; event: *mut DAT_EVENT, "out, it.";), DAT_INVALID_HANDLE1
 }
 
 crate::dispatch! {
     "TEST",
     /// A call whose slot is NULL.
-    extern "C" fn dat_pz_free(pz_handle: DAT_PZ_HANDLE), DAT_INVALID_HANDLE_PZ
+    extern "C" fn dat_pz_free(pz_handle: DAT_PZ_HANDLE, "in, it.";), DAT_INVALID_HANDLE_PZ
 }
 
 /// An object as a provider makes it: the table first, then the provider's own data.

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use host::epoch::{Memory, Section};
 use host::memory;
-use host::poll::{Epoll, Events, Interest, Ready};
+use host::poll::{Epoll, Events, Ready};
 use host::thread;
 use host::timers::Timers;
 use rustix::io::Errno;
@@ -72,9 +72,9 @@ const FIRST_PEER: u64 = 3;
 /// Starts the thread.
 pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
-    epoll.add(node.links.home.bell.as_fd(), BELL, Interest::READ)?;
-    epoll.add(node.links.home.guard.bell.as_fd(), GUARD, Interest::READ)?;
-    epoll.add(reachable.listener.as_fd(), LISTENER, Interest::READ)?;
+    epoll.add(node.links.home.bell.as_fd(), BELL)?;
+    epoll.add(node.links.home.guard.bell.as_fd(), GUARD)?;
+    epoll.add(reachable.listener.as_fd(), LISTENER)?;
     let mut state = Thread {
         node: node.clone(),
         epoll,
@@ -238,7 +238,7 @@ impl Thread {
             }
             Command::WantRoom(link) => {
                 if let (Some(socket), Some(&token)) = (&link.socket, self.names.get(&link.name)) {
-                    let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ | Interest::WRITE);
+                    let _ = self.epoll.modify(socket.as_fd(), token, true);
                 }
             }
             Command::Fail(conn) => cm::end(&conn, CloseReason::Answer, ConnectionReport::AcceptFailed),
@@ -294,7 +294,7 @@ impl Thread {
     fn admit(&mut self, socket: Socket) -> io::Result<()> {
         let pid = socket.peer()?;
         let (token, socket) = (self.token(), memory::arc(socket)?);
-        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
         // Most have said it by now, and some came only to see who listens.
         self.read(token);
@@ -336,7 +336,7 @@ impl Thread {
             && link.flush()
             && let Some(socket) = &link.socket
         {
-            let _ = self.epoll.modify(socket.as_fd(), token, Interest::READ);
+            let _ = self.epoll.modify(socket.as_fd(), token, false);
         }
         if let Some(Stage::Up(_)) = self.peers.get(&token) {
             // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
@@ -458,7 +458,7 @@ impl Thread {
                 Due::Call(name) => self.call_again(name),
                 Due::Late => self.catch_up(),
                 Due::Accept => {
-                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER, Interest::READ);
+                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER);
                 }
             }
         }

@@ -7,55 +7,38 @@ macro_rules! context_calls {
             /// stored, not interpreted. Two threads that store into the same object at once must coordinate themselves.
             /// Does not block.
             ///
-            /// # Parameters
-            /// * `dat_handle` - in, any object of any kind.
-            /// * `context` - in, the value: a union of a pointer (`as_ptr`), a 64-bit number (`as_64`) and an index
-            ///   (`as_index`), 8 bytes, passed by value.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the value is stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
+            /// * `DAT_SUCCESS` - the value is stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `dat_handle` is not an object
             extern "C" fn dat_set_consumer_context(
-                dat_handle: DAT_HANDLE,
+                dat_handle: DAT_HANDLE, "in, any object of any kind.";
                 context: DAT_CONTEXT,
+                    "in, the value: a union of a pointer (`as_ptr`), a 64-bit number (`as_64`) and an index"
+                    "(`as_index`), 8 bytes, passed by value.";
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
             /// Returns the word that dat_set_consumer_context stored last, 0 before the first.
             ///
-            /// # Parameters
-            /// * `dat_handle` - in, any object of any kind.
-            /// * `context` - out, the value; written on success only.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the value is in `*context` |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `context` is NULL |
+            /// * `DAT_SUCCESS` - the value is in `*context`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `dat_handle` is not an object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `context` is NULL
             extern "C" fn dat_get_consumer_context(
-                dat_handle: DAT_HANDLE,
-                context: *mut DAT_CONTEXT,
+                dat_handle: DAT_HANDLE, "in, any object of any kind.";
+                context: *mut DAT_CONTEXT, "out, the value; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
             /// Returns the kind of object that a handle stands for.
             ///
-            /// # Parameters
-            /// * `dat_handle` - in, any object of any kind.
-            /// * `handle_type` - out, its kind; written on success only.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the kind is in `*handle_type` |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` | `dat_handle` is not an object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `handle_type` is NULL |
+            /// * `DAT_SUCCESS` - the kind is in `*handle_type`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `dat_handle` is not an object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `handle_type` is NULL
             extern "C" fn dat_get_handle_type(
-                dat_handle: DAT_HANDLE,
-                handle_type: *mut DAT_HANDLE_TYPE,
+                dat_handle: DAT_HANDLE, "in, any object of any kind.";
+                handle_type: *mut DAT_HANDLE_TYPE, "out, its kind; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
     };

@@ -5,57 +5,40 @@ macro_rules! pz_calls {
         $callback! {
             /// Makes a protection zone, which keeps endpoints and memory together.
             ///
-            /// # Parameters
-            /// * `ia_handle` - in, an open interface adapter.
-            /// * `pz_handle` - out, the new zone; written on success only.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the zone exists |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_PROTECTION_DOMAIN` | out of memory, or the adapter has no zone left |
+            /// * `DAT_SUCCESS` - the zone exists
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `pz_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_PROTECTION_DOMAIN` - out of memory, or the adapter has no zone left
             extern "C" fn dat_pz_create(
-                ia_handle: DAT_IA_HANDLE,
-                pz_handle: *mut DAT_PZ_HANDLE,
+                ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
+                pz_handle: *mut DAT_PZ_HANDLE, "out, the new zone; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
             /// Returns the adapter of a protection zone.
             ///
-            /// # Parameters
-            /// * `pz_handle` - in, the protection zone.
-            /// * `pz_param_mask` - in, `DAT_PZ_FIELD_IA_HANDLE` (1), which is also `DAT_PZ_FIELD_ALL`, or 0.
-            /// * `pz_param` - out, a structure of the program.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the wanted field is stored |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `pz_param_mask` has a bit outside `DAT_PZ_FIELD_ALL` |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `pz_param` is NULL |
+            /// * `DAT_SUCCESS` - the wanted field is stored
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `pz_param_mask` has a bit outside `DAT_PZ_FIELD_ALL`
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `pz_param` is NULL
             extern "C" fn dat_pz_query(
-                pz_handle: DAT_PZ_HANDLE,
+                pz_handle: DAT_PZ_HANDLE, "in, the protection zone.";
                 pz_param_mask: DAT_PZ_PARAM_MASK,
-                pz_param: *mut DAT_PZ_PARAM,
+                    "in, `DAT_PZ_FIELD_IA_HANDLE` (1), which is also `DAT_PZ_FIELD_ALL`, or 0.";
+                pz_param: *mut DAT_PZ_PARAM, "out, a structure of the program.";
             ) => dispatch(DAT_INVALID_HANDLE_PZ);
         }
         $callback! {
             /// Destroys a protection zone.
             ///
-            /// # Parameters
-            /// * `pz_handle` - in, the protection zone.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the zone is gone and its handle invalid |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` | `pz_handle` is not a protection zone |
-            /// | `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` | an endpoint, a memory region or a shared receive queue is in it; nothing has changed |
+            /// * `DAT_SUCCESS` - the zone is gone and its handle invalid
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` - an endpoint, a memory region or a shared receive queue is in it; nothing has changed
             extern "C" fn dat_pz_free(
-                pz_handle: DAT_PZ_HANDLE,
+                pz_handle: DAT_PZ_HANDLE, "in, the protection zone.";
             ) => dispatch(DAT_INVALID_HANDLE_PZ);
         }
     };

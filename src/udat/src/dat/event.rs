@@ -3,26 +3,17 @@
 use super::types::*;
 use crate::dat_platform_specific::*;
 use crate::udat::dat_evd_param;
-use crate::{c_enum, place};
 
 c_enum! {
     /// Kinds of events that an event dispatcher admits.
-    pub enum dat_evd_flags as DAT_EVD_FLAGS {
-        /// Software events.
-        DAT_EVD_SOFTWARE_FLAG = 0x001,
-        /// Connection requests.
-        DAT_EVD_CR_FLAG = 0x010,
-        /// Completions of data transfers.
-        DAT_EVD_DTO_FLAG = 0x020,
-        /// Connection events.
-        DAT_EVD_CONNECTION_FLAG = 0x040,
-        /// Completions of binds.
-        DAT_EVD_RMR_BIND_FLAG = 0x080,
-        /// Asynchronous errors and watermarks.
-        DAT_EVD_ASYNC_FLAG = 0x100,
-        /// All but software events.
-        DAT_EVD_DEFAULT_FLAG = 0x1F0,
-    }
+    dat_evd_flags as DAT_EVD_FLAGS;
+    DAT_EVD_SOFTWARE_FLAG = 0x001, "Software events.";
+    DAT_EVD_CR_FLAG = 0x010, "Connection requests.";
+    DAT_EVD_DTO_FLAG = 0x020, "Completions of data transfers.";
+    DAT_EVD_CONNECTION_FLAG = 0x040, "Connection events.";
+    DAT_EVD_RMR_BIND_FLAG = 0x080, "Completions of binds.";
+    DAT_EVD_ASYNC_FLAG = 0x100, "Asynchronous errors and watermarks.";
+    DAT_EVD_DEFAULT_FLAG = 0x1F0, "All but software events.";
 }
 
 /// Parameters of an event dispatcher, see dat_evd_query.
@@ -30,50 +21,30 @@ pub type DAT_EVD_PARAM = dat_evd_param;
 
 c_enum! {
     /// Selects fields of DAT_EVD_PARAM.
-    pub enum dat_evd_param_mask as DAT_EVD_PARAM_MASK {
-        /// Selects ia_handle.
-        DAT_EVD_FIELD_IA_HANDLE = 0x01,
-        /// Selects evd_qlen.
-        DAT_EVD_FIELD_EVD_QLEN = 0x02,
-        /// Selects evd_state.
-        DAT_EVD_FIELD_EVD_STATE = 0x04,
-        /// Selects cno_handle.
-        DAT_EVD_FIELD_CNO = 0x08,
-        /// Selects evd_flags.
-        DAT_EVD_FIELD_EVD_FLAGS = 0x10,
-        /// Selects all fields.
-        DAT_EVD_FIELD_ALL = 0x1F,
-    }
+    dat_evd_param_mask as DAT_EVD_PARAM_MASK;
+    DAT_EVD_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
+    DAT_EVD_FIELD_EVD_QLEN = 0x02, "Selects evd_qlen.";
+    DAT_EVD_FIELD_EVD_STATE = 0x04, "Selects evd_state.";
+    DAT_EVD_FIELD_CNO = 0x08, "Selects cno_handle.";
+    DAT_EVD_FIELD_EVD_FLAGS = 0x10, "Selects evd_flags.";
+    DAT_EVD_FIELD_ALL = 0x1F, "Selects all fields.";
 }
 
 c_enum! {
     /// Outcome of a data transfer or a bind.
-    pub enum dat_dto_completion_status as DAT_DTO_COMPLETION_STATUS {
-        /// Done.
-        DAT_DTO_SUCCESS = 0,
-        /// Not done, because the connection ended or does not exist.
-        DAT_DTO_ERR_FLUSHED = 1,
-        /// Message longer than the local memory, or another local length problem.
-        DAT_DTO_ERR_LOCAL_LENGTH = 2,
-        /// The local endpoint failed.
-        DAT_DTO_ERR_LOCAL_EP = 3,
-        /// Local memory: zone, right, bounds or context.
-        DAT_DTO_ERR_LOCAL_PROTECTION = 4,
-        /// The remote side gave an unexpected answer.
-        DAT_DTO_ERR_BAD_RESPONSE = 5,
-        /// Remote memory: zone, right, bounds or context.
-        DAT_DTO_ERR_REMOTE_ACCESS = 6,
-        /// The remote side could not carry out its part.
-        DAT_DTO_ERR_REMOTE_RESPONDER = 7,
-        /// The transport gave up.
-        DAT_DTO_ERR_TRANSPORT = 8,
-        /// No receive was posted at the remote side.
-        DAT_DTO_ERR_RECEIVER_NOT_READY = 9,
-        /// A packet was incomplete.
-        DAT_DTO_ERR_PARTIAL_PACKET = 10,
-        /// The bind failed.
-        DAT_RMR_OPERATION_FAILED = 11,
-    }
+    dat_dto_completion_status as DAT_DTO_COMPLETION_STATUS;
+    DAT_DTO_SUCCESS = 0, "Done.";
+    DAT_DTO_ERR_FLUSHED = 1, "Not done, because the connection ended or does not exist.";
+    DAT_DTO_ERR_LOCAL_LENGTH = 2, "Message longer than the local memory, or another local length problem.";
+    DAT_DTO_ERR_LOCAL_EP = 3, "The local endpoint failed.";
+    DAT_DTO_ERR_LOCAL_PROTECTION = 4, "Local memory: zone, right, bounds or context.";
+    DAT_DTO_ERR_BAD_RESPONSE = 5, "The remote side gave an unexpected answer.";
+    DAT_DTO_ERR_REMOTE_ACCESS = 6, "Remote memory: zone, right, bounds or context.";
+    DAT_DTO_ERR_REMOTE_RESPONDER = 7, "The remote side could not carry out its part.";
+    DAT_DTO_ERR_TRANSPORT = 8, "The transport gave up.";
+    DAT_DTO_ERR_RECEIVER_NOT_READY = 9, "No receive was posted at the remote side.";
+    DAT_DTO_ERR_PARTIAL_PACKET = 10, "A packet was incomplete.";
+    DAT_RMR_OPERATION_FAILED = 11, "The bind failed.";
 }
 
 /// Older name of DAT_DTO_ERR_LOCAL_LENGTH.
@@ -93,170 +64,109 @@ pub const DAT_RMR_BIND_FAILURE: DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_ERR_FLU
 
 place!(dto_completion);
 
-/// Data of DAT_RMR_BIND_COMPLETION_EVENT.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub struct dat_rmr_bind_completion_event_data {
-    /// The region that was bound.
-    pub rmr_handle: DAT_RMR_HANDLE,
-    /// The cookie of the post.
-    pub user_cookie: DAT_RMR_COOKIE,
-    /// Its outcome.
-    pub status: DAT_DTO_COMPLETION_STATUS,
+c_struct! {
+    /// Data of DAT_RMR_BIND_COMPLETION_EVENT.
+    struct dat_rmr_bind_completion_event_data as DAT_RMR_BIND_COMPLETION_EVENT_DATA;
+    rmr_handle: DAT_RMR_HANDLE, "The region that was bound.";
+    user_cookie: DAT_RMR_COOKIE, "The cookie of the post.";
+    status: DAT_DTO_COMPLETION_STATUS, "Its outcome.";
 }
-
-/// Data of DAT_RMR_BIND_COMPLETION_EVENT.
-pub type DAT_RMR_BIND_COMPLETION_EVENT_DATA = dat_rmr_bind_completion_event_data;
 
 place!(cr_arrival);
 
-/// Data of the connection events.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_connection_event_data {
-    /// The endpoint.
-    pub ep_handle: DAT_EP_HANDLE,
-    /// Bytes of private data from the accepting side.
-    pub private_data_size: DAT_COUNT,
-    /// The private data.
-    pub private_data: DAT_PVOID,
+c_struct! {
+    /// Data of the connection events.
+    struct dat_connection_event_data as DAT_CONNECTION_EVENT_DATA;
+    ep_handle: DAT_EP_HANDLE, "The endpoint.";
+    private_data_size: DAT_COUNT, "Bytes of private data from the accepting side.";
+    private_data: DAT_PVOID, "The private data.";
 }
 
-/// Data of the connection events.
-pub type DAT_CONNECTION_EVENT_DATA = dat_connection_event_data;
-
-/// Data of the asynchronous events.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_asynch_error_event_data {
-    /// The object that the event is about.
-    pub dat_handle: DAT_HANDLE,
-    /// One of the reasons for that kind of object.
-    pub reason: DAT_COUNT,
+c_struct! {
+    /// Data of the asynchronous events.
+    struct dat_asynch_error_event_data as DAT_ASYNCH_ERROR_EVENT_DATA;
+    dat_handle: DAT_HANDLE, "The object that the event is about.";
+    reason: DAT_COUNT, "One of the reasons for that kind of object.";
 }
-
-/// Data of the asynchronous events.
-pub type DAT_ASYNCH_ERROR_EVENT_DATA = dat_asynch_error_event_data;
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an interface adapter.
-    pub enum ia_async_error_reason as DAT_IA_ASYNC_ERROR_REASON {
-        /// The adapter is lost.
-        DAT_IA_CATASTROPHIC_ERROR = 0,
-        /// Anything else.
-        DAT_IA_OTHER_ERROR = 1,
-    }
+    ia_async_error_reason as DAT_IA_ASYNC_ERROR_REASON;
+    DAT_IA_CATASTROPHIC_ERROR = 0, "The adapter is lost.";
+    DAT_IA_OTHER_ERROR = 1, "Anything else.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an endpoint.
-    pub enum ep_async_error_reason as DAT_EP_ASYNC_ERROR_REASON {
-        /// The endpoint went into error.
-        DAT_EP_TRANSFER_TO_ERROR = 0,
-        /// Anything else.
-        DAT_EP_OTHER_ERROR = 1,
-        /// The endpoint holds more receive buffers than its soft high watermark.
-        DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2,
-    }
+    ep_async_error_reason as DAT_EP_ASYNC_ERROR_REASON;
+    DAT_EP_TRANSFER_TO_ERROR = 0, "The endpoint went into error.";
+    DAT_EP_OTHER_ERROR = 1, "Anything else.";
+    DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2, "The endpoint holds more receive buffers than its soft high watermark.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an event dispatcher.
-    pub enum evd_async_error_reason as DAT_EVD_ASYNC_ERROR_REASON {
-        /// An event was lost for lack of room.
-        DAT_EVD_OVERFLOW_ERROR = 0,
-        /// Anything else.
-        DAT_EVD_OTHER_ERROR = 1,
-    }
+    evd_async_error_reason as DAT_EVD_ASYNC_ERROR_REASON;
+    DAT_EVD_OVERFLOW_ERROR = 0, "An event was lost for lack of room.";
+    DAT_EVD_OTHER_ERROR = 1, "Anything else.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a shared receive queue.
-    pub enum srq_async_error_reason as DAT_SRQ_ASYNC_ERROR_REASON {
-        /// The queue went into error.
-        DAT_SRQ_TRANSFER_TO_ERROR = 0,
-        /// Anything else.
-        DAT_SRQ_OTHER_ERROR = 1,
-        /// Fewer buffers are available than the low watermark, see dat_srq_set_lw.
-        DAT_SRQ_LOW_WATERMARK_EVENT = 2,
-    }
+    srq_async_error_reason as DAT_SRQ_ASYNC_ERROR_REASON;
+    DAT_SRQ_TRANSFER_TO_ERROR = 0, "The queue went into error.";
+    DAT_SRQ_OTHER_ERROR = 1, "Anything else.";
+    DAT_SRQ_LOW_WATERMARK_EVENT = 2, "Fewer buffers are available than the low watermark, see dat_srq_set_lw.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a local memory region.
-    pub enum lmr_async_error_reason as DAT_LMR_ASYNC_ERROR_REASON {
-        /// Anything.
-        DAT_LMR_OTHER_ERROR = 0,
-    }
+    lmr_async_error_reason as DAT_LMR_ASYNC_ERROR_REASON;
+    DAT_LMR_OTHER_ERROR = 0, "Anything.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a remote memory region.
-    pub enum rmr_async_error_reason as DAT_RMR_ASYNC_ERROR_REASON {
-        /// Anything.
-        DAT_RMR_OTHER_ERROR = 0,
-    }
+    rmr_async_error_reason as DAT_RMR_ASYNC_ERROR_REASON;
+    DAT_RMR_OTHER_ERROR = 0, "Anything.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a protection zone.
-    pub enum pz_async_error_reason as DAT_PZ_ASYNC_ERROR_REASON {
-        /// Anything.
-        DAT_PZ_OTHER_ERROR = 0,
-    }
+    pz_async_error_reason as DAT_PZ_ASYNC_ERROR_REASON;
+    DAT_PZ_OTHER_ERROR = 0, "Anything.";
 }
 
-/// Data of DAT_SOFTWARE_EVENT.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_software_event_data {
-    /// The pointer that was passed to dat_evd_post_se.
-    pub pointer: DAT_PVOID,
+c_struct! {
+    /// Data of DAT_SOFTWARE_EVENT.
+    struct dat_software_event_data as DAT_SOFTWARE_EVENT_DATA;
+    pointer: DAT_PVOID, "The pointer that was passed to dat_evd_post_se.";
 }
-
-/// Data of DAT_SOFTWARE_EVENT.
-pub type DAT_SOFTWARE_EVENT_DATA = dat_software_event_data;
 
 c_enum! {
     /// Kind of an event.
-    pub enum dat_event_number as DAT_EVENT_NUMBER {
-        /// A data transfer completed.
-        DAT_DTO_COMPLETION_EVENT = 0x00001,
-        /// A bind completed.
-        DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
-        /// A peer asks for a connection.
-        DAT_CONNECTION_REQUEST_EVENT = 0x02001,
-        /// The endpoint is connected.
-        DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001,
-        /// The remote consumer rejected the request.
-        DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
-        /// Not the remote consumer refused the request: there was no listener, no room, or the
-        /// transport failed.
-        DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
-        /// An accepted connection could not be completed.
-        DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004,
-        /// The connection was ended by either side.
-        DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005,
-        /// The connection was lost by an error.
-        DAT_CONNECTION_EVENT_BROKEN = 0x04006,
-        /// The time limit given to dat_ep_connect has passed.
-        DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007,
-        /// The remote address cannot be reached.
-        DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008,
-        /// An event dispatcher lost an event for lack of room.
-        DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001,
-        /// The adapter is lost.
-        DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
-        /// An endpoint went into error.
-        DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
-        /// Something timed out.
-        DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
-        /// The provider reports something about dat_handle. Watermarks are reported with this
-        /// number: see reason.
-        DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
-        /// Posted by dat_evd_post_se.
-        DAT_SOFTWARE_EVENT = 0x10001,
-    }
+    dat_event_number as DAT_EVENT_NUMBER;
+    DAT_DTO_COMPLETION_EVENT = 0x00001, "A data transfer completed.";
+    DAT_RMR_BIND_COMPLETION_EVENT = 0x01001, "A bind completed.";
+    DAT_CONNECTION_REQUEST_EVENT = 0x02001, "A peer asks for a connection.";
+    DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001, "The endpoint is connected.";
+    DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002, "The remote consumer rejected the request.";
+    DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
+        "Not the remote consumer refused the request: there was no listener, no room, or the"
+        "transport failed.";
+    DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004, "An accepted connection could not be completed.";
+    DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005, "The connection was ended by either side.";
+    DAT_CONNECTION_EVENT_BROKEN = 0x04006, "The connection was lost by an error.";
+    DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007, "The time limit given to dat_ep_connect has passed.";
+    DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008, "The remote address cannot be reached.";
+    DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001, "An event dispatcher lost an event for lack of room.";
+    DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002, "The adapter is lost.";
+    DAT_ASYNC_ERROR_EP_BROKEN = 0x08003, "An endpoint went into error.";
+    DAT_ASYNC_ERROR_TIMED_OUT = 0x08004, "Something timed out.";
+    DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
+        "The provider reports something about dat_handle. Watermarks are reported with this"
+        "number: see reason.";
+    DAT_SOFTWARE_EVENT = 0x10001, "Posted by dat_evd_post_se.";
 }
 
 place!(event);

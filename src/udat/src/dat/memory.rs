@@ -2,7 +2,6 @@
 
 use super::types::*;
 use crate::dat_platform_specific::*;
-use crate::{c_enum, place};
 
 /// Names a local memory region in the segments of a data transfer.
 pub type DAT_LMR_CONTEXT = DAT_UINT32;
@@ -14,20 +13,13 @@ place!(triplets);
 
 c_enum! {
     /// Rights on a memory region.
-    pub enum dat_mem_priv_flags as DAT_MEM_PRIV_FLAGS {
-        /// No right.
-        DAT_MEM_PRIV_NONE_FLAG = 0x000,
-        /// Source of local transfers.
-        DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001,
-        /// Source of RDMA reads by others.
-        DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002,
-        /// Target of local transfers.
-        DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010,
-        /// Target of RDMA writes by others.
-        DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020,
-        /// All four rights.
-        DAT_MEM_PRIV_ALL_FLAG = 0x033,
-    }
+    dat_mem_priv_flags as DAT_MEM_PRIV_FLAGS;
+    DAT_MEM_PRIV_NONE_FLAG = 0x000, "No right.";
+    DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001, "Source of local transfers.";
+    DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002, "Source of RDMA reads by others.";
+    DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010, "Target of local transfers.";
+    DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020, "Target of RDMA writes by others.";
+    DAT_MEM_PRIV_ALL_FLAG = 0x033, "All four rights.";
 }
 
 /// Local and remote read; for compatibility.
@@ -40,69 +32,44 @@ place!(lmr_param);
 
 c_enum! {
     /// Selects fields of DAT_LMR_PARAM.
-    pub enum dat_lmr_param_mask as DAT_LMR_PARAM_MASK {
-        /// Selects ia_handle.
-        DAT_LMR_FIELD_IA_HANDLE = 0x001,
-        /// Selects mem_type.
-        DAT_LMR_FIELD_MEM_TYPE = 0x002,
-        /// Selects region_desc.
-        DAT_LMR_FIELD_REGION_DESC = 0x004,
-        /// Selects length.
-        DAT_LMR_FIELD_LENGTH = 0x008,
-        /// Selects pz_handle.
-        DAT_LMR_FIELD_PZ_HANDLE = 0x010,
-        /// Selects mem_priv.
-        DAT_LMR_FIELD_MEM_PRIV = 0x020,
-    }
+    dat_lmr_param_mask as DAT_LMR_PARAM_MASK;
+    DAT_LMR_FIELD_IA_HANDLE = 0x001, "Selects ia_handle.";
+    DAT_LMR_FIELD_MEM_TYPE = 0x002, "Selects mem_type.";
+    DAT_LMR_FIELD_REGION_DESC = 0x004, "Selects region_desc.";
+    DAT_LMR_FIELD_LENGTH = 0x008, "Selects length.";
+    DAT_LMR_FIELD_PZ_HANDLE = 0x010, "Selects pz_handle.";
+    DAT_LMR_FIELD_MEM_PRIV = 0x020, "Selects mem_priv.";
 }
 
 place!(rmr_param);
 
 c_enum! {
     /// Selects fields of DAT_RMR_PARAM.
-    pub enum dat_rmr_param_mask as DAT_RMR_PARAM_MASK {
-        /// Selects ia_handle.
-        DAT_RMR_FIELD_IA_HANDLE = 0x01,
-        /// Selects pz_handle.
-        DAT_RMR_FIELD_PZ_HANDLE = 0x02,
-        /// Selects lmr_triplet.
-        DAT_RMR_FIELD_LMR_TRIPLET = 0x04,
-        /// Selects mem_priv.
-        DAT_RMR_FIELD_MEM_PRIV = 0x08,
-        /// Selects rmr_context.
-        DAT_RMR_FIELD_RMR_CONTEXT = 0x10,
-    }
+    dat_rmr_param_mask as DAT_RMR_PARAM_MASK;
+    DAT_RMR_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
+    DAT_RMR_FIELD_PZ_HANDLE = 0x02, "Selects pz_handle.";
+    DAT_RMR_FIELD_LMR_TRIPLET = 0x04, "Selects lmr_triplet.";
+    DAT_RMR_FIELD_MEM_PRIV = 0x08, "Selects mem_priv.";
+    DAT_RMR_FIELD_RMR_CONTEXT = 0x10, "Selects rmr_context.";
 }
 
-/// Parameters of a protection zone, see dat_pz_query.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct dat_pz_param {
-    /// The adapter that it belongs to.
-    pub ia_handle: DAT_IA_HANDLE,
+c_struct! {
+    /// Parameters of a protection zone, see dat_pz_query.
+    struct dat_pz_param as DAT_PZ_PARAM;
+    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
 }
-
-/// Parameters of a protection zone, see dat_pz_query.
-pub type DAT_PZ_PARAM = dat_pz_param;
 
 c_enum! {
     /// Selects fields of DAT_PZ_PARAM.
-    pub enum dat_pz_param_mask as DAT_PZ_PARAM_MASK {
-        /// Selects ia_handle.
-        DAT_PZ_FIELD_IA_HANDLE = 0x01,
-        /// Selects all fields.
-        DAT_PZ_FIELD_ALL = 0x01,
-    }
+    dat_pz_param_mask as DAT_PZ_PARAM_MASK;
+    DAT_PZ_FIELD_IA_HANDLE = 0x01, "Selects ia_handle.";
+    DAT_PZ_FIELD_ALL = 0x01, "Selects all fields.";
 }
 
 c_enum! {
     /// Owner of the array of segments after a post returned.
-    pub enum dat_iov_ownership as DAT_IOV_OWNERSHIP {
-        /// The consumer: it may be reused at once.
-        DAT_IOV_CONSUMER = 0,
-        /// The provider until completion, which does not change it.
-        DAT_IOV_PROVIDER_NOMOD = 1,
-        /// The provider until completion, which may change it.
-        DAT_IOV_PROVIDER_MOD = 2,
-    }
+    dat_iov_ownership as DAT_IOV_OWNERSHIP;
+    DAT_IOV_CONSUMER = 0, "The consumer: it may be reused at once.";
+    DAT_IOV_PROVIDER_NOMOD = 1, "The provider until completion, which does not change it.";
+    DAT_IOV_PROVIDER_MOD = 2, "The provider until completion, which may change it.";
 }

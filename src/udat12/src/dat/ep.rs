@@ -2,7 +2,6 @@
 
 use super::types::*;
 use crate::dat_platform_specific::*;
-use dat_udat::place;
 
 pub use dat_udat::dat::ep::*;
 
@@ -16,32 +15,18 @@ dat_udat::ep_param_of! {}
 
 place!(fields);
 
-/// Selects local_ia_address_ptr.
-pub const DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR: DAT_EP_PARAM_MASK = 0x4;
-
-/// Selects local_port_qual.
-pub const DAT_EP_FIELD_LOCAL_PORT_QUAL: DAT_EP_PARAM_MASK = 0x8;
-
-/// Selects remote_ia_address_ptr.
-pub const DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR: DAT_EP_PARAM_MASK = 0x10;
-
-/// Selects remote_port_qual.
-pub const DAT_EP_FIELD_REMOTE_PORT_QUAL: DAT_EP_PARAM_MASK = 0x20;
-
-/// Selects pz_handle.
-pub const DAT_EP_FIELD_PZ_HANDLE: DAT_EP_PARAM_MASK = 0x40;
-
-/// Selects recv_evd_handle.
-pub const DAT_EP_FIELD_RECV_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x80;
-
-/// Selects request_evd_handle.
-pub const DAT_EP_FIELD_REQUEST_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x100;
-
-/// Selects connect_evd_handle.
-pub const DAT_EP_FIELD_CONNECT_EVD_HANDLE: DAT_EP_PARAM_MASK = 0x200;
-
-/// Selects srq_handle.
-pub const DAT_EP_FIELD_SRQ_HANDLE: DAT_EP_PARAM_MASK = 0x400;
+c_consts! {
+    DAT_EP_PARAM_MASK;
+    DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR = 0x4, "Selects local_ia_address_ptr.";
+    DAT_EP_FIELD_LOCAL_PORT_QUAL = 0x8, "Selects local_port_qual.";
+    DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR = 0x10, "Selects remote_ia_address_ptr.";
+    DAT_EP_FIELD_REMOTE_PORT_QUAL = 0x20, "Selects remote_port_qual.";
+    DAT_EP_FIELD_PZ_HANDLE = 0x40, "Selects pz_handle.";
+    DAT_EP_FIELD_RECV_EVD_HANDLE = 0x80, "Selects recv_evd_handle.";
+    DAT_EP_FIELD_REQUEST_EVD_HANDLE = 0x100, "Selects request_evd_handle.";
+    DAT_EP_FIELD_CONNECT_EVD_HANDLE = 0x200, "Selects connect_evd_handle.";
+    DAT_EP_FIELD_SRQ_HANDLE = 0x400, "Selects srq_handle.";
+}
 
 place!(all_fields);
 

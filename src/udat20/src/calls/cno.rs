@@ -7,44 +7,33 @@ macro_rules! further_cno_calls {
             /// exactly while the CNO is triggered. Programs do not read it or close it. dat_cno_trigger and dat_cno_wait take
             /// the trigger.
             ///
-            /// # Parameters
-            /// * `ia_handle` - in, an open interface adapter.
-            /// * `file_descriptor` - out, a descriptor for poll(2), select(2) and epoll(7), valid until dat_cno_free;
-            ///   written on success only.
-            /// * `cno_handle` - out, the notification object; written on success only.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | object and descriptor are made |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` | `ia_handle` is not an open interface adapter |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `file_descriptor` is NULL |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` | `cno_handle` is NULL |
-            /// | `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` | out of memory, or of descriptors |
+            /// * `DAT_SUCCESS` - object and descriptor are made
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `file_descriptor` is NULL
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cno_handle` is NULL
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory, or of descriptors
             extern "C" fn dat_cno_fd_create(
-                ia_handle: DAT_IA_HANDLE,
+                ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 file_descriptor: *mut DAT_FD,
-                cno_handle: *mut DAT_CNO_HANDLE,
+                    "out, a descriptor for poll(2), select(2) and epoll(7), valid until dat_cno_free; written on"
+                    "success only.";
+                cno_handle: *mut DAT_CNO_HANDLE, "out, the notification object; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
             /// Takes the trigger of a CNO without waiting.
             ///
-            /// # Parameters
-            /// * `cno_handle` - in, the notification object, with or without a descriptor.
-            /// * `evd_handle` - out, the dispatcher that triggered it last, others may have triggered it too, or
-            ///   `DAT_HANDLE_NULL` if it is not triggered.
-            ///
             /// # Returns
-            /// | returned | when |
-            /// |---|---|
-            /// | `DAT_SUCCESS` | the object was triggered |
-            /// | `DAT_QUEUE_EMPTY` | the object is not triggered; `evd_handle` is `DAT_HANDLE_NULL`. The class bits are set, other than in dat_cno_wait |
-            /// | `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` | `cno_handle` is not a notification object |
-            /// | `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` | `evd_handle` is NULL |
+            /// * `DAT_SUCCESS` - the object was triggered
+            /// * `DAT_QUEUE_EMPTY` - the object is not triggered; `evd_handle` is `DAT_HANDLE_NULL`. The class bits are set, other than in dat_cno_wait
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_handle` is NULL
             extern "C" fn dat_cno_trigger(
-                cno_handle: DAT_CNO_HANDLE,
+                cno_handle: DAT_CNO_HANDLE, "in, the notification object, with or without a descriptor.";
                 evd_handle: *mut DAT_EVD_HANDLE,
+                    "out, the dispatcher that triggered it last, others may have triggered it too, or"
+                    "`DAT_HANDLE_NULL` if it is not triggered.";
             ) => dispatch(DAT_INVALID_HANDLE_CNO);
         }
     };

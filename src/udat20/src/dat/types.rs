@@ -3,44 +3,33 @@
 use core::ffi::c_int;
 
 use crate::dat_platform_specific::*;
-use dat_udat::c_members;
 
 pub use dat_udat::dat::types::*;
 
 c_members! {
-    DAT_COMPLETION_FLAGS {
-        /// Of the kernel-level interface alone; no call here takes it.
-        DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20,
-    }
+    DAT_COMPLETION_FLAGS;
+    DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20, "Of the kernel-level interface alone; no call here takes it.";
 }
 
 c_members! {
-    DAT_HANDLE_TYPE {
-        /// Common service point.
-        DAT_HANDLE_TYPE_CSP = 11,
-        /// First kind that extensions define.
-        DAT_HANDLE_TYPE_EXTENSION_BASE = 12,
-    }
+    DAT_HANDLE_TYPE;
+    DAT_HANDLE_TYPE_CSP = 11, "Common service point.";
+    DAT_HANDLE_TYPE_EXTENSION_BASE = 12, "First kind that extensions define.";
 }
 
 c_members! {
-    DAT_CONNECT_FLAGS {
-        /// Several paths, or no connection.
-        DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2,
-    }
+    DAT_CONNECT_FLAGS;
+    DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2, "Several paths, or no connection.";
 }
 
 /// Several paths if there are any.
 pub const DAT_CONNECT_MULTIPATH_REQUESTED_FLAG: DAT_CONNECT_FLAGS = DAT_CONNECT_MULTIPATH_FLAG;
 
-/// Common service point.
-pub type DAT_CSP_HANDLE = DAT_HANDLE;
-
-/// Length of a segment, of a message or of an RDMA operation in bytes.
-pub type DAT_SEG_LENGTH = DAT_UINT32;
-
-/// Number of an extended operation, see dat_extension_op.
-pub type DAT_EXTENDED_OP = c_int;
+c_types! {
+    DAT_CSP_HANDLE = DAT_HANDLE, "Common service point.";
+    DAT_SEG_LENGTH = DAT_UINT32, "Length of a segment, of a message or of an RDMA operation in bytes.";
+    DAT_EXTENDED_OP = c_int, "Number of an extended operation, see dat_extension_op.";
+}
 
 /// Bit in the number of the extended operations that open something, which take no handle.
 pub const DAT_OPEN_EXTENSION_BASE: DAT_EXTENDED_OP = 0x1000;

@@ -1,5 +1,5 @@
 use super::*;
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 
 fn merged(common: proc_macro2::TokenStream, own: proc_macro2::TokenStream) -> Result<String> {
     let items = |tokens| syn::parse2::<syn::File>(tokens).unwrap().items;
@@ -18,11 +18,11 @@ fn items_of_the_version_come_where_they_are_marked_and_the_others_last() {
 
 #[test]
 fn members_of_the_version_join_those_of_the_enumeration() {
-    let common = quote!(c_enum! { pub enum t as T { A = 1, } });
+    let common = quote!(c_enum! { t as T; A = 1, "A."; });
     let own = |name: &str| {
         let name = quote::format_ident!("{name}");
-        quote!(c_members! { #name { B = 2, } })
+        quote!(c_members! { #name; B = 2, "B."; })
     };
-    assert_eq!(merged(common.clone(), own("T")).unwrap(), "c_enum!{pubenumtasT{A=1,B=2,}}");
+    assert_eq!(merged(common.clone(), own("T")).unwrap(), "c_enum!{tasT;A=1,\"A.\";B=2,\"B.\";}");
     assert!(merged(common, own("X")).is_err());
 }

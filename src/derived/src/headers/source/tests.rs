@@ -7,7 +7,7 @@ fn units(text: &str, defined: &[&str]) -> Result<Vec<Unit>> {
 
 #[test]
 fn an_enumeration_has_two_names_and_keeps_its_base() {
-    let text = "c_enum! { /// Doc.\n pub enum dat_x as DAT_X { A = 0x10, B = 2, } }";
+    let text = "c_enum! { /// Doc.\n dat_x as DAT_X; A = 0x10, \"One.\"; B = 2, \"Two.\"; }";
     let units = units(text, &[]).unwrap();
     assert_eq!(units[0].names, ["dat_x", "A", "B", "DAT_X"]);
     assert_eq!(units[0].literals.texts, ["0x10", "2"]);

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use dat_core::transport::ConnectionReport;
 use host::memory;
-use host::poll::Interest;
 use rustix::io::Errno;
 
 use super::{BUSY_MAX, BUSY_MIN, Due, Stage, Thread};
@@ -187,7 +186,7 @@ impl Thread {
             Err(error) => return Err(error.into()),
         }
         let token = self.token();
-        self.epoll.add(socket.as_fd(), token, Interest::READ)?;
+        self.epoll.add(socket.as_fd(), token)?;
         let pair = pair.with(pid)?;
         let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?;
         Ok((token, link))
