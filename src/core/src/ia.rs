@@ -9,7 +9,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use host::lock::{Mutex, MutexGuard};
+use host::lock::Mutex;
 use host::memory;
 
 use crate::agent::Agents;
@@ -45,25 +45,32 @@ pub struct Habits {
 
 /// An open interface adapter.
 pub struct Ia<T: Transport> {
-    header: Header,
-    name: String,
-    pub(crate) transport: Arc<T>,
-    slab: &'static Slab<T>,
+    pub(crate) header: Header,
+    /// The name under which it was opened.
+    pub name: String,
+    /// The transport behind it.
+    pub transport: Arc<T>,
+    /// The slab that the handles of its objects come from.
+    pub slab: &'static Slab<T>,
     children: Mutex<Children>,
     async_outlet: Mutex<Option<AsyncOutlet<T>>>,
-    pub(crate) lmrs: LmrTable,
+    /// Its regions by context.
+    pub lmrs: LmrTable,
     pub(crate) remote_keys: RmrTable,
-    agents: Agents,
-    habits: Habits,
+    pub(crate) agents: Arc<Agents>,
+    /// What its programs are told beyond what all are.
+    pub(crate) habits: Habits,
     /// Held while the end of a connection is told by two events, so that those of two endpoints come in the same order on both
     /// dispatchers.
-    telling_end: Mutex<()>,
+    pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// What endpoints had counted that were freed.
-    ended: Mutex<Counters>,
+    /// What endpoints had counted that were freed. Locked while an endpoint leaves its counters, and while those of all are
+    /// added up.
+    pub(crate) ended: Mutex<Counters>,
     /// Sleeps that ended in waits on dispatchers of the adapter.
     wakeups: AtomicU64,
-    kept: Kept,
+    /// What the face keeps with the adapter.
+    pub kept: Kept,
 }
 
 /// The handles of all objects that were made from an adapter.
@@ -72,14 +79,6 @@ struct Children {
     /// By the number of the kind.
     live: [List; Kind::COUNT],
     closed: bool,
-}
-
-impl<T: Transport> Object for Ia<T> {
-    const KIND: Kind = Kind::Ia;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
 }
 
 impl<T: Transport> Ia<T> {
@@ -95,9 +94,9 @@ impl<T: Transport> Ia<T> {
             slab,
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
-            lmrs: LmrTable::default(),
+            lmrs: LmrTable::new()?,
             remote_keys: RmrTable::default(),
-            agents: Agents::new()?,
+            agents: memory::arc(Agents::default())?,
             habits,
             telling_end: Mutex::new(()),
             destroyed: AtomicBool::new(false),
@@ -208,40 +207,6 @@ impl<T: Transport> Ia<T> {
         self.children.lock().live[kind as usize].len()
     }
 
-    /// The name under which it was opened.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The transport behind it.
-    pub fn transport(&self) -> &Arc<T> {
-        &self.transport
-    }
-
-    /// What its programs are told beyond what all are.
-    pub fn habits(&self) -> Habits {
-        self.habits
-    }
-
-    /// What the face keeps with the adapter.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
-    }
-
-    /// The slab that the handles of its objects come from.
-    pub fn slab(&self) -> &'static Slab<T> {
-        self.slab
-    }
-
-    /// Its regions by context.
-    pub fn lmrs(&self) -> &LmrTable {
-        &self.lmrs
-    }
-
-    pub(crate) fn agents(&self) -> &Agents {
-        &self.agents
-    }
-
     /// The dispatcher of asynchronous events; `None` if it is elsewhere.
     pub fn async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.header().handle())
@@ -255,22 +220,6 @@ impl<T: Transport> Ia<T> {
     /// Sets the destination of asynchronous events, if any. Returns the previous one.
     pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet<T>>) -> Option<AsyncOutlet<T>> {
         std::mem::replace(&mut self.async_outlet.lock(), outlet)
-    }
-
-    /// While this is held, no other thread tells the end of a connection by more than one event.
-    pub(crate) fn telling_end(&self) -> MutexGuard<'_, ()> {
-        self.telling_end.lock()
-    }
-
-    /// Adds the counters of an endpoint that is freed, which `take` takes from it. Until it is over, nobody adds those of all
-    /// endpoints up.
-    pub(crate) fn note_ended(&self, take: impl FnOnce() -> Counters) {
-        self.ended.lock().add(&take());
-    }
-
-    /// Calls `f` with what endpoints had counted that were freed; no other one gives its counters up meanwhile.
-    pub(crate) fn with_ended<R>(&self, f: impl FnOnce(&Counters) -> R) -> R {
-        f(&self.ended.lock())
     }
 
     /// Counts that a wait ends in which its thread has slept. Beside the system call of the sleep, a locked instruction is

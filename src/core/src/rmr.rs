@@ -20,16 +20,17 @@ use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::Row;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Scope, Shown, Transport};
 use crate::users::Use;
 
 /// A remote memory region.
 pub struct Rmr<T: Transport> {
-    header: Header,
-    ia: Arc<Ia<T>>,
-    zone: u32,
-    scope: Scope,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
+    pub(crate) zone: u32,
+    /// The connections over which it can be used.
+    pub scope: Scope,
     /// Where its key is among those of the adapter.
     key_row: Row,
     pz: Mutex<Option<Use<Pz<T>>>>,
@@ -70,14 +71,6 @@ pub struct RmrStatus {
     pub remote_key: u32,
 }
 
-impl<T: Transport> Object for Rmr<T> {
-    const KIND: Kind = Kind::Rmr;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
 impl<T: Transport> Rmr<T> {
     /// Makes an unbound region in `pz`, for use over all connections there or, while it is bound, over one.
     ///
@@ -95,7 +88,7 @@ impl<T: Transport> Rmr<T> {
         }
         ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = memory::arc(ia.transport.window_create(pz.zone(), scope)?)?;
+        let window = memory::arc(ia.transport.window_create(&pz.zone, scope)?)?;
         let key_row = ia.remote_keys.enter()?;
         let ia = ia.clone();
         let rmr = ia.adopt(Rmr {
@@ -131,19 +124,9 @@ impl<T: Transport> Rmr<T> {
         self.ia.disown(self);
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
     /// Its protection zone; `None` once freed.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
-    }
-
-    /// The number of its zone.
-    pub(crate) fn zone(&self) -> u32 {
-        self.zone
     }
 
     /// The transport's side of it; `None` once freed.
@@ -154,11 +137,6 @@ impl<T: Transport> Rmr<T> {
     /// Its binding, held for a change.
     pub(crate) fn binding(&self) -> MutexGuard<'_, Option<Binding<T>>> {
         self.binding.lock()
-    }
-
-    /// The connections over which it can be used.
-    pub fn scope(&self) -> Scope {
-        self.scope
     }
 
     /// Puts the binding, which is held for a change, in the place of the one before, which is returned.

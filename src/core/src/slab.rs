@@ -32,6 +32,8 @@ use host::epoch::{self, Objects, Section};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 
+use crate::users::Users;
+
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Handle(pub usize);
@@ -70,20 +72,10 @@ impl Kind {
     /// One more than the largest number of a kind.
     pub const COUNT: usize = Kind::Csp as usize + 1;
 
-    const ALL: [Kind; 12] = [
-        Kind::Ia,
-        Kind::Pz,
-        Kind::Lmr,
-        Kind::Rmr,
-        Kind::Evd,
-        Kind::Cno,
-        Kind::Ep,
-        Kind::Srq,
-        Kind::Psp,
-        Kind::Rsp,
-        Kind::Cr,
-        Kind::Csp,
-    ];
+    const ALL: [Kind; 12] = {
+        use Kind::*;
+        [Ia, Pz, Lmr, Rmr, Evd, Cno, Ep, Srq, Psp, Rsp, Cr, Csp]
+    };
 }
 
 /// An object that can stand behind a handle of one slab.
@@ -95,11 +87,12 @@ pub trait Object: Send + Sync + 'static {
     fn header(&self) -> &Header;
 }
 
-/// The part that every object has: its handle, and a word for the program.
+/// The part that every object has: its handle, a word for the program, and its users.
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
     context: AtomicU64,
+    pub(crate) users: Users,
 }
 
 impl Header {

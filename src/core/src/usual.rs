@@ -19,7 +19,7 @@ use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
-use crate::error::{Error, Resource, Result};
+use crate::error::Result;
 use crate::evd::{Evd, More, Queue, Queued};
 use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifies};
 use crate::lmr_table::SegmentList;
@@ -40,7 +40,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// [`crate::error::Refusal::EndpointHasSrq`], [`crate::error::Refusal::EndpointNotReady`] without zone or
     /// dispatcher, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], the errors of
-    /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
+    /// [`crate::lmr_table::LmrTable::check`], [`crate::error::Error::InsufficientResources`] if the
     /// receive queue is full.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(
@@ -120,15 +120,11 @@ impl<T: Transport> Endpoint<T> {
                     let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                     transport.post_at_once(qp, tx, ShortSend { segment, solicited, fence, signalled })
                 });
+                // The transport may take locks for any other post.
                 drop(section);
                 let handed = match at_once {
-                    Some(mark) => {
-                        drop(section);
-                        Handed::under_way(mark)
-                    }
+                    Some(mark) => Handed::under_way(mark),
                     None => {
-                        // The transport may take locks for any other post.
-                        drop(section);
                         let operation = operation(transfer, remote, completion);
                         let segments = &[segment];
                         transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
@@ -180,7 +176,7 @@ impl<T: Transport> Srq<T> {
     ///
     /// # Errors
     /// [`crate::error::Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
-    /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
+    /// of the queue, [`crate::error::Error::InsufficientResources`] if all entries are occupied.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         if segments.is_single()
@@ -198,9 +194,7 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut books = self.books.lock();
-        let vacancy = books.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
-        let awaited = self.ia.transport.srq_post(&self.queue, &Recv { id: vacancy.id(), segments })?;
-        vacancy.fill(cookie);
+        let awaited = books.post(cookie, |id| self.ia.transport.srq_post(&self.queue, &Recv { id, segments }))?;
         probes::recv_posted(self.header().handle(), cookie, segments);
         drop(books);
         if awaited {

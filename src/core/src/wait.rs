@@ -123,7 +123,7 @@ struct Watch<T: Transport> {
 
 impl<T: Transport> Watch<T> {
     fn begin(evd: Arc<Evd<T>>, requests: bool) -> Self {
-        let armed = Some(evd.ia().transport().arm(evd.cq(), requests));
+        let armed = Some(evd.ia().transport.arm(evd.cq.as_ref(), requests));
         Watch { evd, requests, armed }
     }
 }
@@ -131,7 +131,7 @@ impl<T: Transport> Watch<T> {
 impl<T: Transport> Drop for Watch<T> {
     fn drop(&mut self) {
         if let Some(armed) = self.armed.take() {
-            self.evd.ia().transport().disarm(self.evd.cq(), armed, self.requests);
+            self.evd.ia().transport.disarm(self.evd.cq.as_ref(), armed, self.requests);
         }
     }
 }
@@ -383,7 +383,7 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn patience(&self) -> &Patience {
-        self.evd.patience()
+        &self.evd.patience
     }
 
     fn poll(&self) {
@@ -463,7 +463,7 @@ struct CnoWait<T: Transport> {
 
 /// Polls for completions on the dispatchers that are tied to a notification object.
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
-    let slab = cno.ia().slab();
+    let slab = cno.ia.slab;
     for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
         evd.poll();
     }
@@ -478,7 +478,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn patience(&self) -> &Patience {
-        self.cno.patience()
+        &self.cno.patience
     }
 
     fn poll(&self) {
@@ -509,7 +509,7 @@ impl<T: Transport> Target for CnoWait<T> {
 
     fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
         self.number.get_or_insert_with(|| self.cno.enter(waker));
-        let slab = self.cno.ia().slab();
+        let slab = self.cno.ia.slab;
         let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
         let all = self.cno.evds();
         let evds = all.iter().filter_map(|&evd| slab.get::<Evd<T>>(evd));
@@ -539,7 +539,7 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
 /// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
-    let timing = Timing::begin(cno.patience(), limit);
+    let timing = Timing::begin(&cno.patience, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();
     // A wait that is ready says nothing of others.

@@ -30,13 +30,13 @@ pub unsafe extern "C" fn dat_cr_query<F: Face>(
         if cr_param_mask & !DAT_CR_FIELD_ALL != 0 {
             return Err(Fault::Argument(2));
         }
-        let data = cr.private_data();
+        let data = &cr.private_data;
         cr_param.required(3)?.write(DAT_CR_PARAM {
-            remote_ia_address_ptr: address_ptr(cr.remote_address()),
-            remote_port_qual: cr.remote_qualifier(),
+            remote_ia_address_ptr: address_ptr(&cr.remote_address),
+            remote_port_qual: cr.remote_qualifier,
             private_data_size: count(data.len()),
             private_data: if data.is_empty() { ptr::null_mut() } else { data.as_ptr().cast_mut().cast() },
-            local_ep_handle: handle_or_null(cr.ep()),
+            local_ep_handle: handle_or_null(cr.ep.as_ref()),
         });
         Ok(())
     })
@@ -58,7 +58,7 @@ pub unsafe extern "C" fn dat_cr_accept<F: Face>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let limits = cr.ia().transport().attributes();
+        let limits = cr.ia().transport.attributes();
         // SAFETY: the caller's promise.
         let private_data = unsafe {
             connect::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 3)

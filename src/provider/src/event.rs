@@ -143,7 +143,7 @@ fn object_handle<F: Face>(object: Handle) -> DAT_HANDLE {
 /// The address of the adapter at which a connection request arrived.
 fn local_address<F: Face>(cr: Handle) -> DAT_IA_ADDRESS_PTR {
     let cr = F::domain().get::<Cr<F::Transport>>(raw(cr));
-    cr.map_or(null_mut(), |cr| address_ptr(&cr.ia().transport().attributes().address))
+    cr.map_or(null_mut(), |cr| address_ptr(&cr.ia().transport.attributes().address))
 }
 
 /// The status of a transfer or bind in the form of the interface.

@@ -81,17 +81,17 @@ macro_rules! lmr_param {
         use $crate::ia::ia_handle;
 
         let lmr = $lmr;
-        let (mem_type, region_desc) = $crate::lmr::c_memory(lmr.memory());
+        let (mem_type, region_desc) = $crate::lmr::c_memory(&lmr.memory);
         DAT_LMR_PARAM {
             ia_handle: ia_handle::<F>(lmr.ia()),
             mem_type,
             region_desc,
-            length: lmr.len(),
+            length: lmr.len,
             pz_handle: handle_or_null(lmr.pz().as_ref()),
-            mem_priv: c_rights::<Self>(lmr.rights()),
-            lmr_context: lmr.context(),
-            rmr_context: lmr.remote_key(),
-            registered_size: lmr.len(),
+            mem_priv: c_rights::<Self>(lmr.rights),
+            lmr_context: lmr.context,
+            rmr_context: lmr.remote_key,
+            registered_size: lmr.len,
             registered_address: lmr.addr(),
             $($field: $value,)*
         }
@@ -170,13 +170,13 @@ pub unsafe fn create<F: Face>(from: Create, base: impl FnOnce() -> Answer<Base>,
             .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
         handle.write(handle_of(&*lmr));
         if let Some(out) = out.context.optional() {
-            out.write(lmr.context());
+            out.write(lmr.context);
         }
         if let Some(out) = out.rmr_context.optional() {
-            out.write(lmr.remote_key());
+            out.write(lmr.remote_key);
         }
         if let Some(out) = out.length.optional() {
-            out.write(lmr.len());
+            out.write(lmr.len);
         }
         if let Some(out) = out.address.optional() {
             out.write(lmr.addr());
@@ -223,7 +223,7 @@ unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, co
     }
     // SAFETY: the caller's promise.
     let mut segments = unsafe { long_list::<F::Version>(list, count) };
-    if !segments.all(|segment| segment.len == 0 || ia.lmrs().covers(&segment)) {
+    if !segments.all(|segment| segment.len == 0 || ia.lmrs.covers(&segment)) {
         return Err(Fault::Argument(2));
     }
     fence(Ordering::SeqCst);

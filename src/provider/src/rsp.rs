@@ -58,10 +58,10 @@ pub unsafe extern "C" fn dat_rsp_query<F: Face>(
             return Err(Fault::Argument(2));
         }
         rsp_param.required(3)?.write(DAT_RSP_PARAM {
-            ia_handle: ia_handle::<F>(rsp.point().ia()),
-            conn_qual: rsp.point().qualifier(),
-            evd_handle: handle_or_null(rsp.point().evd().as_ref()),
-            ep_handle: handle_of(&**rsp.ep()),
+            ia_handle: ia_handle::<F>(&rsp.point.ia),
+            conn_qual: rsp.point.qualifier(),
+            evd_handle: handle_or_null(rsp.point.evd().as_ref()),
+            ep_handle: handle_of(&*rsp.ep),
         });
         Ok(())
     })

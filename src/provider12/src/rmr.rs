@@ -39,7 +39,7 @@ pub unsafe extern "C" fn dat_rmr_bind<F: Face<Version = Udat12>>(
         context: unsafe { OutPtr::new(context) },
     };
     bind::<F>(&arguments, &POSITIONS, |rmr, segment| {
-        let handle: Option<Handle> = rmr.ia().lmrs().handle_of(segment.context);
+        let handle: Option<Handle> = rmr.ia().lmrs.handle_of(segment.context);
         let lmr = handle.and_then(|handle| F::domain().get::<Lmr<F::Transport>>(raw(handle)));
         Ok((lmr.ok_or(Fault::Argument(POSITIONS.triplet))?, Base::Address))
     })

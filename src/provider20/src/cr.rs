@@ -22,7 +22,7 @@ pub unsafe extern "C" fn dat_cr_reject<F: Face<Version = Udat20>>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
-        let limits = cr.ia().transport().attributes();
+        let limits = cr.ia().transport.attributes();
         // SAFETY: the caller's promise.
         let private_data = unsafe {
             connect::private_data(private_data_size, private_data, |size| limits.check_reject_data(size), 2)

@@ -80,10 +80,10 @@ pub unsafe extern "C" fn dat_csp_query<F: Face<Version = Udat20>>(
             return Err(Fault::Argument(2));
         }
         csp_param.required(3)?.write(DAT_CSP_PARAM {
-            ia_handle: ia_handle::<F>(csp.point().ia()),
-            comm: ptr::from_ref(csp.comm()).cast_mut().cast(),
+            ia_handle: ia_handle::<F>(&csp.point.ia),
+            comm: ptr::from_ref(&csp.comm).cast_mut().cast(),
             address_ptr: address_ptr(csp.address()),
-            evd_handle: handle_or_null(csp.point().evd().as_ref()),
+            evd_handle: handle_or_null(csp.point.evd().as_ref()),
         });
         Ok(())
     })
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn dat_ep_common_connect<F: Face<Version = Udat20>>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let limits = ep.ia().transport().attributes();
+        let limits = ep.ia().transport.attributes();
         let fits = |size| limits.check_private_data(size);
         // SAFETY: the caller's promise.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, fits, 4) }?;

@@ -104,7 +104,7 @@ unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, argumen
     let triplet = unsafe { InPtr::new(triplet.cast_const()) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
-        if !ep.ia().transport().attributes().immediate {
+        if !ep.ia().transport.attributes().immediate {
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = if count == 0 {
@@ -139,7 +139,7 @@ unsafe fn atomic<F: Face<Version = Udat20>>(
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
-        if !ep.ia().transport().attributes().atomics {
+        if !ep.ia().transport.attributes().atomics {
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = remote(triplet, &segments, positions, remote_position)?;

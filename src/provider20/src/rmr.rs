@@ -85,7 +85,7 @@ pub unsafe extern "C" fn dat_rmr_bind<F: Face<Version = Udat20>>(
     bind::<F>(&arguments, &POSITIONS, |rmr, segment| {
         let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
         same_ia(rmr.ia(), lmr.ia(), Role::Lmr)?;
-        if segment.context != lmr.context() {
+        if segment.context != lmr.context {
             return Err(Fault::Argument(POSITIONS.triplet));
         }
         Ok((lmr, base(va_type, 5)?))

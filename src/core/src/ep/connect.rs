@@ -262,12 +262,12 @@ impl<T: Transport> Endpoint<T> {
         let zone = control.pz.as_ref().ok_or_else(not_ready)?;
         let (qp, tx) = transport.qp_create(QpInit {
             sink: EndpointSink::new(self.clone(), control.life),
-            zone: zone.zone(),
-            request_cq: requests.evd.as_ref().and_then(|evd| evd.cq()),
-            recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq()),
-            srq: self.srq.as_ref().map(|srq| srq.queue()),
+            zone: &zone.zone,
+            request_cq: requests.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
+            recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
+            srq: self.srq.as_ref().map(|srq| &srq.queue),
             solicited: receives.feed == Feed::Solicited,
-            extended: self.ia.habits().extended,
+            extended: self.ia.habits.extended,
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: attr.max_request_dtos,

@@ -32,7 +32,7 @@ impl<T: Transport> Endpoint<T> {
         let leaves = std::mem::take(&mut control.was_up)
             && event.is_some()
             && self.srq.is_some()
-            && self.ia.habits().tell_end_of_shared;
+            && self.ia.habits.tell_end_of_shared;
         control.state = State::Disconnected;
         control.life += 1;
         control.qp = None;
@@ -68,7 +68,7 @@ impl<T: Transport> Endpoint<T> {
         if !receives_later {
             self.flush_receives(&mut receives);
         }
-        let telling = leaves.then(|| self.ia.telling_end());
+        let telling = leaves.then(|| self.ia.telling_end.lock());
         if let (Some(kind), Some(evd)) = (event, connect) {
             // What came with a rejection was kept when it was reported.
             let rejected = kind == ConnectionEvent::PeerRejected;

@@ -27,7 +27,7 @@ use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
 use crate::transport::{Closing, Poll, Transport};
-use crate::users::{Counted, Unusable, Use};
+use crate::users::{Unusable, Use};
 
 /// The objects that an endpoint is made of.
 pub struct EpParts<'a, T: Transport> {
@@ -57,7 +57,8 @@ pub struct Endpoint<T: Transport> {
     pub(super) control: Mutex<Control<T>>,
     pub(super) sending: Sending<T>,
     pub(crate) receives: Mutex<Receives<T>>,
-    kept: Kept,
+    /// What the face keeps with the endpoint.
+    pub kept: Kept,
 }
 
 /// The part of an endpoint that concerns both directions.
@@ -104,20 +105,12 @@ pub struct EpStatus<T: Transport> {
     pub comm: Comm,
 }
 
-impl<T: Transport> Object for Endpoint<T> {
-    const KIND: Kind = Kind::Ep;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
-fn used<O: Counted>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>> {
+fn used<O: Object>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>> {
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
 /// What is used; none if that is gone, as the dispatcher of another adapter may be.
-fn shared<O: Counted>(used: &Option<Use<O>>) -> Option<Arc<O>> {
+fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
     used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
 
@@ -243,16 +236,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
-    /// What the face keeps with the endpoint.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
-    }
-
     /// Everything about the endpoint.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
@@ -276,14 +259,7 @@ impl<T: Transport> Endpoint<T> {
     /// The state, and whether no receive and no request is outstanding.
     pub fn status(&self) -> (State, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
-        let control = self.control.lock();
-        if let Some(qp) = &control.qp {
-            let qp = qp.clone();
-            drop(control);
-            self.ia.transport.reap(&qp);
-        } else {
-            drop(control);
-        }
+        self.settle_requests();
         let control = self.control.lock();
         let request_idle = self.requests().flight.is_empty();
         let receives = self.receives.lock();

@@ -142,10 +142,10 @@ impl<T: Transport> Endpoint<T> {
     /// The segment of a local region that a segment with a key for peers stands for.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
-        let slab = self.ia.slab();
+        let slab = self.ia.slab;
         let owner = self.ia.remote_keys.owner(named.context).ok_or(unknown)?;
         if let Some(lmr) = slab.get::<Lmr<T>>(owner) {
-            return Ok(LocalSegment { context: lmr.context(), ..*named });
+            return Ok(LocalSegment { context: lmr.context, ..*named });
         }
         let rmr = slab.get::<Rmr<T>>(owner).ok_or(unknown)?;
         let binding = rmr.binding();
@@ -166,7 +166,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Forgets the binding of the remote memory region with this key for peers.
     pub(super) fn forget_binding(&self, key: u32) {
-        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner));
+        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab.get::<Rmr<T>>(owner));
         if let Some(rmr) = rmr {
             rmr.forget(|binding| binding.key == key);
         }

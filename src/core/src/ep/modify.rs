@@ -120,7 +120,7 @@ impl<T: Transport> Endpoint<T> {
             }
             (Check::Evd(stream), Value::Evd(evd)) => {
                 let ours = |evd: &Arc<Evd<T>>| rule.field == Field::ConnectEvd || Arc::ptr_eq(evd.ia(), &self.ia);
-                let fits = |evd: &Arc<Evd<T>>| ours(evd) && evd.streams().contains(stream);
+                let fits = |evd: &Arc<Evd<T>>| ours(evd) && evd.streams.contains(stream);
                 if evd.as_ref().is_some_and(|evd| !fits(evd)) {
                     return Err(BAD_VALUE);
                 }

@@ -29,7 +29,8 @@ pub(super) enum Provision<T: Transport> {
 
 /// The part of a service point that listens and takes requests.
 pub struct ServicePoint<T: Transport> {
-    ia: Arc<Ia<T>>,
+    /// The adapter it belongs to.
+    pub ia: Arc<Ia<T>>,
     provision: Provision<T>,
     state: Mutex<PointState<T>>,
 }
@@ -48,7 +49,7 @@ struct PointState<T: Transport> {
 impl<T: Transport> ServicePoint<T> {
     pub(super) fn new(ia: &Arc<Ia<T>>, evd: &Arc<Evd<T>>, provision: Provision<T>) -> Result<Arc<Self>> {
         let bad = Error::InvalidHandle(Role::EvdConnectionRequests);
-        if !evd.streams().contains(Streams::CONNECTION_REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
+        if !evd.streams.contains(Streams::CONNECTION_REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
             return Err(bad);
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
@@ -110,11 +111,6 @@ impl<T: Transport> ServicePoint<T> {
     /// The dispatcher on which requests are announced; `None` once freed.
     pub fn evd(&self) -> Option<Arc<Evd<T>>> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
-    }
-
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
     }
 
     /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the

@@ -185,7 +185,7 @@ pub fn request<T: Transport>(
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
-        Event::ConnectionRequest { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap(),
+        Event::ConnectionRequest { cr, .. } => requests.ia().slab.get::<Cr<T>>(cr).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -199,11 +199,11 @@ pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();
     let requests = Evd::create(ia, 8, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = Psp::create(ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = ia.transport().attributes().address.clone();
-    request(active, &address, psp.point().qualifier(), Some(patience()), b"hello").unwrap();
+    let address = ia.transport.attributes().address.clone();
+    request(active, &address, psp.point.qualifier(), Some(patience()), b"hello").unwrap();
     let cr = next_request(&requests);
     // The wire may have padding.
-    assert!(cr.private_data().len() >= 5);
+    assert!(cr.private_data.len() >= 5);
     cr.accept(Some(&passive.ep), b"welcome").unwrap();
     active.is_told(ConnectionEvent::Established);
     passive.is_told(ConnectionEvent::Established);

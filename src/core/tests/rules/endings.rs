@@ -228,7 +228,7 @@ fn a_close_begins_all_ends_before_it_waits_for_one() {
         fake(&adapter).closes(Closing::Done);
     });
     for end in &ends {
-        assert!(adapter.ia.slab().get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
+        assert!(adapter.ia.slab.get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
     }
 }
 

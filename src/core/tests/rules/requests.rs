@@ -48,7 +48,7 @@ fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
     assert_eq!(create(Some(0), &requests), Some(Error::InvalidParameter(Arg::Qualifier)));
     assert_eq!(create(Some(Fake::QUALIFIER_IN_USE), &requests), Some(Error::QualifierInUse));
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Provider).unwrap();
-    assert_eq!((psp.point().qualifier(), psp.mode()), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
+    assert_eq!((psp.point.qualifier(), psp.mode), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
     assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
     psp.free();
     requests.free().unwrap();
@@ -71,7 +71,7 @@ fn a_reserved_service_point_holds_its_endpoint() {
     }
     let rsp = create(5, &requests).unwrap();
     assert_eq!(end.state(), State::Reserved);
-    assert!(Arc::ptr_eq(rsp.ep(), &end.ep));
+    assert!(Arc::ptr_eq(&rsp.ep, &end.ep));
     let refused = Some(State::Reserved.into());
     assert_eq!(end.ep.free().err(), refused);
     assert_eq!(create(9, &requests).err(), refused);
@@ -120,10 +120,10 @@ fn a_request_is_shown_and_accepted() {
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
     let cr = arrive(&adapter, &requests, 0);
-    assert_eq!(cr.remote_address().ip(), "10.1.2.3".parse::<std::net::IpAddr>().unwrap());
-    assert_eq!(cr.remote_qualifier(), 4321);
-    assert!(cr.ep().is_none());
-    let data: Vec<u8> = cr.private_data().iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+    assert_eq!(cr.remote_address.ip(), "10.1.2.3".parse::<std::net::IpAddr>().unwrap());
+    assert_eq!(cr.remote_qualifier, 4321);
+    assert!(cr.ep.as_ref().is_none());
+    let data: Vec<u8> = cr.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
     assert_eq!(data, b"hello");
 
     let end = adapter.end();
@@ -143,7 +143,7 @@ fn a_request_is_shown_and_accepted() {
     assert_eq!(end.news(), (ConnectionEvent::Established, vec![]));
     assert_eq!(end.state(), State::Connected);
     let (address, qualifier) = end.ep.query().remote.unwrap();
-    assert_eq!((address.ip(), qualifier), (cr.remote_address().ip(), 4321));
+    assert_eq!((address.ip(), qualifier), (cr.remote_address.ip(), 4321));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_request_is_rejected() {
     fake(&adapter).calls();
     cr.reject(&[]).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Consumer)]);
-    assert!(adapter.ia.slab().get::<Cr<Fake>>(cr.header().handle()).is_none());
+    assert!(adapter.ia.slab.get::<Cr<Fake>>(cr.header().handle()).is_none());
 }
 
 #[test]
@@ -169,12 +169,12 @@ fn a_request_is_handed_off() {
     cr.handoff(6).unwrap();
     assert_eq!(cr.handoff(6), ANSWERED);
     let again = next_request(&requests);
-    assert_eq!(again.private_data().len(), 5);
-    let tentative = again.ep().expect("its service point brings one").clone();
+    assert_eq!(again.private_data.len(), 5);
+    let tentative = again.ep.as_ref().expect("its service point brings one").clone();
     assert_eq!(tentative.query().state, State::TentativeConnectionPending);
     assert_eq!(tentative.free(), Err(State::TentativeConnectionPending.into()));
     again.reject(&[]).unwrap();
-    assert!(adapter.ia.slab().get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
+    assert!(adapter.ia.slab.get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
     // Where nobody listens any more it is refused.
     let cr = arrive(&adapter, &requests, 0);
     other.free();
@@ -190,7 +190,7 @@ fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
     psp(&adapter, &requests, 5, PspMode::Provider);
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.accept(None, b""), NO_END);
-    assert_eq!(cr.ep().unwrap().query().state, State::TentativeConnectionPending);
+    assert_eq!(cr.ep.as_ref().unwrap().query().state, State::TentativeConnectionPending);
     let other = adapter.end();
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
     cr.reject(&[]).unwrap();
@@ -248,10 +248,10 @@ fn a_common_service_point_has_the_port_that_it_listens_on() {
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let any = Csp::create(&adapter.ia, STREAM, &socket("0.0.0.0:0"), &requests).unwrap();
     assert_eq!(any.address(), &socket(&format!("127.0.0.1:{}", Fake::QUALIFIER_CHOSEN)));
-    assert_eq!(any.point().qualifier(), Fake::QUALIFIER_CHOSEN);
+    assert_eq!(any.point.qualifier(), Fake::QUALIFIER_CHOSEN);
     let tcp = Comm { domain: 10, protocol: 6, ..STREAM };
     let named = Csp::create(&adapter.ia, tcp, &socket("[::1]:7"), &requests).unwrap();
-    assert_eq!((named.address(), *named.comm()), (&socket("[::1]:7"), tcp));
+    assert_eq!((named.address(), named.comm), (&socket("[::1]:7"), tcp));
     assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
     any.free();
     named.free();
@@ -277,6 +277,6 @@ fn a_request_at_a_common_service_point_stays_there() {
     assert_eq!((point, reserved, qualifier), (csp.header().handle(), false, 7));
     public.free();
     adapter.ia.close_abrupt().unwrap();
-    assert!(adapter.ia.slab().get::<Csp<Fake>>(csp.header().handle()).is_none());
-    assert!(csp.point().evd().is_none());
+    assert!(adapter.ia.slab.get::<Csp<Fake>>(csp.header().handle()).is_none());
+    assert!(csp.point.evd().is_none());
 }

@@ -101,7 +101,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
             flags if F::Version::MULTIPATH.contains(&flags) => return Err(Fault::Core(Error::ModelNotSupported)),
             _ => return Err(Fault::Argument(8)),
         }
-        let limits = ep.ia().transport().attributes();
+        let limits = ep.ia().transport.attributes();
         // SAFETY: the caller's promise.
         let private_data =
             unsafe { self::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 5) }?;
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn dat_ep_dup_connect<F: Face>(
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
-        let limits = ep.ia().transport().attributes();
+        let limits = ep.ia().transport.attributes();
         // SAFETY: the caller's promise.
         let private_data =
             unsafe { self::private_data(private_data_size, private_data, |size| limits.check_private_data(size), 4) }?;
