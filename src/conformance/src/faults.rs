@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dat_core::ep::ConnectRequest;
 use dat_core::error::{Error, Result};
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, connect, patience, wait};
-use dat_core::transport::{RemoteSegment, Scope, Transport};
+use dat_core::transport::{Connect, RemoteSegment, Scope, Transport};
 use dat_core::{
     AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Habits, Ia, Lmr, LocalSegment, Memory,
     Psp, PspMode, Pz, Rights, Rmr, Slab, Srq, Streams,
@@ -151,7 +150,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     let psp = Psp::create(&ia, None, &arrivals, PspMode::Consumer)?;
     let address = ia.transport.attributes().address.clone();
     let qualifier = psp.point.qualifier();
-    let request = ConnectRequest { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
+    let request = Connect { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
     active.connect(&request)?;
     let Event::ConnectionRequest { cr, .. } = next(&arrivals)? else { panic!("no connection request") };
     let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?;

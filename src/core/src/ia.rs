@@ -15,13 +15,14 @@ use host::memory;
 use crate::agent::Agents;
 use crate::counters::Counters;
 use crate::error::{Error, Refusal, Resource, Result, Role};
-use crate::evd::{AsyncHold, Evd};
+use crate::evd::Evd;
 use crate::event::{AsyncReason, Event};
 use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
 use crate::slab::{Dying, Handle, Header, Kind, List, Object, Slab};
 use crate::transport::Transport;
+use crate::users::Use;
 
 /// The destination of the asynchronous events of an adapter.
 pub(crate) struct AsyncOutlet<T: Transport> {
@@ -29,8 +30,15 @@ pub(crate) struct AsyncOutlet<T: Transport> {
     pub evd: Arc<Evd<T>>,
     /// Whether it was made with the adapter and ends with it.
     pub own: bool,
-    /// Keeps the dispatcher from being freed.
-    pub _hold: AsyncHold<T>,
+    /// Keeps the dispatcher from being freed, until the drop.
+    pub used: Option<Use<Evd<T>>>,
+}
+
+impl<T: Transport> Drop for AsyncOutlet<T> {
+    fn drop(&mut self) {
+        drop(self.used.take());
+        self.evd.free_if_orphaned();
+    }
 }
 
 /// What the programs of an adapter are told beyond what all are. The default is nothing.
@@ -150,8 +158,7 @@ impl<T: Transport> Ia<T> {
     }
 
     /// The first live object of a kind, made from the adapter, that `f` accepts. `f` is called with the list locked.
-    pub(crate) fn find<O: Object, R>(&self, f: impl FnMut(&O) -> Option<R>) -> Option<R> {
-        let mut f = f;
+    pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         self.slab.listed(&children.live[O::KIND as usize]).find_map(|handle| f(&*self.slab.get::<O>(handle)?))
     }
@@ -244,14 +251,10 @@ impl<T: Transport> Ia<T> {
 
 /// The sink for reports on the adapter as a whole.
 pub struct AdapterSink<T: Transport> {
-    adapter: Weak<Ia<T>>,
+    pub(crate) adapter: Weak<Ia<T>>,
 }
 
 impl<T: Transport> AdapterSink<T> {
-    pub(crate) fn new(adapter: Weak<Ia<T>>) -> Self {
-        AdapterSink { adapter }
-    }
-
     /// Reports that the adapter cannot go on: its connections end, and nothing else will work.
     pub fn catastrophe(&self) {
         if let Some(adapter) = self.adapter.upgrade() {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::cno::Cno;
 use crate::ep::Endpoint;
 use crate::error::{Error, Resource, Result, Role};
-use crate::evd::{AsyncHold, Evd};
+use crate::evd::Evd;
 use crate::event::Streams;
 use crate::ia::{AsyncOutlet, Habits, Ia};
 use crate::lmr::Lmr;
@@ -20,6 +20,7 @@ use crate::slab::{Header, Kind, Object, Slab};
 use crate::sp::{Cr, Csp, Psp, Rsp};
 use crate::srq::Srq;
 use crate::transport::{AdapterSink, Transport};
+use crate::users::Use;
 
 /// Makes types the objects of their kinds; those that have the adapter in a field show it.
 macro_rules! objects {
@@ -87,7 +88,7 @@ impl<T: Transport> Ia<T> {
             }
         }
         let ia = Ia::new(slab, name, T::open(name, instance_data)?, habits)?;
-        ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
+        ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // Nobody else has it yet.
             let _ = ia.destroy();
@@ -103,8 +104,8 @@ impl<T: Transport> Ia<T> {
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
-            let hold = AsyncHold::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
-            self.set_async_outlet(Some(AsyncOutlet { evd, own, _hold: hold }));
+            let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
+            self.set_async_outlet(Some(AsyncOutlet { evd, own, used }));
         }
         self.slab.insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
         Ok(())

@@ -43,10 +43,7 @@ pub(crate) struct Binding<T: Transport> {
     /// Held so that the region cannot be freed under the window.
     #[allow(dead_code)]
     pub lmr: Use<Lmr<T>>,
-    pub segment: LocalSegment,
-    pub rights: Rights,
-    pub base: Base,
-    pub key: u32,
+    pub status: RmrStatus,
     /// The endpoint over whose connection alone it can be used.
     pub only: Option<Handle>,
 }
@@ -54,7 +51,7 @@ pub(crate) struct Binding<T: Transport> {
 impl<T: Transport> Binding<T> {
     /// The number by which its first byte is named with its key.
     pub fn first(&self) -> u64 {
-        self.base.first(self.segment.addr)
+        self.status.base.first(self.status.segment.addr)
     }
 }
 
@@ -141,7 +138,7 @@ impl<T: Transport> Rmr<T> {
 
     /// Puts the binding, which is held for a change, in the place of the one before, which is returned.
     pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
-        let key = binding.as_ref().map_or(0, |binding| binding.key);
+        let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());
         mem::replace(held, binding)
     }
@@ -163,11 +160,6 @@ impl<T: Transport> Rmr<T> {
 
     /// Its binding; `None` if it is unbound.
     pub fn status(&self) -> Option<RmrStatus> {
-        self.binding.lock().as_ref().map(|binding| RmrStatus {
-            segment: binding.segment,
-            rights: binding.rights,
-            base: binding.base,
-            remote_key: binding.key,
-        })
+        self.binding.lock().as_ref().map(|binding| binding.status)
     }
 }

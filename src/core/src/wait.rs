@@ -52,7 +52,6 @@ use crate::transport::{Armed, Transport};
 use crate::waker::{Place, Waker};
 
 pub use pending::abandon;
-pub use timing::Limit;
 use timing::Timing;
 
 /// The longest sleep where nothing reports new work.
@@ -104,12 +103,6 @@ pub struct EvdOutcome {
     pub result: Result<Event>,
     /// Events queued at the end.
     pub more: usize,
-}
-
-/// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
-/// cancelled meanwhile.
-fn sleep_briefly() {
-    let _ = poll::wait([None], Some(BLIND));
 }
 
 /// A dispatcher on whose completion queue a thread hears of new work, until this is dropped.
@@ -228,7 +221,7 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits to the end although nothing can wake the thread.
+    /// Waits to the end although there is no memory for what would wake the thread. It cannot be cancelled meanwhile.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();
@@ -238,7 +231,7 @@ impl<W: Target> Wait<W> {
             if self.timing.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
-            sleep_briefly();
+            let _ = poll::wait([None], Some(BLIND));
         }
     }
 
@@ -427,13 +420,18 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 }
 
-/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_completion`] has just found none.
+/// Begins to wait for `threshold` events, at most for `limit` from when it has found that it must wait; `looked` says that [`Evd::take_completion`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
 /// another thread waits, the dispatcher is unwaitable or its streams do not admit the
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
-pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit, looked: bool) -> Step<EvdOutcome> {
+pub fn evd_begin<T: Transport>(
+    evd: Arc<Evd<T>>,
+    threshold: usize,
+    limit: Option<Duration>,
+    looked: bool,
+) -> Step<EvdOutcome> {
     // Events that arrived before the call count as queued at its entry.
     if !looked && evd.queue().len() < threshold {
         evd.poll();
@@ -536,9 +534,9 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
+/// Begins to wait for a trigger, as [`evd_begin`] does for events. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
-pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
+pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
     let timing = Timing::begin(&cno.patience, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();

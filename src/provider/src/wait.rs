@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::wait::{
-    self, EvdOutcome, Limit, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
+    self, EvdOutcome, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
 };
 use dat_core::{Cno, Evd, Handle};
 use dat_udat::{DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_HANDLE, DAT_RETURN, DAT_SUCCESS, DAT_TIMEOUT};
@@ -23,7 +23,7 @@ use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
 use crate::call::{PANICKED, caught, code, quickly};
-use crate::ep::connect::micros;
+use crate::ep::connect::duration;
 use crate::evd::Event;
 use crate::handle::{find, raw};
 use crate::ptr::OutPtr;
@@ -132,7 +132,7 @@ const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 /// The arguments of dat_evd_wait.
 struct EvdWait<F: Face> {
     evd: DAT_EVD_HANDLE,
-    limit: Limit,
+    limit: Option<Duration>,
     threshold: DAT_COUNT,
     event: OutPtr<Event<F>>,
     more: OutPtr<DAT_COUNT>,
@@ -228,14 +228,14 @@ pub unsafe extern "C-unwind" fn dat_evd_wait<F: Face>(
             code => looked = code == F::Version::QUEUE_EMPTY,
         }
     }
-    let limit = Limit::from_micros(micros(timeout));
+    let limit = duration(timeout);
     wait_for_events(EvdWait::<F> { evd: evd_handle, limit, threshold, event, more, looked })
 }
 
 /// The arguments of dat_cno_wait.
 struct CnoWait<F: Face> {
     cno: DAT_CNO_HANDLE,
-    limit: Limit,
+    limit: Option<Duration>,
     evd: OutPtr<DAT_EVD_HANDLE>,
     face: std::marker::PhantomData<fn() -> F>,
 }
@@ -290,6 +290,6 @@ pub unsafe extern "C-unwind" fn dat_cno_wait<F: Face>(
 ) -> DAT_RETURN {
     // SAFETY: the caller's promise.
     let evd = unsafe { OutPtr::new(evd_handle) };
-    let limit = Limit::from_micros(micros(timeout));
+    let limit = duration(timeout);
     block::<F>(CnoWait::<F> { cno: cno_handle, limit, evd, face: std::marker::PhantomData })
 }

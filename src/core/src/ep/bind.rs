@@ -13,7 +13,7 @@ use crate::ia::Ia;
 use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
-use crate::rmr::{Binding, Rmr};
+use crate::rmr::{Binding, Rmr, RmrStatus};
 use crate::slab::{Handle, Object};
 use crate::transport::{BindTarget, Scope, Shown, Transport};
 use crate::users::Use;
@@ -87,7 +87,8 @@ impl<T: Transport> Endpoint<T> {
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
-        let bound = bound.map(|lmr| Binding { lmr, segment, rights, base, key, only });
+        let status = RmrStatus { segment, rights, base, remote_key: key };
+        let bound = bound.map(|lmr| Binding { lmr, status, only });
         let before = rmr.rebind(&mut binding, bound);
         drop(binding);
         drop(requests);

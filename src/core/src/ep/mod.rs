@@ -23,7 +23,6 @@ pub mod table;
 
 pub use crate::ep_state::{Next, State, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
-pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use modify::{Changes, Value};
 pub use report::EndpointSink;

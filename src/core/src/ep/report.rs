@@ -43,17 +43,7 @@ pub struct EndpointSink<T: Transport> {
     pub(crate) life: u64,
 }
 
-impl<T: Transport> Clone for EndpointSink<T> {
-    fn clone(&self) -> Self {
-        EndpointSink { endpoint: self.endpoint.clone(), life: self.life }
-    }
-}
-
 impl<T: Transport> EndpointSink<T> {
-    pub(crate) fn new(endpoint: Arc<Endpoint<T>>, life: u64) -> Self {
-        EndpointSink { endpoint, life }
-    }
-
     /// The handle of the endpoint.
     pub fn ep(&self) -> Handle {
         self.endpoint.header.handle()
@@ -194,19 +184,11 @@ impl<T: Transport> EndpointSink<T> {
             if control.life != life || control.freed {
                 return;
             }
+            let event = announced(control.state, &report);
+            log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
             match report {
-                ConnectionReport::Established(private_data) => {
-                    log::debug!(
-                        target: host::diagnostics::CALLBACK,
-                        "endpoint {}: {:?}",
-                        ep.header.handle(),
-                        ConnectionEvent::Established,
-                    );
-                    ep.establish(&mut control, private_data)
-                }
+                ConnectionReport::Established(private_data) => ep.establish(&mut control, private_data),
                 ended => {
-                    let event = ending(control.state, &ended);
-                    log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
                     if next(control.state, Trigger::Ended).is_ok() {
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());
@@ -236,9 +218,10 @@ impl<T: Transport> EndpointSink<T> {
     }
 }
 
-/// The event that ends an endpoint's connection or attempt, by its state.
-fn ending(state: State, report: &ConnectionReport) -> ConnectionEvent {
+/// The event that announces a report, by the state of the endpoint.
+fn announced(state: State, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
+        (_, ConnectionReport::Established(_)) => ConnectionEvent::Established,
         (State::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
         (State::DisconnectPending, _) => ConnectionEvent::Disconnected,
         (State::ActiveConnectionPending, ConnectionReport::PeerRejected(_)) => ConnectionEvent::PeerRejected,

@@ -157,12 +157,13 @@ impl<T: Transport> Evd<T> {
     }
 
     /// Notes that the adapter that made this dispatcher is gone while another one still uses it; the dispatcher ends
-    /// with the last such use ([`AsyncHold`]).
+    /// with the last such use ([`AsyncOutlet`](crate::ia::AsyncOutlet)).
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
 
-    fn free_if_orphaned(&self) {
+    /// Ends the dispatcher if it has no other user and its adapter is gone.
+    pub(crate) fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
             self.bury();
         }
@@ -409,24 +410,5 @@ impl<T: Transport> Drop for Locked<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.busy.store(self.queue.is_busy(), Ordering::Release);
-    }
-}
-
-/// The use that an adapter makes of a dispatcher for its asynchronous events.
-pub(crate) struct AsyncHold<T: Transport>(Option<Use<Evd<T>>>);
-
-impl<T: Transport> AsyncHold<T> {
-    /// Begins to use `evd`; `None` if it is being freed.
-    pub fn of(evd: &Arc<Evd<T>>) -> Option<Self> {
-        Use::of(evd).map(|used| AsyncHold(Some(used)))
-    }
-}
-
-impl<T: Transport> Drop for AsyncHold<T> {
-    fn drop(&mut self) {
-        let Some(used) = self.0.take() else { return };
-        let evd = used.object().clone();
-        drop(used);
-        evd.free_if_orphaned();
     }
 }

@@ -35,11 +35,7 @@ impl<T: Transport> Psp<T> {
     /// [`Arg::Qualifier`] for qualifier 0, [`Error::QualifierInUse`],
     /// [`Error::QualifierUnavailable`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: Option<u64>, evd: &Arc<Evd<T>>, mode: PspMode) -> Result<Arc<Self>> {
-        let provision = match mode {
-            PspMode::Consumer => Provision::Consumer,
-            PspMode::Provider => Provision::Provider,
-        };
-        let point = ServicePoint::new(ia, evd, provision)?;
+        let point = ServicePoint::new(ia, evd, Provision::Public(mode))?;
         if qualifier == Some(0) {
             return Err(Error::InvalidParameter(Arg::Qualifier));
         }

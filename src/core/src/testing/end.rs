@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use super::{next, patience};
 use crate::addr::Address;
-use crate::ep::{ConnectRequest, Endpoint, State};
+use crate::ep::{Endpoint, State};
 use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
 use crate::lmr_table::LocalSegment;
 use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
-use crate::transport::Change;
-use crate::transport::{RemoteSegment, Transport};
+use crate::transport::{Change, Connect, RemoteSegment, Transport};
 
 /// An endpoint and the dispatchers of its streams.
 pub struct End<T: Transport> {
@@ -175,7 +174,7 @@ pub fn request<T: Transport>(
     timeout: Option<Duration>,
     private_data: &[u8],
 ) -> Result<()> {
-    active.ep.connect(&ConnectRequest { address: to, qualifier, timeout, private_data })
+    active.ep.connect(&Connect { address: to, qualifier, timeout, private_data })
 }
 
 /// The next connection request.

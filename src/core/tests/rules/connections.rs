@@ -45,7 +45,7 @@ fn an_endpoint_without_its_parts_is_not_ready() {
     let connect = |parts: &EpParts<'_, Fake>| {
         let ep = Endpoint::create(&adapter.ia, parts, None).unwrap();
         let address = Address::loopback();
-        ep.connect(&dat_core::ep::ConnectRequest {
+        ep.connect(&dat_core::transport::Connect {
             address: &address,
             qualifier: QUALIFIER,
             timeout: None,

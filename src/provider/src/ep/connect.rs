@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use dat_core::Endpoint;
 use dat_core::addr::Address;
-use dat_core::ep::ConnectRequest;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
-use dat_core::transport::Transport;
+use dat_core::transport::{Connect, Transport};
 use dat_udat::*;
 
 use crate::call::{making, slow};
@@ -16,14 +15,9 @@ use crate::handle::{find, same_ia};
 use crate::ptr::bytes;
 use crate::{Answer, At, Face, Fault, Version};
 
-/// A time limit in microseconds; `None` for no limit.
-pub(crate) fn micros(timeout: DAT_TIMEOUT) -> Option<u32> {
-    (timeout != DAT_TIMEOUT_INFINITE).then_some(timeout)
-}
-
 /// A time limit; `None` for no limit.
 pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
-    micros(timeout).map(|micros| Duration::from_micros(micros.into()))
+    (timeout != DAT_TIMEOUT_INFINITE).then(|| Duration::from_micros(timeout.into()))
 }
 
 /// A copy of the private data of a call, if `check` finds that the adapter can carry that much. `position` is the position
@@ -111,7 +105,7 @@ pub unsafe extern "C" fn dat_ep_connect<F: Face>(
             .ok_or(Fault::Argument(2))?
             .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
             .map_err(|fault| Fault::Core(Error::InvalidAddress(fault)))?;
-        ep.connect(&ConnectRequest {
+        ep.connect(&Connect {
             address: &address,
             qualifier: remote_conn_qual,
             timeout: duration(timeout),

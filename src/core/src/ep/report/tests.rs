@@ -17,6 +17,6 @@ fn the_ending_is_told_in_the_terms_of_the_state() {
         (State::DisconnectPending, R::Broken, E::Disconnected),
     ];
     for (state, report, event) in cases {
-        assert_eq!(ending(state, &report), event, "{state:?} {report:?}");
+        assert_eq!(announced(state, &report), event, "{state:?} {report:?}");
     }
 }
