@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use host::lock::Mutex;
-use host::memory;
+use host::memory::{self, Room};
 
 use crate::agent::Agents;
 use crate::counters::Counters;
@@ -20,7 +20,7 @@ use crate::event::{AsyncReason, Event};
 use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
-use crate::slab::{Dying, Handle, Header, Kind, List, Object, Slab};
+use crate::slab::{Dying, Handle, Header, Kind, Object, Slab};
 use crate::transport::Transport;
 use crate::users::Use;
 
@@ -61,7 +61,7 @@ pub struct Ia<T: Transport> {
     /// The slab that the handles of its objects come from.
     pub slab: &'static Slab<T>,
     children: Mutex<Children>,
-    async_outlet: Mutex<Option<AsyncOutlet<T>>>,
+    pub(crate) async_outlet: Mutex<Option<AsyncOutlet<T>>>,
     /// Its regions by context.
     pub lmrs: LmrTable,
     pub(crate) remote_keys: RmrTable,
@@ -76,7 +76,7 @@ pub struct Ia<T: Transport> {
     /// added up.
     pub(crate) ended: Mutex<Counters>,
     /// Sleeps that ended in waits on dispatchers of the adapter.
-    wakeups: AtomicU64,
+    pub(crate) wakeups: AtomicU64,
     /// What the face keeps with the adapter.
     pub kept: Kept,
 }
@@ -85,7 +85,7 @@ pub struct Ia<T: Transport> {
 #[derive(Default)]
 struct Children {
     /// By the number of the kind.
-    live: [List; Kind::COUNT],
+    live: [Vec<Handle>; Kind::COUNT],
     closed: bool,
 }
 
@@ -123,7 +123,7 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        let in_use = children.live.iter().any(|list| self.slab.listed(list).any(|handle| Some(handle) != spared));
+        let in_use = children.live.iter().flatten().any(|&handle| Some(handle) != spared);
         if in_use {
             return Err(Error::InvalidState(Refusal::IaInUse));
         }
@@ -140,18 +140,10 @@ impl<T: Transport> Ia<T> {
     /// Calls `f` with each live object of a kind that was made from the adapter, which is closed. `f` is called without
     /// a lock, and may free objects.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
-        for _ in 0..self.count(O::KIND) {
-            let next = {
-                let mut children = self.children.lock();
-                let list = &mut children.live[O::KIND as usize];
-                let first = self.slab.listed(list).next();
-                // What was visited goes to the end.
-                first.inspect(|&first| {
-                    self.slab.take_out(list, first);
-                    self.slab.append(list, first);
-                })
-            };
-            if let Some(object) = next.and_then(|next| self.slab.get::<O>(next)) {
+        // From the end, since the last one takes the place of one that is freed.
+        for at in (0..self.count(O::KIND)).rev() {
+            let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
+            if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
                 f(&object);
             }
         }
@@ -160,7 +152,7 @@ impl<T: Transport> Ia<T> {
     /// The first live object of a kind, made from the adapter, that `f` accepts. `f` is called with the list locked.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
-        self.slab.listed(&children.live[O::KIND as usize]).find_map(|handle| f(&*self.slab.get::<O>(handle)?))
+        children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
     /// Checks whether there can be another object of a kind, before the transport makes its part of it. Objects that
@@ -194,10 +186,20 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        self.within(O::KIND, children.live[O::KIND as usize].len())?;
+        let list = &mut children.live[O::KIND as usize];
+        self.within(O::KIND, list.len())?;
+        list.room(1)?;
         let handle = self.slab.insert(object.clone()).ok_or(full)?;
-        self.slab.append(&mut children.live[O::KIND as usize], handle);
+        self.set_listed(handle, list.len());
+        list.push(handle);
         Ok(object)
+    }
+
+    /// Notes where the list has a handle.
+    fn set_listed(&self, handle: Handle, at: usize) {
+        if let Some(cell) = self.slab.cell(handle) {
+            cell.listed.store(at, Ordering::Relaxed);
+        }
     }
 
     /// Makes the handle of an object dead, and takes the object out of the list; that is so for exactly one caller. The
@@ -205,7 +207,12 @@ impl<T: Transport> Ia<T> {
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<Dying<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
-        self.slab.take_out(&mut children.live[O::KIND as usize], object.header().handle());
+        let list = &mut children.live[O::KIND as usize];
+        let at = self.slab.cell(object.header().handle())?.listed.load(Ordering::Relaxed);
+        list.swap_remove(at);
+        if let Some(&moved) = list.get(at) {
+            self.set_listed(moved, at);
+        }
         Some(dying)
     }
 
@@ -222,17 +229,6 @@ impl<T: Transport> Ia<T> {
     /// The same as [`Ia::async_evd`] if the dispatcher was made with the adapter.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
-    }
-
-    /// Sets the destination of asynchronous events, if any. Returns the previous one.
-    pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet<T>>) -> Option<AsyncOutlet<T>> {
-        std::mem::replace(&mut self.async_outlet.lock(), outlet)
-    }
-
-    /// Counts that a wait ends in which its thread has slept. Beside the system call of the sleep, a locked instruction is
-    /// nothing.
-    pub(crate) fn count_wakeup(&self) {
-        self.wakeups.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often a thread has slept in waits on its dispatchers and notification objects.

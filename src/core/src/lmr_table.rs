@@ -296,11 +296,11 @@ impl LmrTable {
     }
 
     fn find(&self, context: u32) -> Option<Registration> {
-        self.look_up(context, |_| ()).map(|(registration, ())| registration)
+        self.look_up(context).map(|(registration, _)| registration)
     }
 
-    /// The region that a context names, and what `more` reads from its row.
-    fn look_up<R>(&self, context: u32, more: impl FnOnce(&Row) -> R) -> Option<(Registration, R)> {
+    /// The region that a context names, and its handle.
+    fn look_up(&self, context: u32) -> Option<(Registration, Handle)> {
         let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
         if row.context.load(Ordering::Acquire) != context {
@@ -314,9 +314,9 @@ impl LmrTable {
             zone: row.writers.load(Ordering::Relaxed) as u32,
             key: row.key.load(Ordering::Relaxed),
         };
-        let more = more(row);
+        let handle = Handle(row.handle.load(Ordering::Relaxed));
         fence(Ordering::Acquire);
-        (row.context.load(Ordering::Relaxed) == context).then_some((registration, more))
+        (row.context.load(Ordering::Relaxed) == context).then_some((registration, handle))
     }
 
     /// Checks a segment against the region it names, for use within `zone`.
@@ -410,7 +410,7 @@ impl LmrTable {
 
     /// The handle of the region that a context names.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
-        self.look_up(context, |row| Handle(row.handle.load(Ordering::Relaxed))).map(|(_, handle)| handle)
+        self.look_up(context).map(|(_, handle)| handle)
     }
 }
 

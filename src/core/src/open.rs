@@ -105,7 +105,7 @@ impl<T: Transport> Ia<T> {
         };
         if let Some(evd) = evd {
             let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
-            self.set_async_outlet(Some(AsyncOutlet { evd, own, used }));
+            *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used });
         }
         self.slab.insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
         Ok(())
@@ -147,7 +147,7 @@ impl<T: Transport> Ia<T> {
             self.disown(&**pz);
         });
         let own = self.own_async_evd();
-        let outlet = self.set_async_outlet(None);
+        let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
             // One user is this adapter itself.
             let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;

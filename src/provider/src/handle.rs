@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab, Window};
+use dat_core::{Cell, Handle, Held, Ia, Kind, Object, Slab, Window};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
@@ -131,21 +131,17 @@ impl<F: Face> Domain<F> {
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
     }
 
-    /// The place that `handle` names, if there is one in any slab.
+    /// The cell that `handle` names, if there is one in any slab.
     #[cold]
     #[inline(never)]
-    fn place(&self, handle: DAT_HANDLE) -> Option<Place> {
+    fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
         let handle = Handle(handle.addr());
-        self.spaces().find_map(|space| {
-            let place = space.slab.place(handle)?;
-            space.slab.first_cells().into_iter().for_each(|cells| self.window.set(cells));
-            Some(place)
-        })
+        self.spaces().find_map(|space| space.slab.cell(handle).inspect(|_| self.window.set(&space.slab)))
     }
 
     /// The live object of type `O` behind `handle`.
     pub fn get<O: Object>(&self, handle: DAT_HANDLE) -> Option<Arc<O>> {
-        self.place(handle)?.get()
+        self.cell(handle)?.get()
     }
 
     /// Enters the live object of type `O` behind `handle` in the quickest way; `None` also if that cannot be gone.
@@ -157,7 +153,7 @@ impl<F: Face> Domain<F> {
     /// The kind of the live object behind `handle`.
     #[inline]
     pub fn kind(&self, handle: DAT_HANDLE) -> Option<Kind> {
-        self.window.kind(Handle(handle.addr())).or_else(|| self.place(handle)?.kind())
+        self.window.kind(Handle(handle.addr())).or_else(|| self.cell(handle)?.kind())
     }
 
     /// The slab of an adapter. The caller holds the lock on the registrations; otherwise threads that open one name for

@@ -248,12 +248,7 @@ impl<T: Transport> Requests<T> {
         length(transfer, total, remote, self.max_message, self.max_rdma)
     }
 
-    /// Whether the state and the flags admit a request; `send` says whether it is a send.
-    fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
-        !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
-    }
-
-    /// Whether a request can have these flags.
+    /// Whether a request can have these flags; `send` says whether it is a send.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -272,8 +267,9 @@ impl<T: Transport> Requests<T> {
     /// [`crate::error::Refusal::EndpointNotReady`].
     #[inline(always)]
     pub fn zone_for(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Result<u32> {
+        let open = !matches!(self.gate, Gate::Closed);
         match self.zone {
-            Some(zone) if self.admits(completion, send) && !too_many => Ok(zone),
+            Some(zone) if open && self.has_flags(completion, send) && !too_many => Ok(zone),
             _ => Err(self.refusal(completion, send, too_many)),
         }
     }

@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ fn only_live_handles_of_the_right_kind_are_entered() {
 /// The window of the cells of a slab, for fast calls.
 fn window(slab: &Slab<()>) -> Window {
     let window = Window::new();
-    window.set(slab.first_cells().unwrap());
+    window.set(&slab);
     window
 }
 
@@ -213,7 +214,7 @@ fn every_object_is_dropped_once_and_after_the_last_use() {
                 let mut turn = thread;
                 while go.load(Ordering::SeqCst) > 0 {
                     turn += 1;
-                    slab.first_cells().into_iter().for_each(|cells| window.set(cells));
+                    window.set(&slab);
                     let handle = Handle(places[turn % places.len()].load(Ordering::SeqCst));
                     if let Some(held) = window.enter::<Witness>(handle) {
                         assert!(!held.1.load(Ordering::SeqCst), "it is there");
