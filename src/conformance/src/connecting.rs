@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dat_core::addr::Address;
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::Arg;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, next_request, patience, quiet, request, until};
@@ -53,11 +53,11 @@ impl<T: Transport> Scene<T> {
     #[track_caller]
     fn failed(&self, end: &End<T>, kind: ConnectionEvent, cookie: u64) {
         assert_eq!(end.news(), (kind, vec![]));
-        assert_eq!(end.state(), State::Disconnected);
+        assert_eq!(end.state(), EpState::Disconnected);
         end.arrives(cookie, Status::Flushed);
         assert!(quiet([&end.connections]));
         end.ep.reset().unwrap();
-        assert_eq!(end.state(), State::Unconnected);
+        assert_eq!(end.state(), EpState::Unconnected);
         let other = self.adapter.end();
         connect(end, &other);
         self.talk(end, &other);
@@ -96,13 +96,13 @@ pub fn both_sides_know_whom_they_are_connected_with<T: Transport>(network: &Netw
     let scene = Scene::new(network);
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     scene.ask(&a, Some(patience()));
-    assert_eq!(a.state(), State::ActiveConnectionPending);
+    assert_eq!(a.state(), EpState::ActiveConnectionPending);
     let cr = next_request(&scene.requests);
     assert_eq!(cr.remote_address.ip(), scene.address.ip());
     cr.accept(Some(&b.ep), b"").unwrap();
     for end in [&a, &b] {
         end.is_told(ConnectionEvent::Established);
-        assert_eq!(end.state(), State::Connected);
+        assert_eq!(end.state(), EpState::Connected);
         let (address, _) = end.ep.query().remote.expect("it is connected");
         assert_eq!(address.ip(), scene.address.ip());
     }
@@ -216,7 +216,7 @@ pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network
     let start = Instant::now();
     scene.ask(&a, Some(time));
     let cr = next_request(&scene.requests);
-    until("the attempt ends", || a.state() == State::Disconnected);
+    until("the attempt ends", || a.state() == EpState::Disconnected);
     assert!(start.elapsed() >= time - Duration::from_millis(1));
     scene.failed(&a, ConnectionEvent::TimedOut, 3);
     cr.accept(Some(&late.ep), b"").unwrap();
@@ -255,7 +255,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
         let cr = next_request(&scene.requests);
         a.ep.disconnect(graceful).unwrap();
         a.is_told(ConnectionEvent::Disconnected);
-        assert_eq!(a.state(), State::Disconnected);
+        assert_eq!(a.state(), EpState::Disconnected);
         a.arrives(5, Status::Flushed);
         assert!(quiet([&a.connections]));
         cr.reject(&[]).unwrap();
@@ -303,7 +303,7 @@ pub fn a_refused_connect_leaves_receives_posted<T: Transport>(network: &Network<
     let group = Address::new(std::net::SocketAddr::from(([224, 0, 0, 1], 0)));
     let refused = request(&b, &group, 5, Some(patience()), b"");
     assert!(matches!(refused, Err(Error::InvalidAddress(_))));
-    assert_eq!(b.state(), State::Unconnected);
+    assert_eq!(b.state(), EpState::Unconnected);
     assert!(quiet([&b.receives, &b.connections]));
     connect(&b, &a);
     a.send(scene.memory.at(0, 8), 4);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use dat_core::addr::Address;
 use dat_core::ep::table::Field;
-use dat_core::ep::{State, Value};
+use dat_core::ep::{EpState, Value};
 use dat_core::error::Error;
 use dat_core::event::{ConnectionEvent, Event};
 use dat_core::testing::{next, next_request, patience, quiet, request, until};
@@ -29,7 +29,7 @@ pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
     let reserved = scene.adapter.end();
     let twice = Rsp::create(&scene.adapter.ia, qualifier, &reserved.ep, &scene.requests);
     assert_eq!(twice.err(), Some(Error::QualifierInUse));
-    assert_eq!(reserved.state(), State::Unconnected);
+    assert_eq!(reserved.state(), EpState::Unconnected);
     scene.psp.free();
     let psp = Psp::create(&other.ia, Some(qualifier), &elsewhere, PspMode::Consumer).unwrap();
     assert_eq!(psp.point.qualifier(), qualifier);
@@ -134,10 +134,10 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
     for end in &ends {
         request(end, &scene.address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     }
-    let pending = || ends.iter().filter(|end| end.state() == State::ActiveConnectionPending).count();
+    let pending = || ends.iter().filter(|end| end.state() == EpState::ActiveConnectionPending).count();
     until("one is refused", || pending() == ROOM);
     // It need not be the last.
-    let refused = ends.iter().find(|end| end.state() == State::Disconnected).expect("one is not pending");
+    let refused = ends.iter().find(|end| end.state() == EpState::Disconnected).expect("one is not pending");
     refused.is_told(ConnectionEvent::NonPeerRejected);
     let events = scene.adapter.events();
     assert!(quiet([&events]), "that is no overflow");
@@ -160,10 +160,10 @@ pub fn a_reserved_service_point_takes_one_request<T: Transport>(network: &Networ
     let qualifier = scene.psp.point.qualifier();
     scene.psp.free();
     let rsp = Rsp::create(&scene.adapter.ia, qualifier, &b.ep, &scene.requests).unwrap();
-    assert_eq!(b.state(), State::Reserved);
+    assert_eq!(b.state(), EpState::Reserved);
     request(&a, &scene.address, qualifier, Some(patience()), b"").unwrap();
     let cr = next_request(&scene.requests);
-    assert_eq!(b.state(), State::PassiveConnectionPending);
+    assert_eq!(b.state(), EpState::PassiveConnectionPending);
     request(&late, &scene.address, qualifier, Some(patience()), b"").unwrap();
     late.is_told(ConnectionEvent::NonPeerRejected);
     cr.accept(None, b"").unwrap();
@@ -182,7 +182,7 @@ pub fn a_service_point_brings_its_endpoints<T: Transport>(network: &Network<T>) 
     request(&a, &scene.address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     let cr = next_request(&scene.requests);
     let tentative = cr.ep.as_ref().expect("the request brings an endpoint").clone();
-    assert_eq!(tentative.query().state, State::TentativeConnectionPending);
+    assert_eq!(tentative.query().state, EpState::TentativeConnectionPending);
     let b = equip(&scene.adapter, tentative);
     b.receive(scene.memory.at(2048, 64), 1);
     cr.accept(None, b"").unwrap();

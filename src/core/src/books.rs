@@ -17,7 +17,7 @@ use host::epoch::{self, Memory, Section};
 use host::lock::Mutex;
 use host::memory::Room;
 
-use crate::error::{Error, Resource, Result};
+use crate::error::Result;
 use crate::transport::RecvId;
 
 /// The number of no buffer.
@@ -48,6 +48,34 @@ enum Buffer {
     Available(u64),
     /// An endpoint has taken it.
     Taken(u64),
+}
+
+/// A free buffer, about to be posted.
+pub(crate) struct Vacancy<'a> {
+    id: u32,
+    buffer: &'a mut Buffer,
+    free: &'a mut u32,
+    outstanding: &'a mut usize,
+    available: &'a mut usize,
+}
+
+impl Vacancy<'_> {
+    /// Its receive number.
+    #[inline(always)]
+    pub fn id(&self) -> RecvId {
+        self.id.into()
+    }
+
+    /// Notes that it was posted.
+    #[inline(always)]
+    pub fn fill(self, cookie: u64) {
+        if let Buffer::Free(next) = *self.buffer {
+            *self.free = next;
+            *self.buffer = Buffer::Available(cookie);
+            *self.outstanding += 1;
+            *self.available += 1;
+        }
+    }
 }
 
 impl Books {
@@ -98,24 +126,15 @@ impl Books {
         Ok(())
     }
 
-    /// Posts a free buffer, whose receive number `hand_in` gets; it stays free if that fails.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`] if all entries are occupied; that of `hand_in`.
+    /// A free buffer; `None` if all entries are occupied.
     #[inline(always)]
-    pub fn post<R>(&mut self, cookie: u64, hand_in: impl FnOnce(RecvId) -> Result<R>) -> Result<R> {
-        let Books { max_recvs, buffers, free, outstanding, available, .. } = self;
-        let Some(buffer) = buffers.get_mut(*free as usize).filter(|_| *outstanding < *max_recvs) else {
-            return Err(Error::InsufficientResources(Resource::Memory));
-        };
-        let handed = hand_in((*free).into())?;
-        if let Buffer::Free(next) = *buffer {
-            *free = next;
-            *buffer = Buffer::Available(cookie);
-            *outstanding += 1;
-            *available += 1;
+    pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
+        if self.outstanding >= self.max_recvs {
+            return None;
         }
-        Ok(handed)
+        let Books { buffers, free, outstanding, available, .. } = self;
+        let id = *free;
+        Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
     /// Notes that an endpoint took a buffer. Returns whether the watermark's event is due.

@@ -10,7 +10,7 @@ use crate::ia::Ia;
 use crate::lmr_table::{LmrTable, Registration};
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
-use crate::rmr_table::Row;
+use crate::rmr_table::KeyRow;
 use crate::slab::{Handle, Header, Kind};
 use crate::transport::{RegionKeys, Shown, Transport};
 use crate::users::Use;
@@ -46,7 +46,7 @@ pub struct Lmr<T: Transport> {
     /// The key by which peers name it; 0 if it grants no remote right.
     pub remote_key: u32,
     /// Where that key is among those of the adapter.
-    key_row: Option<Row>,
+    key_row: Option<KeyRow>,
     region: Mutex<Option<Arc<T::Region>>>,
 }
 

@@ -107,7 +107,7 @@ pub(crate) struct Registration {
 /// One row of the table. Each has a cache line of its own.
 #[derive(Default)]
 #[repr(align(64))]
-struct Row {
+struct RegionRow {
     /// The whole context, or [`EMPTY`].
     context: AtomicU32,
     rights: AtomicU32,
@@ -122,7 +122,7 @@ struct Row {
     origin: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Row>() == 64);
+const _: () = assert!(size_of::<RegionRow>() == 64);
 
 /// The rights by each of which a region can be written. Hardware has no local read right: what can be written locally can be
 /// read as well.
@@ -149,9 +149,9 @@ const CHUNKS: usize = 9;
 /// Regions by context. Look-ups take no lock: rows never move, and a row that changes under a reader is noticed by its
 /// context.
 pub struct LmrTable {
-    near: Box<[Row; FIRST_CHUNK]>,
+    near: Box<[RegionRow; FIRST_CHUNK]>,
     /// The chunks behind the first one, once they are needed.
-    far: [OnceLock<Box<[Row]>>; CHUNKS - 1],
+    far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
     /// The number of regions that were removed.
     removals: AtomicU64,
     rows: Mutex<Rows>,
@@ -201,13 +201,13 @@ impl LmrTable {
 
     /// The row with the index of a context.
     #[inline(always)]
-    fn row(&self, context: u32) -> Option<&Row> {
+    fn row(&self, context: u32) -> Option<&RegionRow> {
         let index = context & INDEX_MASK;
         self.near.get(index as usize).or_else(|| self.far_row(index))
     }
 
     /// A row behind the first chunk.
-    fn far_row(&self, index: u32) -> Option<&Row> {
+    fn far_row(&self, index: u32) -> Option<&RegionRow> {
         let (chunk, at) = place(index);
         self.far.get(chunk.checked_sub(1)?)?.get()?.get(at)
     }
@@ -415,9 +415,9 @@ impl LmrTable {
 }
 
 /// Rows that are no region's.
-fn empty_rows(count: usize) -> std::result::Result<Box<[Row]>, NoMemory> {
+fn empty_rows(count: usize) -> std::result::Result<Box<[RegionRow]>, NoMemory> {
     let mut rows = memory::vec(count)?;
-    rows.extend((0..count).map(|_| Row { context: AtomicU32::new(EMPTY), ..Row::default() }));
+    rows.extend((0..count).map(|_| RegionRow { context: AtomicU32::new(EMPTY), ..RegionRow::default() }));
     Ok(rows.into_boxed_slice())
 }
 
@@ -428,7 +428,7 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
         .is_some_and(|offset| offset <= registration.len && segment.len <= registration.len - offset)
 }
 
-impl Row {
+impl RegionRow {
     /// The checked form of a segment that lies in this region and may be used within `zone`; `None` if that is not so, or
     /// the row has changed meanwhile. `since` is the number of removals before.
     #[inline(always)]

@@ -19,7 +19,7 @@ use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
-use crate::rmr_table::Row;
+use crate::rmr_table::KeyRow;
 use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Scope, Shown, Transport};
 use crate::users::Use;
@@ -32,7 +32,7 @@ pub struct Rmr<T: Transport> {
     /// The connections over which it can be used.
     pub scope: Scope,
     /// Where its key is among those of the adapter.
-    key_row: Row,
+    key_row: KeyRow,
     pz: Mutex<Option<Use<Pz<T>>>>,
     window: Mutex<Option<Arc<T::Window>>>,
     binding: Mutex<Option<Binding<T>>>,

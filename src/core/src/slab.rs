@@ -11,7 +11,7 @@
 //! reference. A free makes the cell dead, and what it gets then ([`Dying`]) waits for the fast calls under way and drops the
 //! reference of the cell.
 //!
-//! Fast calls look in a [`Window`] first: the first cells of the slab in which the library first looked up a handle,
+//! Fast calls look in a [`FirstCells`] first: the first cells of the slab in which the library first looked up a handle,
 //! which are those of a program with up to a thousand objects. A fast call on such a cell has a function with the usual
 //! case alone (`quickly` in the face); everything else goes through another one, which does the same with any cell.
 
@@ -167,16 +167,16 @@ impl Chunk {
 
 /// The first cells of a slab, which are set once, for the quickest way to nearly every object.
 #[derive(Debug)]
-pub struct Window {
+pub struct FirstCells {
     first: AtomicUsize,
     /// The number of cells; 0 before they are set.
     len: AtomicUsize,
 }
 
-impl Window {
+impl FirstCells {
     /// No cells.
     pub const fn new() -> Self {
-        Window { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
+        FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
     /// Sets the cells to those of a slab that has some, if none are set yet.
@@ -230,7 +230,7 @@ impl Window {
     }
 }
 
-impl Default for Window {
+impl Default for FirstCells {
     fn default() -> Self {
         Self::new()
     }

@@ -22,7 +22,7 @@ use crate::event::AsyncReason;
 use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::probes::{self, Mark};
+use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind};
 use crate::transport::{Checked, Poll, RecvId, Transport};
@@ -242,7 +242,7 @@ impl<T: Transport> Srq<T> {
     /// Raises the watermark's event.
     #[cold]
     fn raise(&self) {
-        probes::watermark(self.header.handle(), Mark::SrqLow);
+        probes::watermark(self.header.handle(), WatermarkKind::SrqLow);
         log::debug!(target: host::diagnostics::SRQ, "shared receive queue {}: below the low watermark", self.header.handle());
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }

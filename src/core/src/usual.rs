@@ -19,7 +19,7 @@ use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
-use crate::error::Result;
+use crate::error::{Error, Resource, Result};
 use crate::evd::{Evd, More, Queue, Queued};
 use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifies};
 use crate::lmr_table::SegmentList;
@@ -28,8 +28,8 @@ use crate::probes;
 use crate::slab::{Handle, Object};
 use crate::srq::Srq;
 use crate::transport::{
-    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Place, Recv, RecvDone, RemoteSegment, Request, Segment,
-    ShortSend, Transport, Verdict,
+    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Placement, Recv, RecvDone, RemoteSegment, Request,
+    Segment, ShortSend, Transport, Verdict,
 };
 
 // ---- Posting ----
@@ -40,7 +40,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// [`crate::error::Refusal::EndpointHasSrq`], [`crate::error::Refusal::EndpointNotReady`] without zone or
     /// dispatcher, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], the errors of
-    /// [`crate::lmr_table::LmrTable::check`], [`crate::error::Error::InsufficientResources`] if the
+    /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(
@@ -176,7 +176,7 @@ impl<T: Transport> Srq<T> {
     ///
     /// # Errors
     /// [`crate::error::Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
-    /// of the queue, [`crate::error::Error::InsufficientResources`] if all entries are occupied.
+    /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         if segments.is_single()
@@ -194,7 +194,9 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut books = self.books.lock();
-        let awaited = books.post(cookie, |id| self.ia.transport.srq_post(&self.queue, &Recv { id, segments }))?;
+        let vacancy = books.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
+        let awaited = self.ia.transport.srq_post(&self.queue, &Recv { id: vacancy.id(), segments })?;
+        vacancy.fill(cookie);
         probes::recv_posted(self.header().handle(), cookie, segments);
         drop(books);
         if awaited {
@@ -212,7 +214,7 @@ impl<T: Transport> EndpointSink<T> {
     /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports
     /// with [`Transport::TAKES_RECEIVES`].
     #[inline(always)]
-    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Place<'s>) -> Delivery {
+    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
         let mut receives = receives.lock();
         let Receives { life, connected: true, evd: Some(evd), posted, given: 0, received, feed, .. } = &mut *receives

@@ -49,7 +49,7 @@ use crate::ia::Ia;
 use crate::patience::Patience;
 use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
-use crate::waker::{Place, Waker};
+use crate::waker::{WakePlace, Waker};
 
 pub use pending::abandon;
 use timing::Timing;
@@ -333,11 +333,11 @@ fn prepare_sleep<'a>(
         let (word, value, shared) = match alarm {
             Some((alarm, value)) => {
                 at_most(timing.next_sleep());
-                waker.prepare_sleep(Place::Word(alarm.clone()));
+                waker.prepare_sleep(WakePlace::Word(alarm.clone()));
                 (alarm.word(), value, true)
             }
             None => {
-                waker.prepare_sleep(Place::Own);
+                waker.prepare_sleep(WakePlace::Own);
                 let (word, value) = waker.word();
                 (word, value, false)
             }
@@ -350,7 +350,7 @@ fn prepare_sleep<'a>(
     let bell = waker.bell();
     let own = bell.as_ref().map(|bell| bell.as_raw_fd());
     match bell {
-        Some(bell) => waker.prepare_sleep(Place::Bell(bell)),
+        Some(bell) => waker.prepare_sleep(WakePlace::Bell(bell)),
         None => at_most(BLIND),
     }
     let mut all = [-1; MAX_FDS];

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_core::{Cell, Handle, Held, Ia, Kind, Object, Slab, Window};
+use dat_core::{Cell, FirstCells, Handle, Held, Ia, Kind, Object, Slab};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
@@ -29,7 +29,7 @@ pub struct Domain<F: Face> {
     /// The slabs, in a list that only grows, except that a fork starts a new one.
     first: AtomicPtr<Space<F>>,
     /// The first cells of the slab in which a handle was looked up first.
-    window: Window,
+    window: FirstCells,
     /// A lock of the standard library, because it can be unlocked in the child of a fork whatever other threads of the
     /// parent were doing.
     registrations: Mutex<Registrations<F>>,
@@ -112,7 +112,7 @@ impl<F: Face> Domain<F> {
     pub const fn new() -> Self {
         Domain {
             first: AtomicPtr::new(ptr::null_mut()),
-            window: Window::new(),
+            window: FirstCells::new(),
             registrations: Mutex::new(Registrations::new()),
             fork: Hold::new(),
             fork_watch: Once::new(),

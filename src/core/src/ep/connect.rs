@@ -9,7 +9,7 @@ use host::memory;
 use crate::addr::Address;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
-use crate::ep_state::{Next, State, Trigger, next};
+use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
 use crate::evd::Queued;
 use crate::event::{ConnectionEvent, Event, Feed};
@@ -96,7 +96,7 @@ impl<T: Transport> Endpoint<T> {
         let (address, qualifier) = {
             let control = like.control.lock();
             match &control.remote {
-                Some(remote) if control.state == State::Connected => remote.clone(),
+                Some(remote) if control.state == EpState::Connected => remote.clone(),
                 _ => return Err(control.state.into()),
             }
         };
@@ -146,7 +146,7 @@ impl<T: Transport> Endpoint<T> {
             self.header.handle(),
             if graceful { "gracefully" } else { "abruptly" }
         );
-        if to == State::DisconnectPending {
+        if to == EpState::DisconnectPending {
             control.state = to;
             let idle = {
                 let mut requests = self.requests();
@@ -160,8 +160,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut closing = self.ia.transport.disconnect(&qp, false);
         if closing != Closing::Done {
-            control.state = State::DisconnectPending;
-            self.requests().enter(self.header.handle(), State::DisconnectPending);
+            control.state = EpState::DisconnectPending;
+            self.requests().enter(self.header.handle(), EpState::DisconnectPending);
         }
         if closing == Closing::Exposed {
             let life = control.life;
@@ -180,7 +180,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Reports that the connection is up: queues the event that announces it, and the completions from before it.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
-        let active = control.state == State::ActiveConnectionPending;
+        let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
         if let Some(qp) = &control.qp {
             control.local_qualifier = self.ia.transport.local_qualifier(qp);
@@ -221,7 +221,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    fn enter(&self, control: &mut Control<T>, state: State) {
+    fn enter(&self, control: &mut Control<T>, state: EpState) {
         control.state = state;
         self.requests().enter(self.header.handle(), state);
         self.receives.lock().enter(state);

@@ -18,7 +18,7 @@ use crate::ep::attr::EpAttributes;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep::sending::Sending;
-use crate::ep_state::{Next, State, Trigger, next};
+use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::ia::Ia;
@@ -63,7 +63,7 @@ pub struct Endpoint<T: Transport> {
 
 /// The part of an endpoint that concerns both directions.
 pub(super) struct Control<T: Transport> {
-    pub state: State,
+    pub state: EpState,
     pub attr: EpAttributes,
     pub pz: Option<Use<Pz<T>>>,
     pub connect_evd: Option<Use<Evd<T>>>,
@@ -83,7 +83,7 @@ pub(super) struct Control<T: Transport> {
 /// The parameters of an endpoint, as a query shows them.
 pub struct EpStatus<T: Transport> {
     /// State.
-    pub state: State,
+    pub state: EpState,
     /// Attributes.
     pub attr: EpAttributes,
     /// Protection zone.
@@ -135,17 +135,17 @@ impl<T: Transport> Endpoint<T> {
             }
         };
         attr.check_new(limits, parts.recv_evd.is_some(), parts.request_evd.is_some(), parts.srq.is_some())?;
-        Self::create_in(ia, parts, attr, State::Unconnected)
+        Self::create_in(ia, parts, attr, EpState::Unconnected)
     }
 
     /// Makes the endpoint that the provider offers with a connection request: without a
     /// zone and dispatchers, which the program gives it by a modify.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let attr = EpAttributes::defaults(ia.transport.attributes());
-        Self::create_in(ia, &EpParts::default(), attr, State::TentativeConnectionPending)
+        Self::create_in(ia, &EpParts::default(), attr, EpState::TentativeConnectionPending)
     }
 
-    fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: State) -> Result<Arc<Self>> {
+    fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
         // Endpoints are all that uses a shared queue.
         let most = ia.transport.attributes().max_eps_per_srq;
@@ -257,7 +257,7 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// The state, and whether no receive and no request is outstanding.
-    pub fn status(&self) -> (State, bool, bool) {
+    pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
         self.settle_requests();
         let control = self.control.lock();

@@ -10,7 +10,7 @@ use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep::table::{Against, Check, Class, Field, Purpose, RULES, Rule, Setting};
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Refusal, Result};
 use crate::evd::Evd;
 use crate::pz::Pz;
@@ -88,7 +88,7 @@ impl<T: Transport> Endpoint<T> {
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
         // A tentative endpoint begins without dispatchers; accepting it asks for them.
-        let tentative = matches!(control.state, State::TentativeConnectionPending);
+        let tentative = matches!(control.state, EpState::TentativeConnectionPending);
         if !tentative && changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv {
             return Err(BAD_VALUE);
         }

@@ -147,11 +147,11 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {
-            probes::watermark(ep, probes::Mark::EpSoft);
+            probes::watermark(ep, probes::WatermarkKind::EpSoft);
             self.ia.raise(ep, AsyncReason::EpSoftHighWatermark);
         }
         if passed.hard {
-            probes::watermark(ep, probes::Mark::EpHard);
+            probes::watermark(ep, probes::WatermarkKind::EpHard);
         }
     }
 

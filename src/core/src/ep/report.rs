@@ -11,7 +11,7 @@ use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
-use crate::ep_state::{State, Trigger, next};
+use crate::ep_state::{EpState, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
 use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
@@ -149,7 +149,7 @@ impl<T: Transport> EndpointSink<T> {
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut control = ep.control.lock();
-        if control.life != life || control.state != State::DisconnectPending {
+        if control.life != life || control.state != EpState::DisconnectPending {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
@@ -168,7 +168,7 @@ impl<T: Transport> EndpointSink<T> {
         }
         let event = match control.state {
             // The program has already asked for the end, and gets one event in all.
-            State::DisconnectPending => ConnectionEvent::Disconnected,
+            EpState::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
         log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
@@ -219,15 +219,15 @@ impl<T: Transport> EndpointSink<T> {
 }
 
 /// The event that announces a report, by the state of the endpoint.
-fn announced(state: State, report: &ConnectionReport) -> ConnectionEvent {
+fn announced(state: EpState, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
         (_, ConnectionReport::Established(_)) => ConnectionEvent::Established,
-        (State::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
-        (State::DisconnectPending, _) => ConnectionEvent::Disconnected,
-        (State::ActiveConnectionPending, ConnectionReport::PeerRejected(_)) => ConnectionEvent::PeerRejected,
-        (State::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
-        (State::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
-        (State::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
+        (EpState::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
+        (EpState::DisconnectPending, _) => ConnectionEvent::Disconnected,
+        (EpState::ActiveConnectionPending, ConnectionReport::PeerRejected(_)) => ConnectionEvent::PeerRejected,
+        (EpState::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
+        (EpState::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
+        (EpState::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
         (_, ConnectionReport::Broken) => ConnectionEvent::Broken,
         _ => ConnectionEvent::Disconnected,
     }

@@ -11,7 +11,7 @@ use host::diagnostics::COMPLETION;
 
 use crate::counters::Counters;
 use crate::ep::endpoint::not_ready;
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd, Queued};
 use crate::event::{Completion, CompletionFlags, Event, Extended, Feed, Status, Transfer, notifies};
@@ -147,10 +147,10 @@ pub(crate) enum Gate {
 }
 
 /// The handling of requests that are posted in a state.
-fn request_gate(state: State) -> Gate {
+fn request_gate(state: EpState) -> Gate {
     match state {
-        State::Connected => Gate::Open,
-        State::Disconnected => Gate::Flush,
+        EpState::Connected => Gate::Open,
+        EpState::Disconnected => Gate::Flush,
         _ => Gate::Closed,
     }
 }
@@ -159,7 +159,7 @@ fn request_gate(state: State) -> Gate {
 pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
-    pub state: State,
+    pub state: EpState,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
     /// What the transport keeps of the sending direction of `qp`.
@@ -185,7 +185,7 @@ impl<T: Transport> Requests<T> {
         Requests {
             life: 1,
             gate: Gate::Closed,
-            state: State::Unconnected,
+            state: EpState::Unconnected,
             evd,
             qp: None,
             tx: T::Tx::default(),
@@ -204,14 +204,14 @@ impl<T: Transport> Requests<T> {
     }
 
     /// Follows the endpoint `ep` into a state; the handle is NULL as long as it has none.
-    pub fn enter(&mut self, ep: Handle, state: State) {
+    pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
             log::debug!(target: host::diagnostics::EP, "endpoint {ep}: {:?}, then {state:?}", self.state);
         }
         self.state = state;
         self.gate = request_gate(state);
-        self.draining = state == State::DisconnectPending;
+        self.draining = state == EpState::DisconnectPending;
     }
 
     /// Releases the dispatcher.

@@ -7,7 +7,7 @@ use host::lock::Mutex;
 use host::memory;
 
 use crate::addr::Address;
-use crate::ep::{Endpoint, Next, State, Trigger};
+use crate::ep::{Endpoint, EpState, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::ia::Ia;
 use crate::slab::Header;
@@ -159,7 +159,7 @@ impl<T: Transport> Cr<T> {
         self.ia.disown(self);
         // A tentative endpoint is freed; a reserved one belongs to the program again.
         let pending = self.ep.as_ref().is_some_and(|ep| {
-            matches!(ep.query().state, State::TentativeConnectionPending | State::PassiveConnectionPending)
+            matches!(ep.query().state, EpState::TentativeConnectionPending | EpState::PassiveConnectionPending)
         });
         if pending {
             dismiss(self.ep.clone());

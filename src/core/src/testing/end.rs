@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{next, patience};
 use crate::addr::Address;
-use crate::ep::{Endpoint, State};
+use crate::ep::{Endpoint, EpState};
 use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
@@ -158,7 +158,7 @@ impl<T: Transport> End<T> {
     }
 
     /// The state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> EpState {
         self.ep.query().state
     }
 }

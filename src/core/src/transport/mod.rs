@@ -61,7 +61,7 @@ use std::time::Duration;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
-pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Place, RecvDone, Special, Verdict};
+pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
     Request, RequestId, Segment, ShortSend,

@@ -1,6 +1,6 @@
 //! Transfers that not every version of the interface has, and windows for one connection.
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::{Access, Arg, Error, Refusal};
 use dat_core::event::Extended;
 use dat_core::testing::{Buffer, Call, next, patience, quiet, wait};
@@ -69,7 +69,7 @@ fn a_read_into_what_a_key_names_looks_at_the_key_last() {
         same(&idle.ep, flags, idle.state().into());
     }
     ask(&idle).unwrap();
-    same(&idle.ep, strange, State::ActiveConnectionPending.into());
+    same(&idle.ep, strange, EpState::ActiveConnectionPending.into());
     let privileges = Error::PrivilegesViolation(Access::Write);
     for disconnected in [false, true] {
         if disconnected {

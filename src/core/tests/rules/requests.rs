@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::{AddressFault, Arg, Error, Refusal, Role};
 use dat_core::event::Event;
 use dat_core::testing::{Call, next, next_request, quiet};
@@ -67,17 +67,17 @@ fn a_reserved_service_point_holds_its_endpoint() {
         (Fake::QUALIFIER_IN_USE, &requests, Error::QualifierInUse),
     ] {
         assert_eq!(create(qualifier, evd).err(), Some(error));
-        assert_eq!(end.state(), State::Unconnected);
+        assert_eq!(end.state(), EpState::Unconnected);
     }
     let rsp = create(5, &requests).unwrap();
-    assert_eq!(end.state(), State::Reserved);
+    assert_eq!(end.state(), EpState::Reserved);
     assert!(Arc::ptr_eq(&rsp.ep, &end.ep));
-    let refused = Some(State::Reserved.into());
+    let refused = Some(EpState::Reserved.into());
     assert_eq!(end.ep.free().err(), refused);
     assert_eq!(create(9, &requests).err(), refused);
     assert_eq!(ask(&end).err(), refused);
     rsp.free();
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     end.ep.free().unwrap();
 }
 
@@ -88,15 +88,15 @@ fn a_reserved_endpoint_is_the_one_that_accepts() {
     let (end, other) = (adapter.end(), adapter.end());
     let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
-    assert_eq!(end.state(), State::PassiveConnectionPending);
+    assert_eq!(end.state(), EpState::PassiveConnectionPending);
     // One is all that it takes.
     let (_, sink) = fake(&adapter).listener(0);
     assert!(sink.request((), info(5)).is_err());
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
     cr.accept(None, b"").unwrap();
-    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!(end.state(), EpState::CompletionPending);
     rsp.free();
-    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!(end.state(), EpState::CompletionPending);
     fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
     end.is_told(ConnectionEvent::Established);
 }
@@ -109,7 +109,7 @@ fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
     let _rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
     cr.reject(&[]).unwrap();
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     assert_eq!(cr.reject(&[]), ANSWERED);
     end.ep.free().unwrap();
 }
@@ -130,18 +130,18 @@ fn a_request_is_shown_and_accepted() {
     let bare = Endpoint::create(&adapter.ia, &Default::default(), None).unwrap();
     assert_eq!(cr.accept(None, b""), NO_END);
     assert_eq!(cr.accept(Some(&bare), b""), NO_END);
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     // A failure of the transport leaves the request to be answered again.
     fake(&adapter).refuse_after(1, Error::Internal);
     assert_eq!(cr.accept(Some(&end.ep), b""), Err(Error::Internal));
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     cr.accept(Some(&end.ep), b"welcome").unwrap();
-    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!(end.state(), EpState::CompletionPending);
     assert_eq!((cr.accept(Some(&end.ep), b""), cr.reject(&[]), cr.handoff(6)), (ANSWERED, ANSWERED, ANSWERED));
 
     fake(&adapter).last_qp().connection(ConnectionReport::Established(b"ignored".to_vec()));
     assert_eq!(end.news(), (ConnectionEvent::Established, vec![]));
-    assert_eq!(end.state(), State::Connected);
+    assert_eq!(end.state(), EpState::Connected);
     let (address, qualifier) = end.ep.query().remote.unwrap();
     assert_eq!((address.ip(), qualifier), (cr.remote_address.ip(), 4321));
 }
@@ -171,8 +171,8 @@ fn a_request_is_handed_off() {
     let again = next_request(&requests);
     assert_eq!(again.private_data.len(), 5);
     let tentative = again.ep.as_ref().expect("its service point brings one").clone();
-    assert_eq!(tentative.query().state, State::TentativeConnectionPending);
-    assert_eq!(tentative.free(), Err(State::TentativeConnectionPending.into()));
+    assert_eq!(tentative.query().state, EpState::TentativeConnectionPending);
+    assert_eq!(tentative.free(), Err(EpState::TentativeConnectionPending.into()));
     again.reject(&[]).unwrap();
     assert!(adapter.ia.slab.get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
     // Where nobody listens any more it is refused.
@@ -190,7 +190,7 @@ fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
     psp(&adapter, &requests, 5, PspMode::Provider);
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.accept(None, b""), NO_END);
-    assert_eq!(cr.ep.as_ref().unwrap().query().state, State::TentativeConnectionPending);
+    assert_eq!(cr.ep.as_ref().unwrap().query().state, EpState::TentativeConnectionPending);
     let other = adapter.end();
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
     cr.reject(&[]).unwrap();
