@@ -9,6 +9,7 @@
 //! data.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
@@ -17,7 +18,6 @@ use crate::addr::{Address, Comm};
 use crate::ep::attr::EpAttributes;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
-use crate::ep::sending::Sending;
 use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::evd::Evd;
@@ -55,7 +55,10 @@ pub struct Endpoint<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
-    pub(super) sending: Sending<T>,
+    /// Locked by [`Endpoint::requests`], and by transports with [`Transport::KEEPS_TX`].
+    pub(super) requests: Mutex<Requests<T>>,
+    /// A thread that found the requests locked left its poll to the holder.
+    pub(super) again: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
     /// What the face keeps with the endpoint.
     pub kept: Kept,
@@ -175,7 +178,8 @@ impl<T: Transport> Endpoint<T> {
                 was_up: false,
                 freed: false,
             }),
-            sending: Sending::new(Requests::new(request_evd)),
+            requests: Mutex::new(Requests::new(request_evd)),
+            again: AtomicBool::new(false),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
             kept: Kept::default(),
         })?;

@@ -89,20 +89,14 @@ impl<T: Transport> Endpoint<T> {
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
         // A tentative endpoint begins without dispatchers; accepting it asks for them.
         let tentative = matches!(control.state, EpState::TentativeConnectionPending);
-        if !tentative && changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv {
-            return Err(BAD_VALUE);
-        }
-        if !tentative && changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request {
-            return Err(BAD_VALUE);
-        }
+        let lacks_recv = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv;
+        let lacks_request = changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request;
         // Posted receives need a dispatcher to complete on.
-        if !has_recv && !receives.posted.is_empty() {
-            return Err(BAD_VALUE);
-        }
+        let lost = !has_recv && !receives.posted.is_empty();
         let widest = receives.early.iter().map(|early| early.segments.len()).max().unwrap_or(0);
-        if changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < receives.posted.len()
-            || changed(Field::MaxRecvIov) && draft.attr.max_recv_iov < widest
-        {
+        let too_few = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < receives.posted.len();
+        let too_narrow = changed(Field::MaxRecvIov) && draft.attr.max_recv_iov < widest;
+        if !tentative && (lacks_recv || lacks_request) || lost || too_few || too_narrow {
             return Err(BAD_VALUE);
         }
         _replaced = self.put_in_place(&mut control, &mut requests, &mut receives, draft)?;

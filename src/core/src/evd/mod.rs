@@ -72,7 +72,7 @@ impl<T: Transport> Evd<T> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        if streams == Streams::NONE {
+        if streams.is_empty() {
             return Err(Error::InvalidParameter(Arg::Streams));
         }
         if qlen > ia.transport.attributes().max_evd_qlen {
