@@ -11,7 +11,7 @@
 //! reference. A free makes the cell dead, and what it gets then ([`Dying`]) waits for the fast calls under way and drops the
 //! reference of the cell.
 //!
-//! Fast calls look in a [`FirstCells`] first: the first cells of the slab in which the library first looked up a handle,
+//! Fast calls look among [`FirstCells`] first: those of the slab in which the library first looked up a handle,
 //! which are those of a program with up to a thousand objects. A fast call on such a cell has a function with the usual
 //! case alone (`quickly` in the face); everything else goes through another one, which does the same with any cell.
 
@@ -184,8 +184,8 @@ impl FirstCells {
         let chunk = &slab.chunks[0];
         let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
         if self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. A window is set once, so its
-            // address is that of its size.
+            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. They are set once, so their
+            // address is that of their size.
             self.len.store(len, Ordering::Release);
         }
     }

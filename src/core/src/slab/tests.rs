@@ -45,7 +45,7 @@ fn only_live_handles_of_the_right_kind_are_entered() {
 /// The window of the cells of a slab, for fast calls.
 fn window(slab: &Slab<()>) -> FirstCells {
     let window = FirstCells::new();
-    window.set(&slab);
+    window.set(slab);
     window
 }
 
@@ -214,7 +214,7 @@ fn every_object_is_dropped_once_and_after_the_last_use() {
                 let mut turn = thread;
                 while go.load(Ordering::SeqCst) > 0 {
                     turn += 1;
-                    window.set(&slab);
+                    window.set(slab);
                     let handle = Handle(places[turn % places.len()].load(Ordering::SeqCst));
                     if let Some(held) = window.enter::<Witness>(handle) {
                         assert!(!held.1.load(Ordering::SeqCst), "it is there");
