@@ -5,7 +5,7 @@ use std::time::Duration;
 use dat_core::event::{Event, Status};
 use dat_core::testing::{connect, next, until, wait};
 use dat_core::transport::Transport;
-use dat_core::wait::{self, Limit, Step};
+use dat_core::wait::{self, Step};
 use dat_core::{Change, CompletionFlags, Rights, Streams};
 
 use crate::counting::allocations;
@@ -27,7 +27,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
     connect(&d, &c);
     let memory = adapter.buffer(1 << 16);
     let remote = memory.remote(8192, 64);
-    let limits = adapter.ia.transport().attributes();
+    let limits = adapter.ia.transport.attributes();
     let words = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE);
     let word = words.remote((0..8).find(|&at| (words.start() + at as u64).is_multiple_of(8)).unwrap_or(0), 8);
     let parts = [memory.at(0, 32), memory.at(64, 32)];
@@ -62,7 +62,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
         b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
         a.ep.post_send(&parts, 2, CompletionFlags::SUPPRESS).unwrap();
         until("the message is there", || b.ep.status().1);
-        match wait::evd_begin(transfers.clone(), 1, Limit::Never, false) {
+        match wait::evd_begin(transfers.clone(), 1, None, false) {
             Step::Done(outcome) => assert!(outcome.result.is_ok()),
             Step::Sleep(_) => unreachable!("the message is there"),
         }

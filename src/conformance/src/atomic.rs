@@ -27,10 +27,10 @@ impl<T: Transport> Scene<T> {
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
-        if !adapter.ia.transport().attributes().atomics {
+        if !adapter.ia.transport.attributes().atomics {
             let memory = adapter.buffer_with(64, rights());
-            assert_eq!(memory.lmr().rights(), rights());
-            if adapter.ia.transport().attributes().rmr {
+            assert_eq!(memory.lmr().rights, rights());
+            if adapter.ia.transport.attributes().rmr {
                 let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
                 let (lmr, flags) = (Some(memory.lmr()), CompletionFlags::DEFAULT);
                 a.ep.post_bind(&rmr, lmr, memory.at(0, 64), Rights::REMOTE, Base::Address, 2, flags).unwrap();
@@ -148,7 +148,7 @@ pub fn atomic_operations_of_several_ends_add_up<T: Transport>(network: &Network<
 pub fn many_atomic_operations_are_under_way<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
-    let most = adapter.ia.transport().attributes().max_rdma_read_per_ep_out;
+    let most = adapter.ia.transport.attributes().max_rdma_read_per_ep_out;
     let count = (2 * most).min(64) as u64;
     let a = adapter.end_with(None, |attr| attr.max_rdma_read_out = most);
     let b = adapter.end_with(None, |attr| attr.max_rdma_read_in = 1);

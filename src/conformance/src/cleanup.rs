@@ -71,7 +71,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         let cno = Cno::create(&adapter.ia, None).unwrap();
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-        let address = adapter.ia.transport().attributes().address.clone();
+        let address = adapter.ia.transport.attributes().address.clone();
         let (a, b) = (adapter.end(), adapter.end_on(&srq));
         connect(&a, &b);
         let (c, d) = adapter.pair();
@@ -84,10 +84,10 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         // An attempt that is not answered, and one that was not even fetched.
         let asking = [adapter.end(), adapter.end()];
         for end in &asking {
-            request(end, &address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+            request(end, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
         }
         let cr = next_request(&requests);
-        if adapter.ia.transport().attributes().rmr {
+        if adapter.ia.transport.attributes().rmr {
             let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
             let remote = Rights::REMOTE_READ;
             c.ep.post_bind(
@@ -118,7 +118,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
             assert_eq!(adapter.ia.count(kind), 0, "{kind:?}");
         }
         assert!(cr.reject(&[]).is_err());
-        assert!(adapter.ia.slab().get::<dat_core::Endpoint<T>>(a.ep.header().handle()).is_none());
+        assert!(adapter.ia.slab.get::<dat_core::Endpoint<T>>(a.ep.header().handle()).is_none());
         memory.fill(0..4096, 9);
         assert!(memory.is_all(0..4096, 9));
     }

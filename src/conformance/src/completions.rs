@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::Refusal;
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, quiet, until, wait};
@@ -151,13 +151,13 @@ pub fn a_graceful_end_behind_a_suppressed_send_comes<T: Transport>(network: &Net
         scene.a.ep.disconnect(true).unwrap();
         if !early {
             assert!(quiet([&scene.a.connections]), "the send has no receive yet");
-            assert_eq!(scene.a.state(), State::DisconnectPending);
+            assert_eq!(scene.a.state(), EpState::DisconnectPending);
             scene.receive(3);
         }
         assert_eq!(scene.b.arrived(), (3, Status::Success, 32));
         for end in [&scene.a, &scene.b] {
             end.is_told(ConnectionEvent::Disconnected);
-            assert_eq!(end.state(), State::Disconnected);
+            assert_eq!(end.state(), EpState::Disconnected);
         }
         assert!(quiet([&scene.a.requests]), "it succeeded and was suppressed");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dat_core::addr::Address;
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::Arg;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, next_request, patience, quiet, request, until};
@@ -27,14 +27,14 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-        let address = adapter.ia.transport().attributes().address.clone();
+        let address = adapter.ia.transport.attributes().address.clone();
         Scene { memory: adapter.buffer(4096), requests, psp, address, adapter }
     }
 
     /// Asks for a connection with the service point.
     #[track_caller]
     pub fn ask(&self, end: &End<T>, timeout: Option<Duration>) {
-        request(end, &self.address, self.psp.point().qualifier(), timeout, b"").unwrap();
+        request(end, &self.address, self.psp.point.qualifier(), timeout, b"").unwrap();
     }
 
     /// Messages go both ways.
@@ -53,11 +53,11 @@ impl<T: Transport> Scene<T> {
     #[track_caller]
     fn failed(&self, end: &End<T>, kind: ConnectionEvent, cookie: u64) {
         assert_eq!(end.news(), (kind, vec![]));
-        assert_eq!(end.state(), State::Disconnected);
+        assert_eq!(end.state(), EpState::Disconnected);
         end.arrives(cookie, Status::Flushed);
         assert!(quiet([&end.connections]));
         end.ep.reset().unwrap();
-        assert_eq!(end.state(), State::Unconnected);
+        assert_eq!(end.state(), EpState::Unconnected);
         let other = self.adapter.end();
         connect(end, &other);
         self.talk(end, &other);
@@ -67,17 +67,17 @@ impl<T: Transport> Scene<T> {
 /// Private data of every length goes to the request, and to the active side's event.
 pub fn private_data_goes_both_ways<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    let most = scene.adapter.ia.transport().attributes().max_private_data;
+    let most = scene.adapter.ia.transport.attributes().max_private_data;
     assert!(most > 0);
     for len in [0, 1, most / 2, most] {
         let (a, b) = (scene.adapter.end(), scene.adapter.end());
         let (question, answer): (Vec<u8>, Vec<u8>) =
             (0..len).map(|k| ((k % 250 + 1) as u8, (k % 240 + 2) as u8)).unzip();
-        let qualifier = scene.psp.point().qualifier();
+        let qualifier = scene.psp.point.qualifier();
         request(&a, &scene.address, qualifier, Some(patience()), &question).unwrap();
         let cr = next_request(&scene.requests);
         // The wire may have padding.
-        let asked = cr.private_data();
+        let asked = &cr.private_data;
         let asked: Vec<u8> = asked.iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
         assert!(asked.starts_with(&question) && asked[len..].iter().all(|&byte| byte == 0), "{asked:?}");
         cr.accept(Some(&b.ep), &answer).unwrap();
@@ -87,7 +87,7 @@ pub fn private_data_goes_both_ways<T: Transport>(network: &Network<T>) {
         assert_eq!(b.news(), (ConnectionEvent::Established, vec![]), "it has its data in the request");
         scene.talk(&a, &b);
     }
-    let limits = scene.adapter.ia.transport().attributes();
+    let limits = scene.adapter.ia.transport.attributes();
     assert!(limits.check_private_data(most).is_ok() && limits.check_private_data(most + 1).is_err());
 }
 
@@ -96,17 +96,17 @@ pub fn both_sides_know_whom_they_are_connected_with<T: Transport>(network: &Netw
     let scene = Scene::new(network);
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     scene.ask(&a, Some(patience()));
-    assert_eq!(a.state(), State::ActiveConnectionPending);
+    assert_eq!(a.state(), EpState::ActiveConnectionPending);
     let cr = next_request(&scene.requests);
-    assert_eq!(cr.remote_address().ip(), scene.address.ip());
+    assert_eq!(cr.remote_address.ip(), scene.address.ip());
     cr.accept(Some(&b.ep), b"").unwrap();
     for end in [&a, &b] {
         end.is_told(ConnectionEvent::Established);
-        assert_eq!(end.state(), State::Connected);
+        assert_eq!(end.state(), EpState::Connected);
         let (address, _) = end.ep.query().remote.expect("it is connected");
         assert_eq!(address.ip(), scene.address.ip());
     }
-    assert_eq!(a.ep.query().remote.map(|(_, qualifier)| qualifier), Some(scene.psp.point().qualifier()));
+    assert_eq!(a.ep.query().remote.map(|(_, qualifier)| qualifier), Some(scene.psp.point.qualifier()));
     assert!(quiet([&a.connections, &b.connections, &scene.requests]));
 }
 
@@ -134,13 +134,13 @@ pub fn many_connections_come_up_at_once<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let ends: Vec<_> = (0..COUNT).map(|_| (scene.adapter.end(), scene.adapter.end())).collect();
     for (k, (a, _)) in ends.iter().enumerate() {
-        let qualifier = scene.psp.point().qualifier();
+        let qualifier = scene.psp.point.qualifier();
         request(a, &scene.address, qualifier, Some(patience()), &[k as u8 + 1]).unwrap();
     }
     let mut asked: Vec<_> = (0..COUNT).map(|_| next_request(&scene.requests)).collect();
     asked.reverse();
     for cr in asked {
-        let k = usize::from(cr.private_data()[0].load(std::sync::atomic::Ordering::Relaxed)) - 1;
+        let k = usize::from(cr.private_data[0].load(std::sync::atomic::Ordering::Relaxed)) - 1;
         cr.accept(Some(&ends[k].1.ep), b"").unwrap();
     }
     for (a, b) in &ends {
@@ -165,7 +165,7 @@ pub fn a_rejected_attempt_is_told_so<T: Transport>(network: &Network<T>) {
 /// What the program sends along with a rejection arrives as it is, up to the limit that the attributes name.
 pub fn a_rejection_brings_private_data<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    let limits = scene.adapter.ia.transport().attributes();
+    let limits = scene.adapter.ia.transport.attributes();
     let most = limits.max_reject_data;
     assert_eq!(limits.check_reject_data(most), Ok(()));
     assert_eq!(limits.check_reject_data(most + 1), Err(Error::InvalidParameter(Arg::PrivateDataSize)));
@@ -190,7 +190,7 @@ pub fn a_connect_that_nobody_listens_to_is_refused<T: Transport>(network: &Netwo
     let scene = Scene::new(network);
     let a = scene.adapter.end();
     a.receive(scene.memory.at(0, 64), 2);
-    let qualifier = scene.psp.point().qualifier();
+    let qualifier = scene.psp.point.qualifier();
     scene.psp.free();
     request(&a, &scene.address, qualifier, Some(patience()), b"").unwrap();
     scene.failed(&a, ConnectionEvent::NonPeerRejected, 2);
@@ -216,7 +216,7 @@ pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network
     let start = Instant::now();
     scene.ask(&a, Some(time));
     let cr = next_request(&scene.requests);
-    until("the attempt ends", || a.state() == State::Disconnected);
+    until("the attempt ends", || a.state() == EpState::Disconnected);
     assert!(start.elapsed() >= time - Duration::from_millis(1));
     scene.failed(&a, ConnectionEvent::TimedOut, 3);
     cr.accept(Some(&late.ep), b"").unwrap();
@@ -255,7 +255,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
         let cr = next_request(&scene.requests);
         a.ep.disconnect(graceful).unwrap();
         a.is_told(ConnectionEvent::Disconnected);
-        assert_eq!(a.state(), State::Disconnected);
+        assert_eq!(a.state(), EpState::Disconnected);
         a.arrives(5, Status::Flushed);
         assert!(quiet([&a.connections]));
         cr.reject(&[]).unwrap();
@@ -279,7 +279,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
 /// Addresses of no host.
 pub fn an_address_without_a_host_is_not_reached<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    let qualifier = scene.psp.point().qualifier();
+    let qualifier = scene.psp.point.qualifier();
     for ip in ["192.0.2.1", "2001:db8::1"] {
         let a = scene.adapter.end();
         let nobody = Address::new(std::net::SocketAddr::new(ip.parse().unwrap(), 0));
@@ -303,7 +303,7 @@ pub fn a_refused_connect_leaves_receives_posted<T: Transport>(network: &Network<
     let group = Address::new(std::net::SocketAddr::from(([224, 0, 0, 1], 0)));
     let refused = request(&b, &group, 5, Some(patience()), b"");
     assert!(matches!(refused, Err(Error::InvalidAddress(_))));
-    assert_eq!(b.state(), State::Unconnected);
+    assert_eq!(b.state(), EpState::Unconnected);
     assert!(quiet([&b.receives, &b.connections]));
     connect(&b, &a);
     a.send(scene.memory.at(0, 8), 4);
@@ -321,7 +321,7 @@ pub fn a_connection_is_duplicated<T: Transport>(network: &Network<T>) {
     ends[1].is_told(ConnectionEvent::Established);
     ends[2].ep.dup_connect(&ends[0].ep, Some(patience()), b"again").unwrap();
     let cr = next_request(&scene.requests);
-    let told: Vec<u8> = cr.private_data().iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
+    let told: Vec<u8> = cr.private_data.iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
     assert!(told.starts_with(b"again"));
     cr.accept(Some(&ends[3].ep), b"").unwrap();
     ends[2].is_told(ConnectionEvent::Established);

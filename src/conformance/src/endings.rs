@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
@@ -15,10 +15,10 @@ use crate::{Network, rounds};
 #[track_caller]
 fn is_over<T: Transport>(end: &End<T>) {
     assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
-    assert_eq!(end.state(), State::Disconnected);
+    assert_eq!(end.state(), EpState::Disconnected);
     end.ep.disconnect(false).unwrap();
     end.ep.disconnect(true).unwrap();
-    assert_eq!(end.state(), State::Disconnected);
+    assert_eq!(end.state(), EpState::Disconnected);
 }
 
 /// Both ways to disconnect, by the active and by the passive side.
@@ -131,7 +131,7 @@ fn pending<T: Transport>(network: &Network<T>, way: Way) {
     assert!(!a.ep.status().2, "sends are outstanding");
     for _ in 0..2 {
         a.ep.disconnect(true).unwrap();
-        assert_eq!(a.state(), State::DisconnectPending);
+        assert_eq!(a.state(), EpState::DisconnectPending);
     }
     assert!(quiet([&a.connections]));
     assert!(a.ep.post_send(&[memory.at(64, 64)], 0, CompletionFlags::DEFAULT).is_err());
@@ -178,7 +178,7 @@ pub fn posts_after_the_end_are_flushed_behind_earlier_ones<T: Transport>(network
         a.send(memory.at(0, 64), cookie);
     }
     a.ep.disconnect(false).unwrap();
-    until("it is disconnected", || a.state() == State::Disconnected);
+    until("it is disconnected", || a.state() == EpState::Disconnected);
     a.receive(memory.at(0, 64), 90);
     a.send(memory.at(0, 64), 91);
     a.write(memory.at(0, 64), 92, memory.remote(0, 64));
@@ -237,7 +237,7 @@ pub fn an_endpoint_is_used_again<T: Transport>(network: &Network<T>) {
         for end in [&a, &b] {
             end.is_told(ConnectionEvent::Disconnected);
             end.ep.reset().unwrap();
-            assert_eq!(end.state(), State::Unconnected);
+            assert_eq!(end.state(), EpState::Unconnected);
         }
         a.arrives(63, Status::Flushed);
         connect(this, other);

@@ -9,11 +9,10 @@ use std::sync::atomic::{AtomicIsize, AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dat_core::ep::ConnectRequest;
 use dat_core::error::{Error, Result};
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, connect, patience, wait};
-use dat_core::transport::{RemoteSegment, Scope, Transport};
+use dat_core::transport::{Connect, RemoteSegment, Scope, Transport};
 use dat_core::{
     AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Habits, Ia, Lmr, LocalSegment, Memory,
     Psp, PspMode, Pz, Rights, Rmr, Slab, Srq, Streams,
@@ -138,11 +137,8 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     let (active, passive) = (Endpoint::create(&ia, &parts, None)?, Endpoint::create(&ia, &parts, None)?);
     receives.resize(300)?;
     srq.resize(200)?;
-    let at = |offset: usize, len: usize| LocalSegment {
-        context: lmr.context(),
-        addr: addr + offset as u64,
-        len: len as u64,
-    };
+    let at =
+        |offset: usize, len: usize| LocalSegment { context: lmr.context, addr: addr + offset as u64, len: len as u64 };
     for cookie in 0..10 {
         srq.post_recv(&[at(0, 64)], cookie)?;
     }
@@ -152,9 +148,9 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         passive.post_recv(&[at(LEN, LEN)], cookie, CompletionFlags::DEFAULT)?;
     }
     let psp = Psp::create(&ia, None, &arrivals, PspMode::Consumer)?;
-    let address = ia.transport().attributes().address.clone();
-    let qualifier = psp.point().qualifier();
-    let request = ConnectRequest { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
+    let address = ia.transport.attributes().address.clone();
+    let qualifier = psp.point.qualifier();
+    let request = Connect { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
     active.connect(&request)?;
     let Event::ConnectionRequest { cr, .. } = next(&arrivals)? else { panic!("no connection request") };
     let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?;
@@ -165,7 +161,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
             _ => return Err(Error::TimeoutExpired),
         }
     }
-    let to = |len: usize| RemoteSegment { addr: addr + LEN as u64, len: len as u64, key: lmr.remote_key() };
+    let to = |len: usize| RemoteSegment { addr: addr + LEN as u64, len: len as u64, key: lmr.remote_key };
     for len in [8, 5000, LEN] {
         active.post_send(&[at(0, len)], 1, CompletionFlags::DEFAULT)?;
         succeeds(&receives)?;
@@ -175,7 +171,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         active.post_read(&[at(0, len)], 3, to(len), CompletionFlags::DEFAULT)?;
         succeeds(&requests)?;
     }
-    let limits = ia.transport().attributes();
+    let limits = ia.transport.attributes();
     if limits.immediate {
         passive.post_recv(&[at(LEN, LEN)], 3, CompletionFlags::DEFAULT)?;
         active.post_write_immediate(&[at(0, LEN)], 4, to(LEN), 5, CompletionFlags::DEFAULT)?;

@@ -25,7 +25,7 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
         let scene = Scene { near: adapter.buffer(1 << 20), far: adapter.buffer(1 << 20), a, b, adapter };
-        if !scene.adapter.ia.transport().attributes().immediate {
+        if !scene.adapter.ia.transport.attributes().immediate {
             let (from, to) = ([scene.near.at(0, LEN)], scene.far.remote(0, LEN));
             let refused = scene.a.ep.post_write_immediate(&from, 1, to, 1, CompletionFlags::DEFAULT);
             assert_eq!(refused, Err(Error::ModelNotSupported));
@@ -132,7 +132,7 @@ pub fn values_come_right_behind_the_connection<T: Transport>(network: &Network<T
 /// Through a shared queue they arrive as through an endpoint's own, and the books stay exact.
 pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
-    if !adapter.ia.transport().attributes().srq {
+    if !adapter.ia.transport.attributes().srq {
         return;
     }
     let srq = adapter.srq(8);
@@ -181,7 +181,7 @@ pub fn a_value_behind_a_write_that_is_not_allowed_does_not_arrive<T: Transport>(
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let closed = adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ);
     for wrong in
-        [closed.remote(0, LEN), RemoteSegment { key: far.lmr().remote_key() ^ 0x5555_5555, ..far.remote(0, LEN) }]
+        [closed.remote(0, LEN), RemoteSegment { key: far.lmr().remote_key ^ 0x5555_5555, ..far.remote(0, LEN) }]
     {
         let (a, b) = adapter.pair();
         far.fill(0..LEN, 0xee);

@@ -28,7 +28,7 @@ impl<T: Transport> Scene<T> {
         let (a, b) = adapter.pair();
         let buffer = || adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE);
         let (near, far) = (buffer(), buffer());
-        let limits = adapter.ia.transport().attributes();
+        let limits = adapter.ia.transport.attributes();
         if !limits.invalidate {
             let refused = a.ep.post_send_invalidate(&[near.at(0, 8)], 1, 1, CompletionFlags::DEFAULT);
             assert_eq!(refused, Err(Error::ModelNotSupported));
@@ -166,7 +166,7 @@ pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Netw
             while !over.load(Ordering::Relaxed) {
                 let bound = scene.rmr.status();
                 assert!(bound.is_none_or(|bound| bound.segment == scene.far.at(100, 64)));
-                scene.adapter.ia.transport().poll(None, Poll::Complete);
+                scene.adapter.ia.transport.poll(None, Poll::Complete);
             }
         });
         let _over = Over(over);
@@ -187,7 +187,7 @@ pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Netw
 /// Through a shared queue they arrive as through an endpoint's own.
 pub fn messages_revoke_windows_through_a_shared_queue<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
-    if !scene.adapter.ia.transport().attributes().srq {
+    if !scene.adapter.ia.transport.attributes().srq {
         return;
     }
     let srq = scene.adapter.srq(4);
@@ -246,7 +246,7 @@ pub fn what_cannot_be_revoked_ends_the_connection<T: Transport>(network: &Networ
     for (what, key) in [
         ("a key that never was", elsewhere.key ^ 0x5555_5555),
         ("key 0", 0),
-        ("the key of a region", open.lmr().remote_key()),
+        ("the key of a region", open.lmr().remote_key),
         // Soft-RoCE takes the word of any endpoint of the zone.
         ("a window for another connection", if network.is_exact() { elsewhere.key } else { 0 }),
     ] {

@@ -19,7 +19,7 @@ fn fill<T: Transport, O>(
     make: impl Fn() -> Result<Arc<O>>,
     live: impl Fn() -> usize,
 ) {
-    let (most, lacking) = network.open().ia.transport().attributes().most(kind);
+    let (most, lacking) = network.open().ia.transport.attributes().most(kind);
     assert!(most > 0, "{kind:?}");
     let refused = |made: Result<Arc<O>>| made.err() == Some(Error::InsufficientResources(lacking));
     if most > ENOUGH {
@@ -39,7 +39,7 @@ fn fill<T: Transport, O>(
 /// Versions of the interface that tell lengths in 32 bits rely on it.
 pub fn no_transfer_is_longer_than_32_bits_count<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let limits = adapter.ia.transport().attributes();
+    let limits = adapter.ia.transport.attributes();
     assert!(u32::try_from(limits.max_message.max(limits.max_rdma)).is_ok());
 }
 
@@ -53,12 +53,12 @@ pub fn there_are_as_many_objects_as_the_adapter_reports<T: Transport>(network: &
     fill(network, Kind::Pz, || Pz::create(ia), live(Kind::Pz));
     let lmr = || Lmr::create(ia, Memory::Virtual(at), None, 64, &adapter.pz, Rights::LOCAL_READ, Base::Address);
     fill(network, Kind::Lmr, lmr, live(Kind::Lmr));
-    if ia.transport().attributes().rmr {
+    if ia.transport.attributes().rmr {
         fill(network, Kind::Rmr, || Rmr::create(&adapter.pz, Scope::Zone), live(Kind::Rmr));
     }
     fill(network, Kind::Evd, || Evd::create(ia, 1, None, Streams::SOFTWARE), live(Kind::Evd));
     fill(network, Kind::Ep, || Endpoint::create(ia, &EpParts::default(), None), live(Kind::Ep));
-    if ia.transport().attributes().srq {
+    if ia.transport.attributes().srq {
         fill(network, Kind::Srq, || Srq::create(ia, &adapter.pz, 1, 1), live(Kind::Srq));
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use dat_core::addr::Address;
 use dat_core::ep::table::Field;
-use dat_core::ep::{State, Value};
+use dat_core::ep::{EpState, Value};
 use dat_core::error::Error;
 use dat_core::event::{ConnectionEvent, Event};
 use dat_core::testing::{next, next_request, patience, quiet, request, until};
@@ -20,7 +20,7 @@ pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let other = network.open();
     let elsewhere = other.evd(Streams::CONNECTION_REQUESTS);
-    let qualifier = scene.psp.point().qualifier();
+    let qualifier = scene.psp.point.qualifier();
     assert_ne!(qualifier, 0);
     let twice = Psp::create(&scene.adapter.ia, Some(qualifier), &scene.requests, PspMode::Consumer);
     assert_eq!(twice.err(), Some(Error::QualifierInUse));
@@ -29,10 +29,10 @@ pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
     let reserved = scene.adapter.end();
     let twice = Rsp::create(&scene.adapter.ia, qualifier, &reserved.ep, &scene.requests);
     assert_eq!(twice.err(), Some(Error::QualifierInUse));
-    assert_eq!(reserved.state(), State::Unconnected);
+    assert_eq!(reserved.state(), EpState::Unconnected);
     scene.psp.free();
     let psp = Psp::create(&other.ia, Some(qualifier), &elsewhere, PspMode::Consumer).unwrap();
-    assert_eq!(psp.point().qualifier(), qualifier);
+    assert_eq!(psp.point.qualifier(), qualifier);
 }
 
 /// Streams over the family of an address.
@@ -48,7 +48,7 @@ pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
     let elsewhere = other.evd(Streams::CONNECTION_REQUESTS);
     let csp = Csp::create(&scene.adapter.ia, comm, &scene.address, &scene.requests).unwrap();
     let port = csp.address().port();
-    assert_eq!((csp.address().ip(), u64::from(port)), (scene.address.ip(), csp.point().qualifier()));
+    assert_eq!((csp.address().ip(), u64::from(port)), (scene.address.ip(), csp.point.qualifier()));
     let twice = |ia, evd| Csp::create(ia, comm, csp.address(), evd).err();
     assert_eq!(twice(&scene.adapter.ia, &scene.requests), Some(Error::PortInUse));
     assert_eq!(twice(&other.ia, &elsewhere), Some(Error::PortInUse));
@@ -56,8 +56,8 @@ pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
     assert_eq!(psp.err(), Some(Error::QualifierInUse));
 
     // To the common service point, and to the public one.
-    let public = (scene.psp.header().handle(), scene.psp.point().qualifier());
-    let common = (csp.header().handle(), csp.point().qualifier());
+    let public = (scene.psp.header().handle(), scene.psp.point.qualifier());
+    let common = (csp.header().handle(), csp.point.qualifier());
     for (to, by_address) in [(common, true), (common, false), (public, true)] {
         let (a, b) = (scene.adapter.end(), scene.adapter.end());
         if by_address {
@@ -70,8 +70,8 @@ pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
         }
         let Event::ConnectionRequest { point, qualifier, cr, .. } = next(&scene.requests) else { panic!("no request") };
         assert_eq!((point, qualifier), to);
-        let cr = scene.adapter.ia.slab().get::<Cr<T>>(cr).unwrap();
-        assert_eq!(cr.remote_address().ip(), scene.address.ip());
+        let cr = scene.adapter.ia.slab.get::<Cr<T>>(cr).unwrap();
+        assert_eq!(cr.remote_address.ip(), scene.address.ip());
         cr.accept(Some(&b.ep), b"").unwrap();
         a.is_told(ConnectionEvent::Established);
         b.is_told(ConnectionEvent::Established);
@@ -87,8 +87,8 @@ pub fn chosen_qualifiers_differ<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let points: Vec<_> =
         (0..16).map(|_| Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Consumer).unwrap()).collect();
-    let mut qualifiers: Vec<_> = points.iter().map(|psp| psp.point().qualifier()).collect();
-    qualifiers.push(scene.psp.point().qualifier());
+    let mut qualifiers: Vec<_> = points.iter().map(|psp| psp.point.qualifier()).collect();
+    qualifiers.push(scene.psp.point.qualifier());
     qualifiers.sort_unstable();
     qualifiers.dedup();
     assert_eq!(qualifiers.len(), 17);
@@ -101,7 +101,7 @@ pub fn a_request_names_its_service_point<T: Transport>(network: &Network<T>) {
     let other = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Consumer).unwrap();
     for psp in [&other, &scene.psp] {
         let a = scene.adapter.end();
-        let wanted = psp.point().qualifier();
+        let wanted = psp.point.qualifier();
         request(&a, &scene.address, wanted, Some(patience()), b"").unwrap();
         let Event::ConnectionRequest { point, reserved, qualifier, .. } = next(&scene.requests) else {
             panic!("no request")
@@ -132,12 +132,12 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
     let psp = Psp::create(&scene.adapter.ia, None, &requests, PspMode::Consumer).unwrap();
     let ends: Vec<_> = (0..=ROOM).map(|_| scene.adapter.end()).collect();
     for end in &ends {
-        request(end, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+        request(end, &scene.address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     }
-    let pending = || ends.iter().filter(|end| end.state() == State::ActiveConnectionPending).count();
+    let pending = || ends.iter().filter(|end| end.state() == EpState::ActiveConnectionPending).count();
     until("one is refused", || pending() == ROOM);
     // It need not be the last.
-    let refused = ends.iter().find(|end| end.state() == State::Disconnected).expect("one is not pending");
+    let refused = ends.iter().find(|end| end.state() == EpState::Disconnected).expect("one is not pending");
     refused.is_told(ConnectionEvent::NonPeerRejected);
     let events = scene.adapter.events();
     assert!(quiet([&events]), "that is no overflow");
@@ -148,7 +148,7 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
     assert!(quiet([&requests]));
     // There is room again.
     let more = scene.adapter.end();
-    request(&more, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+    request(&more, &scene.address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     next_request(&requests).reject(&[]).unwrap();
     more.is_told(ConnectionEvent::PeerRejected);
 }
@@ -157,13 +157,13 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
 pub fn a_reserved_service_point_takes_one_request<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let (a, late, b) = (scene.adapter.end(), scene.adapter.end(), scene.adapter.end());
-    let qualifier = scene.psp.point().qualifier();
+    let qualifier = scene.psp.point.qualifier();
     scene.psp.free();
     let rsp = Rsp::create(&scene.adapter.ia, qualifier, &b.ep, &scene.requests).unwrap();
-    assert_eq!(b.state(), State::Reserved);
+    assert_eq!(b.state(), EpState::Reserved);
     request(&a, &scene.address, qualifier, Some(patience()), b"").unwrap();
     let cr = next_request(&scene.requests);
-    assert_eq!(b.state(), State::PassiveConnectionPending);
+    assert_eq!(b.state(), EpState::PassiveConnectionPending);
     request(&late, &scene.address, qualifier, Some(patience()), b"").unwrap();
     late.is_told(ConnectionEvent::NonPeerRejected);
     cr.accept(None, b"").unwrap();
@@ -179,10 +179,10 @@ pub fn a_service_point_brings_its_endpoints<T: Transport>(network: &Network<T>) 
     let scene = Scene::new(network);
     let psp = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Provider).unwrap();
     let a = scene.adapter.end();
-    request(&a, &scene.address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+    request(&a, &scene.address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     let cr = next_request(&scene.requests);
-    let tentative = cr.ep().expect("the request brings an endpoint").clone();
-    assert_eq!(tentative.query().state, State::TentativeConnectionPending);
+    let tentative = cr.ep.as_ref().expect("the request brings an endpoint").clone();
+    assert_eq!(tentative.query().state, EpState::TentativeConnectionPending);
     let b = equip(&scene.adapter, tentative);
     b.receive(scene.memory.at(2048, 64), 1);
     cr.accept(None, b"").unwrap();
@@ -201,7 +201,7 @@ pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
     let other = Psp::create(&scene.adapter.ia, None, &elsewhere, PspMode::Consumer).unwrap();
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     scene.ask(&a, Some(patience()));
-    next_request(&scene.requests).handoff(other.point().qualifier()).unwrap();
+    next_request(&scene.requests).handoff(other.point.qualifier()).unwrap();
     next_request(&elsewhere).accept(Some(&b.ep), b"").unwrap();
     a.is_told(ConnectionEvent::Established);
     b.is_told(ConnectionEvent::Established);
@@ -209,7 +209,7 @@ pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
     // Where no service point listens it is refused.
     let c = scene.adapter.end();
     scene.ask(&c, Some(patience()));
-    let qualifier = other.point().qualifier();
+    let qualifier = other.point.qualifier();
     other.free();
     next_request(&scene.requests).handoff(qualifier).unwrap();
     c.is_told(ConnectionEvent::NonPeerRejected);

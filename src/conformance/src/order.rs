@@ -91,13 +91,13 @@ pub fn established_comes_before_the_first_message<T: Transport>(network: &Networ
     let memory = adapter.buffer(4096);
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = adapter.ia.transport().attributes().address.clone();
+    let address = adapter.ia.transport.attributes().address.clone();
     for _ in 0..rounds(20) {
         let all = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
         let a = adapter.end();
         let b = adapter.end_to(&adapter.pz, [&all, &all, &all], None, |_| {});
         b.receive(memory.at(0, 64), 1);
-        request(&a, &address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+        request(&a, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
         next_request(&requests).accept(Some(&b.ep), b"").unwrap();
         a.is_told(ConnectionEvent::Established);
         a.send(memory.at(64, 64), 2);

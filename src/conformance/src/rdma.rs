@@ -34,7 +34,7 @@ impl<T: Transport> Target<T> {
             write_only: adapter.buffer_with(SIZE, local() | Rights::REMOTE_WRITE),
             local: adapter.buffer_with(SIZE, local()),
             elsewhere: Buffer::new(&adapter.ia, &other, SIZE, all),
-            freed: adapter.buffer(SIZE).lmr().remote_key(),
+            freed: adapter.buffer(SIZE).lmr().remote_key,
         };
         for (seed, buffer) in target.all().into_iter().enumerate() {
             buffer.paint(0..SIZE, seed);
@@ -228,7 +228,7 @@ pub fn no_byte_is_written_once_the_target_has_disconnected<T: Transport>(network
 /// some later; each end is once the one that connects.
 pub fn reads_beyond_what_the_peer_serves_at_a_time_come_later<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let most = adapter.ia.transport().attributes().max_rdma_read_per_ep_out;
+    let most = adapter.ia.transport.attributes().max_rdma_read_per_ep_out;
     let count = (2 * most).min(64);
     let (near, far) = (adapter.buffer(4096), adapter.buffer(4096));
     far.paint(0..4096, 3);

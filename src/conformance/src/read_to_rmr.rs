@@ -29,7 +29,7 @@ fn bind<T: Transport>(end: &End<T>, rmr: &Rmr<T>, buffer: &Buffer<T>, rights: Ri
 /// The bytes of a window are named as peers name them.
 pub fn bytes_are_read_into_a_window<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
-    let limits = adapter.ia.transport().attributes();
+    let limits = adapter.ia.transport.attributes();
     if !limits.rmr {
         return;
     }
@@ -73,7 +73,7 @@ pub fn bytes_are_read_into_a_region_by_its_remote_key<T: Transport>(network: &Ne
 /// Nothing is read into memory that peers could not write, and the connection stands.
 pub fn what_must_not_be_written_is_refused<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
-    let limits = adapter.ia.transport().attributes();
+    let limits = adapter.ia.transport.attributes();
     if !limits.rmr {
         return;
     }

@@ -1,6 +1,6 @@
 //! Receives that are posted before connecting, and messages that come before their receives.
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::event::Status;
 use dat_core::testing::{connect, quiet};
 use dat_core::transport::Transport;
@@ -60,7 +60,7 @@ pub fn a_message_waits_for_its_receive<T: Transport>(network: &Network<T>) {
         from.paint(0..len, seed);
         a.send(from.at(0, len), 1);
         assert!(quiet([&a.requests, &b.receives, &a.connections]), "{len} bytes");
-        assert_eq!((a.state(), b.state()), (State::Connected, State::Connected));
+        assert_eq!((a.state(), b.state()), (EpState::Connected, EpState::Connected));
         b.receive(to.at(0, len), 2);
         assert_eq!(b.arrived(), (2, Status::Success, len as u64));
         assert_eq!(a.done(), (1, Status::Success, len as u64));

@@ -26,14 +26,14 @@ impl<T: Transport> Scene<T> {
     /// `None` where the adapter says that it has no such windows, and has none.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
-        let limits = adapter.ia.transport().attributes();
+        let limits = adapter.ia.transport.attributes();
         if !limits.endpoint_windows {
             let refused = if limits.rmr { Error::ModelNotSupported } else { Error::NotImplemented };
             assert_eq!(Rmr::create(&adapter.pz, Scope::Endpoint).err(), Some(refused));
             return None;
         }
         let rmr = Rmr::create(&adapter.pz, Scope::Endpoint).unwrap();
-        assert_eq!(rmr.scope(), Scope::Endpoint);
+        assert_eq!(rmr.scope, Scope::Endpoint);
         let (near, far) = (adapter.buffer_with(4096, local()), adapter.buffer_with(4096, local()));
         Some(Scene { near, far, rmr, adapter })
     }

@@ -27,7 +27,7 @@ impl<T: Transport> Scene<T> {
     /// `None` where the adapter says that it has no such queues, and has none.
     pub fn new(network: &Network<T>, pairs: usize) -> Option<Self> {
         let adapter = network.open();
-        if !adapter.ia.transport().attributes().srq {
+        if !adapter.ia.transport.attributes().srq {
             let refused = Srq::create(&adapter.ia, &adapter.pz, 1, 1).err();
             assert_eq!(refused, Some(Error::ModelNotSupported));
             return None;

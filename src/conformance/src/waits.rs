@@ -75,13 +75,13 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = adapter.ia.transport().attributes().address.clone();
+    let address = adapter.ia.transport.attributes().address.clone();
     let (a, b) = (adapter.end(), adapter.end());
     let outcome = while_waiting(&requests, 1, || {
-        request(&a, &address, psp.point().qualifier(), Some(patience()), b"").unwrap();
+        request(&a, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     });
     let Event::ConnectionRequest { cr, .. } = event(outcome) else { panic!("no request") };
-    let cr = adapter.ia.slab().get::<dat_core::Cr<T>>(cr).unwrap();
+    let cr = adapter.ia.slab.get::<dat_core::Cr<T>>(cr).unwrap();
     let outcome = while_waiting(&a.connections, 1, || cr.accept(Some(&b.ep), b"").unwrap());
     let Event::Connection { kind: ConnectionEvent::Established, .. } = event(outcome) else { panic!("not up") };
     b.is_told(ConnectionEvent::Established);
@@ -90,7 +90,7 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     b.is_told(ConnectionEvent::Disconnected);
     // And an attempt whose time is up, though no thread calls.
     let c = adapter.end();
-    request(&c, &address, psp.point().qualifier(), Some(patience() / 20), b"").unwrap();
+    request(&c, &address, psp.point.qualifier(), Some(patience() / 20), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));
     let Event::Connection { kind: ConnectionEvent::TimedOut, .. } = event(outcome) else { panic!("not in time") };
     next_request(&requests).reject(&[]).unwrap();

@@ -1,7 +1,7 @@
 //! Shared receive queues: the low watermark, resizing, and the high watermarks of endpoints.
 
 use dat_core::Object;
-use dat_core::ep::{State, Watermark};
+use dat_core::ep::{EpState, Watermark};
 use dat_core::error::{Error, Refusal};
 use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{patience, quiet, until, wait};
@@ -112,7 +112,7 @@ pub fn the_soft_high_watermark_fires_when_a_buffer_is_taken<T: Transport>(networ
     rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
     scene.send(0);
     scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
-    assert_eq!(rx.state(), State::Connected);
+    assert_eq!(rx.state(), EpState::Connected);
 }
 
 /// The hard one ends the connection, and loses no buffer.

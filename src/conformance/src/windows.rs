@@ -35,7 +35,7 @@ impl<'n, T: Transport> Scene<'n, T> {
     /// `None` where the adapter says that it has no windows, and has none.
     fn new(network: &'n Network<T>) -> Option<Self> {
         let adapter = network.open();
-        if !adapter.ia.transport().attributes().rmr {
+        if !adapter.ia.transport.attributes().rmr {
             assert_eq!(Rmr::create(&adapter.pz, Scope::Zone).err(), Some(Error::NotImplemented));
             return None;
         }

@@ -31,7 +31,7 @@ impl<T: Transport> Scene<T> {
     /// `None` where the adapter says that it has no such regions, and has none.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
-        if !adapter.ia.transport().attributes().zero_based {
+        if !adapter.ia.transport.attributes().zero_based {
             let memory = adapter.buffer(SIZE);
             let memory = Memory::Virtual(memory.start());
             let refused = Lmr::create(&adapter.ia, memory, None, 64, &adapter.pz, local(), Base::Zero).err();
@@ -52,8 +52,8 @@ fn at(context: u32, addr: u64, len: usize) -> LocalSegment {
 /// Local segments and those of the peer, of all operations, count from the first byte of the region.
 pub fn bytes_are_counted_from_zero<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
-    let (here, there) = (near.lmr().context(), far.lmr().context());
-    assert_eq!((near.lmr().addr(), near.lmr().len()), (0, SIZE as u64));
+    let (here, there) = (near.lmr().context, far.lmr().context);
+    assert_eq!((near.lmr().addr(), near.lmr().len), (0, SIZE as u64));
     near.paint(100..200, 1);
     b.ep.post_recv(&[at(there, 10, 60), at(there, 1000, 40)], 1, CompletionFlags::DEFAULT).unwrap();
     b.receive(at(there, 2000, 50), 2);
@@ -66,7 +66,7 @@ pub fn bytes_are_counted_from_zero<T: Transport>(network: &Network<T>) {
     assert!(far.shows(10..70, 1) && far.shows_from(1000..1040, 1, 60) && far.shows(2000..2050, 1));
     // From the first byte to the last.
     near.paint(0..SIZE, 2);
-    let key = far.lmr().remote_key();
+    let key = far.lmr().remote_key;
     a.write(at(here, 0, SIZE), 5, RemoteSegment { addr: 0, len: SIZE as u64, key });
     a.completes(5, Status::Success);
     assert!(far.shows(0..SIZE, 2));
@@ -82,15 +82,15 @@ pub fn memory_is_counted_in_both_ways_at_once<T: Transport>(network: &Network<T>
     let plain =
         Lmr::create(&adapter.ia, Memory::Virtual(far.start()), None, SIZE as u64, &adapter.pz, all(), Base::Address)
             .unwrap();
-    assert_eq!((plain.addr(), plain.base(), far.lmr().base()), (far.start(), Base::Address, Base::Zero));
+    assert_eq!((plain.addr(), plain.base, far.lmr().base), (far.start(), Base::Address, Base::Zero));
     near.paint(0..64, 1);
-    let key = plain.remote_key();
+    let key = plain.remote_key;
     a.write(near.at(0, 64), 1, RemoteSegment { addr: far.start() + 128, len: 64, key });
     a.write(near.at(0, 64), 2, far.remote(256, 64));
     a.completes(1, Status::Success);
     a.completes(2, Status::Success);
     assert!(far.shows(128..192, 1) && far.shows(256..320, 1));
-    b.receive(at(plain.context(), far.start() + 512, 64), 3);
+    b.receive(at(plain.context, far.start() + 512, 64), 3);
     b.receive(far.at(1024, 64), 4);
     a.send(near.at(0, 64), 5);
     a.send(near.at(0, 64), 6);
@@ -115,14 +115,14 @@ pub fn a_region_of_a_region_is_counted_in_its_own_way<T: Transport>(network: &Ne
         (&plain, Base::Zero, 0),
     ] {
         let lmr = over(buffer, base);
-        assert_eq!((lmr.addr(), lmr.len()), (first, SIZE as u64));
+        assert_eq!((lmr.addr(), lmr.len), (first, SIZE as u64));
         near.paint(0..64, 4);
         buffer.fill(0..SIZE, 0);
-        a.write(near.at(0, 64), 1, RemoteSegment { addr: first + 100, len: 64, key: lmr.remote_key() });
+        a.write(near.at(0, 64), 1, RemoteSegment { addr: first + 100, len: 64, key: lmr.remote_key });
         a.completes(1, Status::Success);
         assert!(buffer.shows(100..164, 4));
         near.fill(0..64, 0);
-        a.read(at(lmr.context(), first + 200, 64), 2, buffer.remote(100, 64));
+        a.read(at(lmr.context, first + 200, 64), 2, buffer.remote(100, 64));
         a.completes(2, Status::Success);
         assert!(buffer.shows(200..264, 4));
         lmr.free().unwrap();
@@ -135,7 +135,7 @@ pub fn nothing_outside_can_be_named<T: Transport>(network: &Network<T>) {
     let size = SIZE as u64;
     let wrong = |start| [(size - 63, 64), (size, 1), (u64::MAX, 1), (u64::MAX - 31, 64), (start, 64), (0, SIZE + 1)];
     for (addr, len) in wrong(near.start()) {
-        let segment = at(near.lmr().context(), addr, len);
+        let segment = at(near.lmr().context, addr, len);
         let refused = Err(Error::InvalidParameter(Arg::Segments));
         let far = far.remote(0, SIZE);
         assert_eq!(a.ep.post_send(&[segment], 1, CompletionFlags::DEFAULT), refused);
@@ -146,7 +146,7 @@ pub fn nothing_outside_can_be_named<T: Transport>(network: &Network<T>) {
     far.fill(0..SIZE, 0xee);
     for (addr, len) in wrong(far.start()).into_iter().filter(|&(_, len)| len <= SIZE) {
         let (a, b) = adapter.pair();
-        a.write(near.at(0, len), 1, RemoteSegment { addr, len: len as u64, key: far.lmr().remote_key() });
+        a.write(near.at(0, len), 1, RemoteSegment { addr, len: len as u64, key: far.lmr().remote_key });
         a.completes(1, Status::RemoteAccess);
         a.is_told(ConnectionEvent::Broken);
         network.is_told_of_a_failure(&b);
@@ -157,7 +157,7 @@ pub fn nothing_outside_can_be_named<T: Transport>(network: &Network<T>) {
 /// The numbers of a window's bytes are those of its region, or begin with 0: all four combinations.
 pub fn windows_are_counted_as_their_bind_says<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
-    if !adapter.ia.transport().attributes().rmr {
+    if !adapter.ia.transport.attributes().rmr {
         return;
     }
     let plain = adapter.buffer_with(SIZE, local());

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use host::cancel::uncancelled;
 use host::lock::{Condvar, Mutex};
-use host::memory::{self, NoMemory, Room};
+use host::memory::{NoMemory, Room};
 use host::thread::{self, Ended, Id, Thread};
 
 use crate::slab::Handle;
@@ -28,6 +28,9 @@ pub struct Agent {
     /// Calls `function` with `data` and the handle of a dispatcher, or NULL. Owns nothing: it may be unwound.
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
+
+/// The stack of the thread that waits for the end of another one.
+const STACK: usize = 64 << 10;
 
 /// A call that is due: the notification object, its agent, and the dispatcher to pass.
 #[derive(Clone, Copy)]
@@ -49,46 +52,32 @@ struct Pending {
     stopped: bool,
 }
 
-/// What the callers of [`Agents`] and its threads share.
+/// The calls that are due, and the threads that make them.
 #[derive(Default)]
-struct Shared {
+pub struct Agents {
     pending: Mutex<Pending>,
     changed: Condvar,
 }
 
-/// The calls that are due.
-pub struct Agents {
-    shared: Arc<Shared>,
-}
-
 impl Agents {
-    /// No calls.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
-    pub fn new() -> Result<Self, NoMemory> {
-        Ok(Agents { shared: memory::arc(Default::default())? })
-    }
-
     /// Gets the memory for the calls of this many notification objects.
     ///
     /// # Errors
     /// [`NoMemory`].
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
-        let mut pending = self.shared.pending.lock();
+        let mut pending = self.pending.lock();
         // One that is due, and the last one of an object that is destroyed.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
 
     /// Schedules a call of the agent of `cno`.
-    pub fn schedule(&self, cno: Handle, agent: Agent, evd: Handle) {
-        let Shared { pending, changed } = &*self.shared;
-        let mut pending = pending.lock();
+    pub fn schedule(self: &Arc<Self>, cno: Handle, agent: Agent, evd: Handle) {
+        let mut pending = self.pending.lock();
         pending.calls.push_back(Call { cno, agent, evd });
         if pending.thread.is_none() {
-            let shared = self.shared.clone();
-            match thread::start_on(STACK, c"dat-agent", move || shared.serve()) {
+            let agents = self.clone();
+            match thread::start_on(STACK, c"dat-agent", move || agents.serve()) {
                 Ok(thread) => {
                     pending.thread = Some(thread.id());
                     pending.started = Some(thread);
@@ -96,12 +85,12 @@ impl Agents {
                 Err(error) => log::error!("no thread for the agent of a notification object: {error}"),
             }
         }
-        changed.notify_all();
+        self.changed.notify_all();
     }
 
     /// Redirects due calls for `cno` to another agent, or drops them if there is none. Returns whether there were any.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
-        let mut pending = self.shared.pending.lock();
+        let mut pending = self.pending.lock();
         let mut any = false;
         pending.calls.retain_mut(|call| {
             if call.cno != cno {
@@ -120,33 +109,26 @@ impl Agents {
 
     /// Waits for a call for `cno` that is under way, unless the agent itself is the caller. Called without a lock.
     pub fn wait_for(&self, cno: Handle) {
-        let Shared { pending, changed } = &*self.shared;
-        let mut pending = pending.lock();
+        let mut pending = self.pending.lock();
         while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
-            changed.wait(&mut pending);
+            self.changed.wait(&mut pending);
         }
     }
 
     /// Lets the thread finish the calls that are due and end, and waits for its end unless that thread is the caller.
     /// Called without a lock.
     pub fn stop(&self) {
-        let Shared { pending, changed } = &*self.shared;
         let thread = {
-            let mut pending = pending.lock();
+            let mut pending = self.pending.lock();
             pending.stopped = true;
-            changed.notify_all();
+            self.changed.notify_all();
             pending.started.take()
         };
         if let Some(thread) = thread {
             thread.join();
         }
     }
-}
 
-/// The stack of the thread that waits for the end of another one.
-const STACK: usize = 64 << 10;
-
-impl Shared {
     /// Has calls made until no more are to come, by a thread that an agent may end.
     fn serve(&self) {
         loop {
@@ -200,13 +182,13 @@ impl Shared {
 /// Makes all calls. Owns nothing while it makes one: an agent may end the thread, which unwinds this frame.
 ///
 /// # Safety
-/// `shared` is a [`Shared`] that outlives the call.
-unsafe extern "C-unwind" fn make_calls(shared: *mut c_void) {
+/// `agents` is a [`Agents`] that outlives the call.
+unsafe extern "C-unwind" fn make_calls(agents: *mut c_void) {
     // SAFETY: the caller's promise.
-    let shared = unsafe { &*shared.cast::<Shared>() };
+    let agents = unsafe { &*agents.cast::<Agents>() };
     // An agent may have made its thread one that can be cancelled anywhere.
-    while let Some(due) = uncancelled(|| shared.next()) {
+    while let Some(due) = uncancelled(|| agents.next()) {
         (due.agent.call)(due.agent.data, due.agent.function, due.evd);
-        uncancelled(|| shared.made());
+        uncancelled(|| agents.made());
     }
 }

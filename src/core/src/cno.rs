@@ -20,22 +20,21 @@ use crate::error::{Error, Refusal, Resource, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::patience::Patience;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::slab::{Handle, Header, Kind};
 use crate::transport::Transport;
-use crate::users::{Counted, Users};
 use crate::waker::Waker;
 
 /// A consumer notification object.
 pub struct Cno<T: Transport> {
-    header: Header,
-    users: Users,
-    ia: Arc<Ia<T>>,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
     /// The dispatchers that are tied to it.
     evds: Mutex<Vec<Handle>>,
     /// Whether the transport was asked to poll although no thread calls in.
     watch: Mutex<bool>,
-    patience: Patience,
+    /// What its last waits were like.
+    pub(crate) patience: Patience,
 }
 
 impl<T: Transport> Drop for Cno<T> {
@@ -85,20 +84,6 @@ struct Waiter {
     told: Option<Handle>,
 }
 
-impl<T: Transport> Object for Cno<T> {
-    const KIND: Kind = Kind::Cno;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
-impl<T: Transport> Counted for Cno<T> {
-    fn users(&self) -> &Users {
-        &self.users
-    }
-}
-
 impl<T: Transport> Cno<T> {
     /// Makes a notification object.
     ///
@@ -122,12 +107,11 @@ impl<T: Transport> Cno<T> {
     }
 
     fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
-        ia.agents().room(ia.count(Kind::Cno) + 1)?;
+        ia.agents.room(ia.count(Kind::Cno) + 1)?;
         // The program calls neither for an agent nor while it sleeps on the descriptor.
         let watch = state.agent.is_some() || state.bell.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
-            users: Users::default(),
             ia: ia.clone(),
             state: Mutex::new(state),
             evds: Mutex::default(),
@@ -146,7 +130,7 @@ impl<T: Transport> Cno<T> {
     pub fn free(&self) -> Result<()> {
         let in_use = Error::InvalidState(Refusal::CnoInUse);
         let mut state = self.state.lock();
-        if !state.waiters.is_empty() || !self.users.retire() {
+        if !state.waiters.is_empty() || !self.header.users.retire() {
             return Err(in_use);
         }
         state.dead = true;
@@ -157,15 +141,15 @@ impl<T: Transport> Cno<T> {
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
         // Calls of the agent are known by the handle, also below.
         let _dying = self.ia.disown(self);
-        self.ia.agents().replace(self.header.handle(), None);
-        self.ia.agents().wait_for(self.header.handle());
+        self.ia.agents.replace(self.header.handle(), None);
+        self.ia.agents.wait_for(self.header.handle());
         Ok(())
     }
 
     /// Frees the object even while it is used: waiters return and the agent is called, both without a dispatcher, and its
     /// descriptor is closed.
     pub(crate) fn free_anyway(&self) {
-        self.users.retire_anyway();
+        self.header.users.retire_anyway();
         self.ia.disown(self);
         let mut state = self.state.lock();
         state.dead = true;
@@ -177,18 +161,8 @@ impl<T: Transport> Cno<T> {
             bell.ring();
         }
         if let Some(agent) = state.agent.take() {
-            self.ia.agents().schedule(self.header.handle(), agent, Handle::NULL);
+            self.ia.agents.schedule(self.header.handle(), agent, Handle::NULL);
         }
-    }
-
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
-    /// What its last waits were like.
-    pub(crate) fn patience(&self) -> &Patience {
-        &self.patience
     }
 
     /// The agent that is called at the next trigger.
@@ -213,12 +187,12 @@ impl<T: Transport> Cno<T> {
                 return Err(Error::InvalidState(Refusal::CnoInUse));
             }
             // A trigger for which the old agent was not called goes to the new one.
-            let passed_on = self.ia.agents().replace(cno, agent);
+            let passed_on = self.ia.agents.replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
         self.watch(agent.is_some());
         // Once this has returned, the old agent is no longer called.
-        self.ia.agents().wait_for(cno);
+        self.ia.agents.wait_for(cno);
         Ok(())
     }
 
@@ -274,7 +248,7 @@ impl<T: Transport> Cno<T> {
 
     /// A dispatcher tied to this object that holds an event.
     fn eventful(&self) -> Option<Handle> {
-        let slab = self.ia.slab();
+        let slab = self.ia.slab;
         let evds = self.evds.lock();
         evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
@@ -282,7 +256,7 @@ impl<T: Transport> Cno<T> {
     /// The dispatcher to name for a trigger of `evd`: that one, or if it was freed, another one that holds an event, whose
     /// own trigger it may have replaced.
     fn named(&self, evd: Handle) -> Option<Handle> {
-        let alive = self.ia.slab().get::<Evd<T>>(evd).is_some();
+        let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
     }
 
@@ -297,7 +271,7 @@ impl<T: Transport> Cno<T> {
             let mut state = self.state.lock();
             // Under the lock, so that a thread that replaces the agent finds the call.
             if let Some(agent) = state.agent.take() {
-                self.ia.agents().schedule(self.header.handle(), agent, evd);
+                self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
             match state.waiters.iter_mut().find(|waiter| waiter.told.is_none()) {
                 Some(waiter) => {

@@ -2,7 +2,7 @@
 
 /// The states of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum EpState {
     /// Quiet; the first state.
     Unconnected,
     /// Tied to a reserved service point that listens.
@@ -23,18 +23,18 @@ pub enum State {
     CompletionPending,
 }
 
-impl State {
+impl EpState {
     /// All states.
-    pub const ALL: [State; 9] = [
-        State::Unconnected,
-        State::Reserved,
-        State::PassiveConnectionPending,
-        State::ActiveConnectionPending,
-        State::TentativeConnectionPending,
-        State::CompletionPending,
-        State::Connected,
-        State::DisconnectPending,
-        State::Disconnected,
+    pub const ALL: [EpState; 9] = [
+        EpState::Unconnected,
+        EpState::Reserved,
+        EpState::PassiveConnectionPending,
+        EpState::ActiveConnectionPending,
+        EpState::TentativeConnectionPending,
+        EpState::CompletionPending,
+        EpState::Connected,
+        EpState::DisconnectPending,
+        EpState::Disconnected,
     ];
 }
 
@@ -73,7 +73,7 @@ pub enum Trigger {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// The endpoint goes to this state.
-    Go(State),
+    Go(EpState),
     /// The state stays: the call succeeds without effect.
     Stay,
     /// The endpoint ceases to exist.
@@ -84,8 +84,8 @@ pub enum Next {
 ///
 /// # Errors
 /// The state itself, if it does not admit the trigger.
-pub fn next(state: State, trigger: Trigger) -> Result<Next, State> {
-    use State::*;
+pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
+    use EpState::*;
     use Trigger::*;
     let to = match (state, trigger) {
         (Unconnected, Connect) => Next::Go(ActiveConnectionPending),

@@ -5,7 +5,7 @@
 
 use host::memory::NoMemory;
 
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 
 /// Result of every call of the core.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -63,9 +63,9 @@ impl From<NoMemory> for Error {
     }
 }
 
-impl From<State> for Error {
+impl From<EpState> for Error {
     /// The refusal of a call that an endpoint in this state does not admit.
-    fn from(state: State) -> Self {
+    fn from(state: EpState) -> Self {
         Error::InvalidState(Refusal::Endpoint(state))
     }
 }
@@ -139,7 +139,7 @@ pub enum Arg {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The endpoint is in this state.
-    Endpoint(State),
+    Endpoint(EpState),
     /// The endpoint lacks a protection zone or a dispatcher that the call needs.
     EndpointNotReady,
     /// The endpoint receives from a shared receive queue.

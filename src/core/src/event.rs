@@ -218,11 +218,6 @@ bitflags::bitflags! {
     }
 }
 
-impl Streams {
-    /// No stream.
-    pub const NONE: Streams = Streams::empty();
-}
-
 /// The way in which a stream feeds a dispatcher, for the rule on thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feed {

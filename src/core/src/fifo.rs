@@ -175,12 +175,6 @@ impl<V> Fifo<V> {
         found
     }
 
-    /// The number of values that there is room for.
-    #[cfg(test)]
-    pub fn capacity(&self) -> usize {
-        self.slots.len()
-    }
-
     /// The number of values.
     #[inline(always)]
     pub fn len(&self) -> usize {

@@ -9,19 +9,20 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use host::lock::{Mutex, MutexGuard};
-use host::memory;
+use host::lock::Mutex;
+use host::memory::{self, Room};
 
 use crate::agent::Agents;
 use crate::counters::Counters;
 use crate::error::{Error, Refusal, Resource, Result, Role};
-use crate::evd::{AsyncHold, Evd};
+use crate::evd::Evd;
 use crate::event::{AsyncReason, Event};
 use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
-use crate::slab::{Dying, Handle, Header, Kind, List, Object, Slab};
+use crate::slab::{Dying, Handle, Header, Kind, Object, Slab};
 use crate::transport::Transport;
+use crate::users::Use;
 
 /// The destination of the asynchronous events of an adapter.
 pub(crate) struct AsyncOutlet<T: Transport> {
@@ -29,8 +30,15 @@ pub(crate) struct AsyncOutlet<T: Transport> {
     pub evd: Arc<Evd<T>>,
     /// Whether it was made with the adapter and ends with it.
     pub own: bool,
-    /// Keeps the dispatcher from being freed.
-    pub _hold: AsyncHold<T>,
+    /// Keeps the dispatcher from being freed, until the drop.
+    pub used: Option<Use<Evd<T>>>,
+}
+
+impl<T: Transport> Drop for AsyncOutlet<T> {
+    fn drop(&mut self) {
+        drop(self.used.take());
+        self.evd.free_if_orphaned();
+    }
 }
 
 /// What the programs of an adapter are told beyond what all are. The default is nothing.
@@ -45,41 +53,40 @@ pub struct Habits {
 
 /// An open interface adapter.
 pub struct Ia<T: Transport> {
-    header: Header,
-    name: String,
-    pub(crate) transport: Arc<T>,
-    slab: &'static Slab<T>,
+    pub(crate) header: Header,
+    /// The name under which it was opened.
+    pub name: String,
+    /// The transport behind it.
+    pub transport: Arc<T>,
+    /// The slab that the handles of its objects come from.
+    pub slab: &'static Slab<T>,
     children: Mutex<Children>,
-    async_outlet: Mutex<Option<AsyncOutlet<T>>>,
-    pub(crate) lmrs: LmrTable,
+    pub(crate) async_outlet: Mutex<Option<AsyncOutlet<T>>>,
+    /// Its regions by context.
+    pub lmrs: LmrTable,
     pub(crate) remote_keys: RmrTable,
-    agents: Agents,
-    habits: Habits,
+    pub(crate) agents: Arc<Agents>,
+    /// What its programs are told beyond what all are.
+    pub(crate) habits: Habits,
     /// Held while the end of a connection is told by two events, so that those of two endpoints come in the same order on both
     /// dispatchers.
-    telling_end: Mutex<()>,
+    pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// What endpoints had counted that were freed.
-    ended: Mutex<Counters>,
+    /// What endpoints had counted that were freed. Locked while an endpoint leaves its counters, and while those of all are
+    /// added up.
+    pub(crate) ended: Mutex<Counters>,
     /// Sleeps that ended in waits on dispatchers of the adapter.
-    wakeups: AtomicU64,
-    kept: Kept,
+    pub(crate) wakeups: AtomicU64,
+    /// What the face keeps with the adapter.
+    pub kept: Kept,
 }
 
 /// The handles of all objects that were made from an adapter.
 #[derive(Default)]
 struct Children {
     /// By the number of the kind.
-    live: [List; Kind::COUNT],
+    live: [Vec<Handle>; Kind::COUNT],
     closed: bool,
-}
-
-impl<T: Transport> Object for Ia<T> {
-    const KIND: Kind = Kind::Ia;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
 }
 
 impl<T: Transport> Ia<T> {
@@ -95,9 +102,9 @@ impl<T: Transport> Ia<T> {
             slab,
             children: Mutex::default(),
             async_outlet: Mutex::new(None),
-            lmrs: LmrTable::default(),
+            lmrs: LmrTable::new()?,
             remote_keys: RmrTable::default(),
-            agents: Agents::new()?,
+            agents: memory::arc(Agents::default())?,
             habits,
             telling_end: Mutex::new(()),
             destroyed: AtomicBool::new(false),
@@ -116,7 +123,7 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        let in_use = children.live.iter().any(|list| self.slab.listed(list).any(|handle| Some(handle) != spared));
+        let in_use = children.live.iter().flatten().any(|&handle| Some(handle) != spared);
         if in_use {
             return Err(Error::InvalidState(Refusal::IaInUse));
         }
@@ -133,28 +140,19 @@ impl<T: Transport> Ia<T> {
     /// Calls `f` with each live object of a kind that was made from the adapter, which is closed. `f` is called without
     /// a lock, and may free objects.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
-        for _ in 0..self.count(O::KIND) {
-            let next = {
-                let mut children = self.children.lock();
-                let list = &mut children.live[O::KIND as usize];
-                let first = self.slab.listed(list).next();
-                // What was visited goes to the end.
-                first.inspect(|&first| {
-                    self.slab.take_out(list, first);
-                    self.slab.append(list, first);
-                })
-            };
-            if let Some(object) = next.and_then(|next| self.slab.get::<O>(next)) {
+        // From the end, since the last one takes the place of one that is freed.
+        for at in (0..self.count(O::KIND)).rev() {
+            let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
+            if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
                 f(&object);
             }
         }
     }
 
     /// The first live object of a kind, made from the adapter, that `f` accepts. `f` is called with the list locked.
-    pub(crate) fn find<O: Object, R>(&self, f: impl FnMut(&O) -> Option<R>) -> Option<R> {
-        let mut f = f;
+    pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
-        self.slab.listed(&children.live[O::KIND as usize]).find_map(|handle| f(&*self.slab.get::<O>(handle)?))
+        children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
     /// Checks whether there can be another object of a kind, before the transport makes its part of it. Objects that
@@ -188,10 +186,20 @@ impl<T: Transport> Ia<T> {
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        self.within(O::KIND, children.live[O::KIND as usize].len())?;
+        let list = &mut children.live[O::KIND as usize];
+        self.within(O::KIND, list.len())?;
+        list.room(1)?;
         let handle = self.slab.insert(object.clone()).ok_or(full)?;
-        self.slab.append(&mut children.live[O::KIND as usize], handle);
+        self.set_listed(handle, list.len());
+        list.push(handle);
         Ok(object)
+    }
+
+    /// Notes where the list has a handle.
+    fn set_listed(&self, handle: Handle, at: usize) {
+        if let Some(cell) = self.slab.cell(handle) {
+            cell.listed.store(at, Ordering::Relaxed);
+        }
     }
 
     /// Makes the handle of an object dead, and takes the object out of the list; that is so for exactly one caller. The
@@ -199,47 +207,18 @@ impl<T: Transport> Ia<T> {
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<Dying<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
-        self.slab.take_out(&mut children.live[O::KIND as usize], object.header().handle());
+        let list = &mut children.live[O::KIND as usize];
+        let at = self.slab.cell(object.header().handle())?.listed.load(Ordering::Relaxed);
+        list.swap_remove(at);
+        if let Some(&moved) = list.get(at) {
+            self.set_listed(moved, at);
+        }
         Some(dying)
     }
 
     /// The number of live objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.children.lock().live[kind as usize].len()
-    }
-
-    /// The name under which it was opened.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The transport behind it.
-    pub fn transport(&self) -> &Arc<T> {
-        &self.transport
-    }
-
-    /// What its programs are told beyond what all are.
-    pub fn habits(&self) -> Habits {
-        self.habits
-    }
-
-    /// What the face keeps with the adapter.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
-    }
-
-    /// The slab that the handles of its objects come from.
-    pub fn slab(&self) -> &'static Slab<T> {
-        self.slab
-    }
-
-    /// Its regions by context.
-    pub fn lmrs(&self) -> &LmrTable {
-        &self.lmrs
-    }
-
-    pub(crate) fn agents(&self) -> &Agents {
-        &self.agents
     }
 
     /// The dispatcher of asynchronous events; `None` if it is elsewhere.
@@ -250,33 +229,6 @@ impl<T: Transport> Ia<T> {
     /// The same as [`Ia::async_evd`] if the dispatcher was made with the adapter.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
-    }
-
-    /// Sets the destination of asynchronous events, if any. Returns the previous one.
-    pub(crate) fn set_async_outlet(&self, outlet: Option<AsyncOutlet<T>>) -> Option<AsyncOutlet<T>> {
-        std::mem::replace(&mut self.async_outlet.lock(), outlet)
-    }
-
-    /// While this is held, no other thread tells the end of a connection by more than one event.
-    pub(crate) fn telling_end(&self) -> MutexGuard<'_, ()> {
-        self.telling_end.lock()
-    }
-
-    /// Adds the counters of an endpoint that is freed, which `take` takes from it. Until it is over, nobody adds those of all
-    /// endpoints up.
-    pub(crate) fn note_ended(&self, take: impl FnOnce() -> Counters) {
-        self.ended.lock().add(&take());
-    }
-
-    /// Calls `f` with what endpoints had counted that were freed; no other one gives its counters up meanwhile.
-    pub(crate) fn with_ended<R>(&self, f: impl FnOnce(&Counters) -> R) -> R {
-        f(&self.ended.lock())
-    }
-
-    /// Counts that a wait ends in which its thread has slept. Beside the system call of the sleep, a locked instruction is
-    /// nothing.
-    pub(crate) fn count_wakeup(&self) {
-        self.wakeups.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often a thread has slept in waits on its dispatchers and notification objects.
@@ -295,14 +247,10 @@ impl<T: Transport> Ia<T> {
 
 /// The sink for reports on the adapter as a whole.
 pub struct AdapterSink<T: Transport> {
-    adapter: Weak<Ia<T>>,
+    pub(crate) adapter: Weak<Ia<T>>,
 }
 
 impl<T: Transport> AdapterSink<T> {
-    pub(crate) fn new(adapter: Weak<Ia<T>>) -> Self {
-        AdapterSink { adapter }
-    }
-
     /// Reports that the adapter cannot go on: its connections end, and nothing else will work.
     pub fn catastrophe(&self) {
         if let Some(adapter) = self.adapter.upgrade() {

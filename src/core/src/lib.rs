@@ -70,7 +70,7 @@ pub use mem::{Base, Rights};
 pub use open::AsyncEvd;
 pub use pz::Pz;
 pub use rmr::{Rmr, RmrStatus};
-pub use slab::{Cells, Dying, Handle, Header, Held, Kind, Object, Place, Slab, Window};
+pub use slab::{Cell, Dying, FirstCells, Handle, Header, Held, Kind, Object, Slab};
 pub use sp::{Cr, Csp, Psp, PspMode, Rsp, ServicePoint};
 pub use srq::{Srq, SrqStatus};
 pub use transport::Change;

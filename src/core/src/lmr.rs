@@ -10,10 +10,10 @@ use crate::ia::Ia;
 use crate::lmr_table::{LmrTable, Registration};
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
-use crate::rmr_table::Row;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::rmr_table::KeyRow;
+use crate::slab::{Handle, Header, Kind};
 use crate::transport::{RegionKeys, Shown, Transport};
-use crate::users::{Counted, Use, Users};
+use crate::users::Use;
 
 /// The description from which a region was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,20 +28,25 @@ pub enum Memory {
 
 /// A local memory region.
 pub struct Lmr<T: Transport> {
-    header: Header,
-    users: Users,
-    ia: Arc<Ia<T>>,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
     pz: Mutex<Option<Use<Pz<T>>>>,
-    memory: Memory,
+    /// The description of the memory. The name of shared memory stays in place as long as the region.
+    pub memory: Memory,
     /// The address of its first byte.
-    start: u64,
-    base: Base,
-    len: u64,
-    rights: Rights,
-    context: u32,
-    remote_key: u32,
+    pub(crate) start: u64,
+    /// How the number of its first byte is chosen.
+    pub base: Base,
+    /// Bytes registered. Never 0.
+    pub len: u64,
+    /// Rights granted.
+    pub rights: Rights,
+    /// The context by which local segments name it.
+    pub context: u32,
+    /// The key by which peers name it; 0 if it grants no remote right.
+    pub remote_key: u32,
     /// Where that key is among those of the adapter.
-    key_row: Option<Row>,
+    key_row: Option<KeyRow>,
     region: Mutex<Option<Arc<T::Region>>>,
 }
 
@@ -49,20 +54,6 @@ pub struct Lmr<T: Transport> {
 fn no_context<T: Transport>(ia: &Ia<T>) -> Error {
     let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
     Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory })
-}
-
-impl<T: Transport> Object for Lmr<T> {
-    const KIND: Kind = Kind::Lmr;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
-impl<T: Transport> Counted for Lmr<T> {
-    fn users(&self) -> &Users {
-        &self.users
-    }
 }
 
 impl<T: Transport> Lmr<T> {
@@ -100,7 +91,7 @@ impl<T: Transport> Lmr<T> {
         ia.room_for(Kind::Lmr)?;
         let zone = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let first = base.first(start);
-        let region = memory::arc(ia.transport.register(zone.zone(), start, len, rights, first)?)?;
+        let region = memory::arc(ia.transport.register(&zone.zone, start, len, rights, first)?)?;
         let (origin, zone_id) = (start - first, zone.id());
         let registration = Registration { addr: first, origin, len, rights, zone: zone_id, key: region.local_key() };
         let remote_key = if rights.intersects(Rights::REMOTE) { region.remote_key() } else { 0 };
@@ -113,7 +104,6 @@ impl<T: Transport> Lmr<T> {
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
-            users: Users::default(),
             ia: ia.clone(),
             memory,
             start,
@@ -142,12 +132,12 @@ impl<T: Transport> Lmr<T> {
     /// # Errors
     /// [`Refusal::LmrInUse`] while a remote memory region is bound into it, or the request that unbinds it is held up.
     pub fn free(&self) -> Result<()> {
-        if !self.users.retire() {
+        if !self.header.users.retire() {
             return Err(Error::InvalidState(Refusal::LmrInUse));
         }
         // Nobody binds it meanwhile.
         if self.region().is_some_and(|region| !self.ia.transport.await_peers(Shown::Region(&*region))) {
-            self.users.revive();
+            self.header.users.revive();
             return Err(Error::InvalidState(Refusal::LmrInUse));
         }
         self.bury();
@@ -156,7 +146,7 @@ impl<T: Transport> Lmr<T> {
 
     /// Deregisters the memory even while it is used, for the abrupt close of the adapter.
     pub(crate) fn free_anyway(&self) {
-        self.users.retire_anyway();
+        self.header.users.retire_anyway();
         self.bury();
     }
 
@@ -172,55 +162,14 @@ impl<T: Transport> Lmr<T> {
         self.ia.disown(self);
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
     /// Its protection zone; `None` once freed.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// The description of the memory. The name of shared memory stays in place as long as the region.
-    pub fn memory(&self) -> &Memory {
-        &self.memory
-    }
-
     /// The number by which its first byte is named with its contexts: its address, or 0.
     pub fn addr(&self) -> u64 {
         self.base.first(self.start)
-    }
-
-    /// How that number is chosen.
-    pub fn base(&self) -> Base {
-        self.base
-    }
-
-    /// The address of its first byte.
-    pub(crate) fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// Bytes registered. Never 0.
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// Rights granted.
-    pub fn rights(&self) -> Rights {
-        self.rights
-    }
-
-    /// The context by which local segments name it.
-    pub fn context(&self) -> u32 {
-        self.context
-    }
-
-    /// The key by which peers name it; 0 if it grants no remote right.
-    pub fn remote_key(&self) -> u32 {
-        self.remote_key
     }
 
     /// The transport's side of it; `None` once freed.

@@ -9,11 +9,11 @@
 //! region is pinned and checked again.
 
 use std::collections::VecDeque;
-use std::hint::assert_unchecked;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
-use std::{array, ptr};
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 use host::epoch::{Memory, Section};
 use host::lock::Mutex;
@@ -105,8 +105,9 @@ pub(crate) struct Registration {
 }
 
 /// One row of the table. Each has a cache line of its own.
+#[derive(Default)]
 #[repr(align(64))]
-struct Row {
+struct RegionRow {
     /// The whole context, or [`EMPTY`].
     context: AtomicU32,
     rights: AtomicU32,
@@ -121,7 +122,7 @@ struct Row {
     origin: AtomicU64,
 }
 
-const _: () = assert!(size_of::<Row>() == 64);
+const _: () = assert!(size_of::<RegionRow>() == 64);
 
 /// The rights by each of which a region can be written. Hardware has no local read right: what can be written locally can be
 /// read as well.
@@ -148,7 +149,9 @@ const CHUNKS: usize = 9;
 /// Regions by context. Look-ups take no lock: rows never move, and a row that changes under a reader is noticed by its
 /// context.
 pub struct LmrTable {
-    chunks: [AtomicPtr<Row>; CHUNKS],
+    near: Box<[RegionRow; FIRST_CHUNK]>,
+    /// The chunks behind the first one, once they are needed.
+    far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
     /// The number of regions that were removed.
     removals: AtomicU64,
     rows: Mutex<Rows>,
@@ -169,18 +172,6 @@ static MADE: AtomicU32 = AtomicU32::new(0);
 /// so often. Those of later tables lie between.
 const APART: u32 = 64;
 
-impl Default for LmrTable {
-    fn default() -> Self {
-        let made = MADE.fetch_add(1, Ordering::Relaxed);
-        let first_generation = (made.wrapping_mul(APART) % GENERATION_MASK + 1) as u16;
-        LmrTable {
-            chunks: array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            removals: AtomicU64::new(0),
-            rows: Mutex::new(Rows { free: Default::default(), used: 0, first_generation, next_generation: Vec::new() }),
-        }
-    }
-}
-
 /// Chunk and place of a row: chunk k holds 2048 * 2^k rows.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
@@ -193,37 +184,32 @@ impl LmrTable {
     /// The most regions that one adapter can have.
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
+    /// A table of no regions.
+    ///
+    /// # Errors
+    /// [`NoMemory`].
+    pub(crate) fn new() -> std::result::Result<Self, NoMemory> {
+        let made = MADE.fetch_add(1, Ordering::Relaxed);
+        let first_generation = (made.wrapping_mul(APART) % GENERATION_MASK + 1) as u16;
+        Ok(LmrTable {
+            near: empty_rows(FIRST_CHUNK)?.try_into().map_err(|_| NoMemory)?,
+            far: Default::default(),
+            removals: AtomicU64::new(0),
+            rows: Mutex::new(Rows { free: Default::default(), used: 0, first_generation, next_generation: Vec::new() }),
+        })
+    }
+
     /// The row with the index of a context.
-    fn row(&self, context: u32) -> Option<&Row> {
-        self.near_row(context).or_else(|| self.far_row(context & INDEX_MASK))
-    }
-
-    /// Does what [`LmrTable::row`] does, for one of the first rows.
     #[inline(always)]
-    fn near_row(&self, context: u32) -> Option<&Row> {
+    fn row(&self, context: u32) -> Option<&RegionRow> {
         let index = context & INDEX_MASK;
-        let first = self.chunks[0].load(Ordering::Acquire);
-        if index as usize >= FIRST_CHUNK || first.is_null() {
-            return None;
-        }
-        // SAFETY: the first chunk has FIRST_CHUNK rows.
-        let row = unsafe { first.add(index as usize) };
-        // SAFETY: as above. The compiler would test that for the sake of the Option.
-        unsafe { assert_unchecked(!row.is_null()) };
-        // SAFETY: rows live as long as the table.
-        Some(unsafe { &*row })
+        self.near.get(index as usize).or_else(|| self.far_row(index))
     }
 
-    /// A row in whatever chunk.
-    fn far_row(&self, index: u32) -> Option<&Row> {
+    /// A row behind the first chunk.
+    fn far_row(&self, index: u32) -> Option<&RegionRow> {
         let (chunk, at) = place(index);
-        let first = self.chunks.get(chunk)?.load(Ordering::Acquire);
-        if first.is_null() {
-            return None;
-        }
-        // SAFETY: chunk k has FIRST_CHUNK << k rows and `at` is below that; rows live as
-        // long as the table.
-        Some(unsafe { &*first.add(at) })
+        self.far.get(chunk.checked_sub(1)?)?.get()?.get(at)
     }
 
     /// Enters a region and gives it a context; `None` if there are no more, or there is no memory for more.
@@ -270,10 +256,10 @@ impl LmrTable {
             let more = index as usize + len - rows.free.len();
             rows.free.room(more)?;
             rows.next_generation.room(len)?;
-            let mut fresh = memory::vec(len)?;
-            fresh.extend((0..len).map(|_| Row::empty()));
-            let first = Box::leak(fresh.into_boxed_slice()).as_mut_ptr();
-            self.chunks[chunk].store(first, Ordering::Release);
+            if let Some(far) = chunk.checked_sub(1) {
+                // Nobody else makes it, because the rows are locked.
+                let _ = self.far[far].set(empty_rows(len)?);
+            }
         }
         rows.used += 1;
         let first = rows.first_generation;
@@ -310,11 +296,11 @@ impl LmrTable {
     }
 
     fn find(&self, context: u32) -> Option<Registration> {
-        self.look_up(context, |_| ()).map(|(registration, ())| registration)
+        self.look_up(context).map(|(registration, _)| registration)
     }
 
-    /// The region that a context names, and what `more` reads from its row.
-    fn look_up<R>(&self, context: u32, more: impl FnOnce(&Row) -> R) -> Option<(Registration, R)> {
+    /// The region that a context names, and its handle.
+    fn look_up(&self, context: u32) -> Option<(Registration, Handle)> {
         let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
         if row.context.load(Ordering::Acquire) != context {
@@ -328,9 +314,9 @@ impl LmrTable {
             zone: row.writers.load(Ordering::Relaxed) as u32,
             key: row.key.load(Ordering::Relaxed),
         };
-        let more = more(row);
+        let handle = Handle(row.handle.load(Ordering::Relaxed));
         fence(Ordering::Acquire);
-        (row.context.load(Ordering::Relaxed) == context).then_some((registration, more))
+        (row.context.load(Ordering::Relaxed) == context).then_some((registration, handle))
     }
 
     /// Checks a segment against the region it names, for use within `zone`.
@@ -424,8 +410,15 @@ impl LmrTable {
 
     /// The handle of the region that a context names.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
-        self.look_up(context, |row| Handle(row.handle.load(Ordering::Relaxed))).map(|(_, handle)| handle)
+        self.look_up(context).map(|(_, handle)| handle)
     }
+}
+
+/// Rows that are no region's.
+fn empty_rows(count: usize) -> std::result::Result<Box<[RegionRow]>, NoMemory> {
+    let mut rows = memory::vec(count)?;
+    rows.extend((0..count).map(|_| RegionRow { context: AtomicU32::new(EMPTY), ..RegionRow::default() }));
+    Ok(rows.into_boxed_slice())
 }
 
 fn within(segment: &LocalSegment, registration: &Registration) -> bool {
@@ -435,7 +428,7 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
         .is_some_and(|offset| offset <= registration.len && segment.len <= registration.len - offset)
 }
 
-impl Row {
+impl RegionRow {
     /// The checked form of a segment that lies in this region and may be used within `zone`; `None` if that is not so, or
     /// the row has changed meanwhile. `since` is the number of removals before.
     #[inline(always)]
@@ -454,34 +447,6 @@ impl Row {
         let key = self.key.load(Ordering::Relaxed);
         fence(Ordering::Acquire);
         (self.context.load(Ordering::Relaxed) == context).then_some(Segment { addr, len, key, since })
-    }
-
-    fn empty() -> Self {
-        Row {
-            context: AtomicU32::new(EMPTY),
-            rights: AtomicU32::new(0),
-            key: AtomicU64::new(0),
-            addr: AtomicU64::new(0),
-            len: AtomicU64::new(0),
-            writers: AtomicU64::new(DENIED),
-            readers: AtomicU64::new(DENIED),
-            handle: AtomicUsize::new(0),
-            origin: AtomicU64::new(0),
-        }
-    }
-}
-
-impl Drop for LmrTable {
-    fn drop(&mut self) {
-        for (k, chunk) in self.chunks.iter_mut().enumerate() {
-            let first = *chunk.get_mut();
-            if !first.is_null() {
-                let rows = ptr::slice_from_raw_parts_mut(first, FIRST_CHUNK << k);
-                // SAFETY: insert leaked a box of exactly this length, and nobody borrows
-                // the table any more.
-                drop(unsafe { Box::from_raw(rows) });
-            }
-        }
     }
 }
 

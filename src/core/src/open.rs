@@ -10,16 +10,52 @@ use std::sync::Arc;
 use crate::cno::Cno;
 use crate::ep::Endpoint;
 use crate::error::{Error, Resource, Result, Role};
-use crate::evd::{AsyncHold, Evd};
+use crate::evd::Evd;
 use crate::event::Streams;
 use crate::ia::{AsyncOutlet, Habits, Ia};
 use crate::lmr::Lmr;
 use crate::pz::Pz;
 use crate::rmr::Rmr;
-use crate::slab::{Object, Slab};
+use crate::slab::{Header, Kind, Object, Slab};
 use crate::sp::{Cr, Csp, Psp, Rsp};
 use crate::srq::Srq;
 use crate::transport::{AdapterSink, Transport};
+use crate::users::Use;
+
+/// Makes types the objects of their kinds; those that have the adapter in a field show it.
+macro_rules! objects {
+    ($($object:ident: $kind:ident $(, in $ia:ident)?;)*) => {
+        $(impl<T: Transport> Object for $object<T> {
+            const KIND: Kind = Kind::$kind;
+
+            fn header(&self) -> &Header {
+                &self.header
+            }
+        }
+
+        $(impl<T: Transport> $object<T> {
+            /// The adapter it belongs to.
+            pub fn ia(&self) -> &Arc<Ia<T>> {
+                &self.$ia
+            }
+        })?)*
+    };
+}
+
+objects! {
+    Ia: Ia;
+    Pz: Pz, in ia;
+    Lmr: Lmr, in ia;
+    Rmr: Rmr, in ia;
+    Evd: Evd, in ia;
+    Cno: Cno, in ia;
+    Endpoint: Ep, in ia;
+    Srq: Srq, in ia;
+    Psp: Psp;
+    Rsp: Rsp;
+    Cr: Cr, in ia;
+    Csp: Csp;
+}
 
 /// The dispatcher that takes the asynchronous events of an adapter.
 pub enum AsyncEvd<T: Transport> {
@@ -46,13 +82,13 @@ impl<T: Transport> Ia<T> {
         habits: Habits,
     ) -> Result<Arc<Self>> {
         if let AsyncEvd::Given(evd) = &async_evd {
-            let fits = evd.streams().contains(Streams::ASYNC) && evd.ia().name() == name;
+            let fits = evd.streams.contains(Streams::ASYNC) && evd.ia().name == name;
             if !fits {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
         let ia = Ia::new(slab, name, T::open(name, instance_data)?, habits)?;
-        ia.transport.report_to(AdapterSink::new(Arc::downgrade(&ia)));
+        ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // Nobody else has it yet.
             let _ = ia.destroy();
@@ -68,10 +104,10 @@ impl<T: Transport> Ia<T> {
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
-            let hold = AsyncHold::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
-            self.set_async_outlet(Some(AsyncOutlet { evd, own, _hold: hold }));
+            let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
+            *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used });
         }
-        self.slab().insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
+        self.slab.insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
         Ok(())
     }
 
@@ -111,10 +147,10 @@ impl<T: Transport> Ia<T> {
             self.disown(&**pz);
         });
         let own = self.own_async_evd();
-        let outlet = self.set_async_outlet(None);
+        let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
             // One user is this adapter itself.
-            let lent = own == Some(evd.header().handle()) && evd.users_count() > 1;
+            let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;
             if lent {
                 evd.orphan();
             } else {
@@ -123,8 +159,8 @@ impl<T: Transport> Ia<T> {
         });
         self.each::<Cno<T>>(|cno| cno.free_anyway());
         drop(outlet);
-        self.agents().stop();
-        self.slab().remove(self);
+        self.agents.stop();
+        self.slab.remove(self);
         self.transport.close();
         Ok(())
     }

@@ -14,7 +14,7 @@
 //! There are no semaphores, since asking one takes two instructions. Where the fast paths are in line, so are their
 //! probes.
 
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};
 use crate::slab::Handle;
 use crate::transport::Segment;
@@ -34,7 +34,7 @@ macro_rules! at {
 
 /// The watermarks, as the probe numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum WatermarkKind {
     /// A shared receive queue has fewer buffers than its low watermark.
     SrqLow,
     /// An endpoint has more buffers than its soft high watermark.
@@ -90,13 +90,13 @@ pub(crate) fn bind_completed(rmr: Handle, cookie: u64, status: Status) {
 
 /// An endpoint went from one state to another.
 #[inline(never)]
-pub(crate) fn connection(ep: Handle, from: State, to: State) {
+pub(crate) fn connection(ep: Handle, from: EpState, to: EpState) {
     at!(connection, ep.0, from as isize, to as isize);
 }
 
 /// A watermark of a shared receive queue or of an endpoint was passed.
 #[inline(never)]
-pub(crate) fn watermark(object: Handle, mark: Mark) {
+pub(crate) fn watermark(object: Handle, mark: WatermarkKind) {
     at!(watermark, object.0, mark as isize);
 }
 

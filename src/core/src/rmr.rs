@@ -19,19 +19,20 @@ use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::pz::Pz;
-use crate::rmr_table::Row;
-use crate::slab::{Handle, Header, Kind, Object};
+use crate::rmr_table::KeyRow;
+use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Scope, Shown, Transport};
 use crate::users::Use;
 
 /// A remote memory region.
 pub struct Rmr<T: Transport> {
-    header: Header,
-    ia: Arc<Ia<T>>,
-    zone: u32,
-    scope: Scope,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
+    pub(crate) zone: u32,
+    /// The connections over which it can be used.
+    pub scope: Scope,
     /// Where its key is among those of the adapter.
-    key_row: Row,
+    key_row: KeyRow,
     pz: Mutex<Option<Use<Pz<T>>>>,
     window: Mutex<Option<Arc<T::Window>>>,
     binding: Mutex<Option<Binding<T>>>,
@@ -42,10 +43,7 @@ pub(crate) struct Binding<T: Transport> {
     /// Held so that the region cannot be freed under the window.
     #[allow(dead_code)]
     pub lmr: Use<Lmr<T>>,
-    pub segment: LocalSegment,
-    pub rights: Rights,
-    pub base: Base,
-    pub key: u32,
+    pub status: RmrStatus,
     /// The endpoint over whose connection alone it can be used.
     pub only: Option<Handle>,
 }
@@ -53,7 +51,7 @@ pub(crate) struct Binding<T: Transport> {
 impl<T: Transport> Binding<T> {
     /// The number by which its first byte is named with its key.
     pub fn first(&self) -> u64 {
-        self.base.first(self.segment.addr)
+        self.status.base.first(self.status.segment.addr)
     }
 }
 
@@ -68,14 +66,6 @@ pub struct RmrStatus {
     pub base: Base,
     /// The key by which peers name it.
     pub remote_key: u32,
-}
-
-impl<T: Transport> Object for Rmr<T> {
-    const KIND: Kind = Kind::Rmr;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
 }
 
 impl<T: Transport> Rmr<T> {
@@ -95,7 +85,7 @@ impl<T: Transport> Rmr<T> {
         }
         ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = memory::arc(ia.transport.window_create(pz.zone(), scope)?)?;
+        let window = memory::arc(ia.transport.window_create(&pz.zone, scope)?)?;
         let key_row = ia.remote_keys.enter()?;
         let ia = ia.clone();
         let rmr = ia.adopt(Rmr {
@@ -131,19 +121,9 @@ impl<T: Transport> Rmr<T> {
         self.ia.disown(self);
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
     /// Its protection zone; `None` once freed.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
-    }
-
-    /// The number of its zone.
-    pub(crate) fn zone(&self) -> u32 {
-        self.zone
     }
 
     /// The transport's side of it; `None` once freed.
@@ -156,14 +136,9 @@ impl<T: Transport> Rmr<T> {
         self.binding.lock()
     }
 
-    /// The connections over which it can be used.
-    pub fn scope(&self) -> Scope {
-        self.scope
-    }
-
     /// Puts the binding, which is held for a change, in the place of the one before, which is returned.
     pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
-        let key = binding.as_ref().map_or(0, |binding| binding.key);
+        let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());
         mem::replace(held, binding)
     }
@@ -185,11 +160,6 @@ impl<T: Transport> Rmr<T> {
 
     /// Its binding; `None` if it is unbound.
     pub fn status(&self) -> Option<RmrStatus> {
-        self.binding.lock().as_ref().map(|binding| RmrStatus {
-            segment: binding.segment,
-            rights: binding.rights,
-            base: binding.base,
-            remote_key: binding.key,
-        })
+        self.binding.lock().as_ref().map(|binding| binding.status)
     }
 }

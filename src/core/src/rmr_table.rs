@@ -27,17 +27,17 @@ struct Rows {
 
 /// A place in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Row(usize);
+pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
     /// A place for the key of one owner.
     ///
     /// # Errors
     /// [`NoMemory`].
-    pub fn enter(&self) -> Result<Row, NoMemory> {
+    pub fn enter(&self) -> Result<KeyRow, NoMemory> {
         let mut rows = self.rows.lock();
         if let Some(at) = rows.free.pop() {
-            return Ok(Row(at));
+            return Ok(KeyRow(at));
         }
         let at = rows.keys.len();
         rows.keys.room(1)?;
@@ -46,18 +46,18 @@ impl RmrTable {
         rows.free.room(at + 1)?;
         rows.keys.push(NONE);
         rows.owners.push(Handle::NULL);
-        Ok(Row(at))
+        Ok(KeyRow(at))
     }
 
     /// Replaces the key at a place; 0 is none.
-    pub fn set(&self, Row(at): Row, key: u32, owner: Handle) {
+    pub fn set(&self, KeyRow(at): KeyRow, key: u32, owner: Handle) {
         let mut rows = self.rows.lock();
         rows.keys[at] = key;
         rows.owners[at] = owner;
     }
 
     /// Gives a place back.
-    pub fn leave(&self, row: Row) {
+    pub fn leave(&self, row: KeyRow) {
         self.set(row, NONE, Handle::NULL);
         self.rows.lock().free.push(row.0);
     }

@@ -11,7 +11,7 @@
 //! reference. A free makes the cell dead, and what it gets then ([`Dying`]) waits for the fast calls under way and drops the
 //! reference of the cell.
 //!
-//! Fast calls look in a [`Window`] first: the first cells of the slab in which the library first looked up a handle,
+//! Fast calls look among [`FirstCells`] first: those of the slab in which the library first looked up a handle,
 //! which are those of a program with up to a thousand objects. A fast call on such a cell has a function with the usual
 //! case alone (`quickly` in the face); everything else goes through another one, which does the same with any cell.
 
@@ -25,12 +25,14 @@ use std::mem;
 use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use host::epoch::{self, Objects, Section};
 use host::lock::Mutex;
 use host::memory::{self, Room};
+
+use crate::users::Users;
 
 /// Address of a live or dead cell, as a program holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -70,20 +72,10 @@ impl Kind {
     /// One more than the largest number of a kind.
     pub const COUNT: usize = Kind::Csp as usize + 1;
 
-    const ALL: [Kind; 12] = [
-        Kind::Ia,
-        Kind::Pz,
-        Kind::Lmr,
-        Kind::Rmr,
-        Kind::Evd,
-        Kind::Cno,
-        Kind::Ep,
-        Kind::Srq,
-        Kind::Psp,
-        Kind::Rsp,
-        Kind::Cr,
-        Kind::Csp,
-    ];
+    const ALL: [Kind; 12] = {
+        use Kind::*;
+        [Ia, Pz, Lmr, Rmr, Evd, Cno, Ep, Srq, Psp, Rsp, Cr, Csp]
+    };
 }
 
 /// An object that can stand behind a handle of one slab.
@@ -95,11 +87,12 @@ pub trait Object: Send + Sync + 'static {
     fn header(&self) -> &Header;
 }
 
-/// The part that every object has: its handle, and a word for the program.
+/// The part that every object has: its handle, a word for the program, and its users.
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
     context: AtomicU64,
+    pub(crate) users: Users,
 }
 
 impl Header {
@@ -127,36 +120,21 @@ const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
 
+/// The memory that a handle names, where there may be a live object.
 #[repr(C, align(64))]
-struct Cell {
+pub struct Cell {
     face: AtomicUsize,
     /// The number of the kind of the object behind it; 0 if it is dead.
     kind: AtomicUsize,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
-    /// The neighbours in the list that the handle is in, and whether it is in one. See [`List`].
+    /// Where the list of the adapter's objects has the handle; changed under the lock on that list.
+    pub(crate) listed: AtomicUsize,
+    /// The next one of the dead cells that are left. See [`Dying::end`].
     next: AtomicUsize,
-    previous: AtomicUsize,
-    listed: AtomicBool,
 }
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
-
-/// A list of handles of one slab, each of which is in one list at most. The cells themselves are linked, so that no
-/// change of a list needs memory. Its owner sees to it that there is one change at a time.
-#[derive(Debug, Default)]
-pub(crate) struct List {
-    first: Handle,
-    last: Handle,
-    len: usize,
-}
-
-impl List {
-    /// The number of handles.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-}
 
 /// A row of cells.
 struct Chunk {
@@ -168,6 +146,7 @@ struct Chunk {
 impl Chunk {
     /// The number of cells.
     fn len(&self) -> usize {
+        // SYNC chunk
         self.size.load(Ordering::Acquire) / size_of::<Cell>()
     }
 
@@ -186,33 +165,28 @@ impl Chunk {
     }
 }
 
-/// A row of cells, by the address of the first one and their size in bytes. They are never freed.
-#[derive(Clone, Copy, Debug)]
-pub struct Cells {
-    first: usize,
-    size: usize,
-}
-
-/// A place for [`Cells`] that are set once, for the quickest way to nearly every object.
+/// The first cells of a slab, which are set once, for the quickest way to nearly every object.
 #[derive(Debug)]
-pub struct Window {
+pub struct FirstCells {
     first: AtomicUsize,
     /// The number of cells; 0 before they are set.
     len: AtomicUsize,
 }
 
-impl Window {
+impl FirstCells {
     /// No cells.
     pub const fn new() -> Self {
-        Window { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
+        FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
-    /// Sets the cells, if none are set yet.
-    pub fn set(&self, cells: Cells) {
-        if self.first.compare_exchange(0, cells.first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. A window is set once, so its
-            // address is that of its size.
-            self.len.store(cells.size / size_of::<Cell>(), Ordering::Release);
+    /// Sets the cells to those of a slab that has some, if none are set yet.
+    pub fn set<D>(&self, slab: &Slab<D>) {
+        let chunk = &slab.chunks[0];
+        let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
+        if self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. They are set once, so their
+            // address is that of their size.
+            self.len.store(len, Ordering::Release);
         }
     }
 
@@ -252,11 +226,11 @@ impl Window {
             return None;
         }
         // SAFETY: as found, this is a cell.
-        Place(unsafe { Cell::at(handle.0) }).kind()
+        unsafe { Cell::at(handle.0) }.kind()
     }
 }
 
-impl Default for Window {
+impl Default for FirstCells {
     fn default() -> Self {
         Self::new()
     }
@@ -306,7 +280,7 @@ impl<D> Slab<D> {
     /// Puts `object` behind a new handle; `None` if the slab has no more cells and there is no memory for some.
     pub fn insert<O: Object>(&self, object: Arc<O>) -> Option<Handle> {
         let address = self.take_cell()?;
-        let cell = self.cell(address)?;
+        let cell = self.cell(Handle(address))?;
         object.header().handle.store(address, Ordering::Relaxed);
         cell.object.store(Arc::into_raw(object).cast_mut().cast(), Ordering::Relaxed);
         cell.release.store(release::<O> as Release as *mut (), Ordering::Relaxed);
@@ -317,26 +291,12 @@ impl<D> Slab<D> {
 
     /// The object behind `handle` if it is alive and of type `O`.
     pub fn get<O: Object>(&self, handle: Handle) -> Option<Arc<O>> {
-        self.place(handle)?.get()
-    }
-
-    /// The place that `handle` names, if there is one in this slab.
-    #[inline]
-    pub fn place(&self, handle: Handle) -> Option<Place> {
-        self.cell(handle.0).map(Place)
-    }
-
-    /// The first cells of this slab, once there are some: those of a program with up to a thousand objects.
-    pub fn first_cells(&self) -> Option<Cells> {
-        let Chunk { first, size } = &self.chunks[0];
-        // SYNC chunk
-        let size = size.load(Ordering::Acquire);
-        (size > 0).then(|| Cells { first: first.load(Ordering::Relaxed).addr(), size })
+        self.cell(handle)?.get()
     }
 
     /// Makes the handle of an object dead, if it is alive; that is so for exactly one caller.
     pub fn remove<O: Object>(&self, object: &O) -> Option<Dying<'_, D>> {
-        let cell = self.cell(object.header().handle().0)?;
+        let cell = self.cell(object.header().handle())?;
         // While the cell is alive and has the object, it gets no other one in a section.
         let killed = epoch::briefly(|| {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
@@ -355,46 +315,6 @@ impl<D> Slab<D> {
         unsafe { release(object) };
     }
 
-    /// Adds a handle, which is in no list, at the end of `list`.
-    pub(crate) fn append(&self, list: &mut List, handle: Handle) {
-        let Some(cell) = self.cell(handle.0) else { return };
-        cell.next.store(0, Ordering::Relaxed);
-        cell.previous.store(list.last.0, Ordering::Relaxed);
-        cell.listed.store(true, Ordering::Relaxed);
-        match self.cell(list.last.0) {
-            Some(last) => last.next.store(handle.0, Ordering::Relaxed),
-            None => list.first = handle,
-        }
-        list.last = handle;
-        list.len += 1;
-    }
-
-    /// Takes a handle out of `list`, if it is in one.
-    pub(crate) fn take_out(&self, list: &mut List, handle: Handle) {
-        let Some(cell) = self.cell(handle.0) else { return };
-        if !cell.listed.swap(false, Ordering::Relaxed) {
-            return;
-        }
-        let (next, previous) = (cell.next.load(Ordering::Relaxed), cell.previous.load(Ordering::Relaxed));
-        match self.cell(previous) {
-            Some(before) => before.next.store(next, Ordering::Relaxed),
-            None => list.first = Handle(next),
-        }
-        match self.cell(next) {
-            Some(behind) => behind.previous.store(previous, Ordering::Relaxed),
-            None => list.last = Handle(previous),
-        }
-        list.len -= 1;
-    }
-
-    /// The handles of `list`, which must not change meanwhile.
-    pub(crate) fn listed(&self, list: &List) -> impl Iterator<Item = Handle> {
-        let known = |handle: Handle| (handle != Handle::NULL).then_some(handle);
-        std::iter::successors(known(list.first), move |handle| {
-            known(Handle(self.cell(handle.0)?.next.load(Ordering::Relaxed)))
-        })
-    }
-
     /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
     /// what it shares with its parent.
     pub fn abandon(&self) {
@@ -408,9 +328,10 @@ impl<D> Slab<D> {
         }
     }
 
-    /// The cell at an address, if there is one.
-    fn cell(&self, address: usize) -> Option<&'static Cell> {
-        self.chunks.iter().find_map(|chunk| chunk.cell(address))
+    /// The cell that `handle` names, if there is one in this slab.
+    #[inline]
+    pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
+        self.chunks.iter().find_map(|chunk| chunk.cell(handle.0))
     }
 
     fn take_cell(&self) -> Option<usize> {
@@ -443,9 +364,8 @@ impl<D> Slab<D> {
             kind: AtomicUsize::new(0),
             object: AtomicPtr::new(ptr::null_mut()),
             release: AtomicPtr::new(ptr::null_mut()),
+            listed: AtomicUsize::new(0),
             next: AtomicUsize::new(0),
-            previous: AtomicUsize::new(0),
-            listed: AtomicBool::new(false),
         }));
         let first = Vec::leak(cells).as_mut_ptr();
         // For those that find a cell by its address alone.
@@ -470,6 +390,25 @@ impl Cell {
         unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
     }
 
+    /// The object if it is alive and of type `O`.
+    #[inline]
+    pub fn get<O: Object>(&self) -> Option<Arc<O>> {
+        epoch::briefly(|| {
+            let object = self.object::<O>()?;
+            // SAFETY: the cell owns a reference made by Arc::into_raw, and keeps it as long as the section.
+            unsafe { Arc::increment_strong_count(object) };
+            // SAFETY: this takes over the reference counted in the line above.
+            Some(unsafe { Arc::from_raw(object) })
+        })
+    }
+
+    /// The kind of the object, if it is alive.
+    #[inline]
+    pub fn kind(&self) -> Option<Kind> {
+        let kind = self.kind.load(Ordering::Acquire);
+        Kind::ALL.get(kind.wrapping_sub(1)).copied()
+    }
+
     /// The object behind it, if it is alive and of type `O`. It stays there until the section ends in which the caller is.
     #[inline(always)]
     fn object<O: Object>(&self) -> Option<*const O> {
@@ -492,7 +431,7 @@ impl<D> Dying<'_, D> {
     fn end(&self, limit: Duration) {
         let left = mem::take(&mut self.slab.free.lock().left);
         self.cell.next.store(left, Ordering::Relaxed);
-        let next = |cell: &&'static Cell| self.slab.cell(cell.next.load(Ordering::Relaxed));
+        let next = |cell: &&'static Cell| self.slab.cell(Handle(cell.next.load(Ordering::Relaxed)));
         let dead = || std::iter::successors(Some(self.cell), next);
         if !epoch::is_inside::<Objects>() && epoch::wait::<Objects>(Some(limit)) {
             return dead().for_each(|cell| self.slab.bury(cell));
@@ -507,30 +446,6 @@ impl<D> Dying<'_, D> {
 impl<D> Drop for Dying<'_, D> {
     fn drop(&mut self) {
         self.end(LIMIT);
-    }
-}
-
-/// The place that a handle names, where there may be a live object.
-pub struct Place(&'static Cell);
-
-impl Place {
-    /// The object if it is alive and of type `O`.
-    #[inline]
-    pub fn get<O: Object>(self) -> Option<Arc<O>> {
-        epoch::briefly(|| {
-            let object = self.0.object::<O>()?;
-            // SAFETY: the cell owns a reference made by Arc::into_raw, and keeps it as long as the section.
-            unsafe { Arc::increment_strong_count(object) };
-            // SAFETY: this takes over the reference counted in the line above.
-            Some(unsafe { Arc::from_raw(object) })
-        })
-    }
-
-    /// The kind of the object, if it is alive.
-    #[inline]
-    pub fn kind(&self) -> Option<Kind> {
-        let kind = self.0.kind.load(Ordering::Acquire);
-        Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 }
 

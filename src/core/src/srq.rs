@@ -22,20 +22,20 @@ use crate::event::AsyncReason;
 use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::probes::{self, Mark};
+use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
-use crate::slab::{Header, Kind, Object};
+use crate::slab::{Header, Kind};
 use crate::transport::{Checked, Poll, RecvId, Transport};
-use crate::users::{Counted, Use, Users};
+use crate::users::Use;
 
 /// A shared receive queue.
 pub struct Srq<T: Transport> {
-    header: Header,
-    users: Users,
+    pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) zone: u32,
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
+    /// The transport's side of it.
     pub(crate) queue: T::Srq,
     /// Held during a change of the size or the watermark, including the transport's part, so that there is one change
     /// at a time. Taken before the books, and never for posting or receiving.
@@ -56,20 +56,6 @@ pub struct SrqStatus {
     pub available: usize,
     /// Entries occupied.
     pub outstanding: usize,
-}
-
-impl<T: Transport> Object for Srq<T> {
-    const KIND: Kind = Kind::Srq;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
-impl<T: Transport> Counted for Srq<T> {
-    fn users(&self) -> &Users {
-        &self.users
-    }
 }
 
 impl<T: Transport> Drop for Srq<T> {
@@ -97,12 +83,11 @@ impl<T: Transport> Srq<T> {
         }
         ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let queue = ia.transport.srq_create(pz.zone(), max_recvs, max_segments)?;
+        let queue = ia.transport.srq_create(&pz.zone, max_recvs, max_segments)?;
         let mut books = Books::new();
         books.grow(max_recvs)?;
         ia.adopt(Srq {
             header: Header::default(),
-            users: Users::default(),
             ia: ia.clone(),
             zone: pz.id(),
             pz: Mutex::new(Some(pz)),
@@ -118,7 +103,7 @@ impl<T: Transport> Srq<T> {
     /// # Errors
     /// [`Refusal::SrqInUse`] while an endpoint is attached.
     pub fn free(&self) -> Result<()> {
-        if !self.users.retire() {
+        if !self.header.users.retire() {
             return Err(Error::InvalidState(Refusal::SrqInUse));
         }
         self.bury();
@@ -126,7 +111,7 @@ impl<T: Transport> Srq<T> {
     }
 
     pub(crate) fn free_anyway(&self) {
-        self.users.retire_anyway();
+        self.header.users.retire_anyway();
         self.bury();
     }
 
@@ -135,19 +120,9 @@ impl<T: Transport> Srq<T> {
         self.ia.disown(self);
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
     /// Its protection zone; `None` once freed.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
-    }
-
-    /// The transport's side of it.
-    pub fn queue(&self) -> &T::Srq {
-        &self.queue
     }
 
     /// Posts a receive of any number of segments.
@@ -267,7 +242,7 @@ impl<T: Transport> Srq<T> {
     /// Raises the watermark's event.
     #[cold]
     fn raise(&self) {
-        probes::watermark(self.header.handle(), Mark::SrqLow);
+        probes::watermark(self.header.handle(), WatermarkKind::SrqLow);
         log::debug!(target: host::diagnostics::SRQ, "shared receive queue {}: below the low watermark", self.header.handle());
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }

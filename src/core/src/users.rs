@@ -7,6 +7,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::slab::Object;
+
 const RETIRED: usize = 1 << (usize::BITS - 1);
 
 /// The number of users of an object, and whether it takes no more of them.
@@ -53,12 +55,6 @@ impl Users {
     }
 }
 
-/// An object that cannot be freed while it is used.
-pub trait Counted {
-    /// Its users.
-    fn users(&self) -> &Users;
-}
-
 /// The reason why an object takes no more users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
@@ -69,9 +65,9 @@ pub enum Unusable {
 }
 
 /// One use of an object, for as long as this value lives.
-pub struct Use<O: Counted>(Arc<O>);
+pub struct Use<O: Object>(Arc<O>);
 
-impl<O: Counted> Use<O> {
+impl<O: Object> Use<O> {
     /// Counts a use; `None` if the object is being freed.
     pub fn of(object: &Arc<O>) -> Option<Self> {
         Self::within(object, usize::MAX).ok()
@@ -82,12 +78,12 @@ impl<O: Counted> Use<O> {
     /// # Errors
     /// [`Unusable`]; nothing was counted then.
     pub fn within(object: &Arc<O>, most: usize) -> Result<Self, Unusable> {
-        object.users().attach(most).map(|()| Use(object.clone()))
+        object.header().users.attach(most).map(|()| Use(object.clone()))
     }
 
     /// Whether the object was freed although it is used.
     pub fn is_gone(&self) -> bool {
-        self.0.users().is_retired()
+        self.0.header().users.is_retired()
     }
 
     /// The object.
@@ -96,7 +92,7 @@ impl<O: Counted> Use<O> {
     }
 }
 
-impl<O: Counted> Deref for Use<O> {
+impl<O: Object> Deref for Use<O> {
     type Target = O;
 
     fn deref(&self) -> &O {
@@ -104,9 +100,9 @@ impl<O: Counted> Deref for Use<O> {
     }
 }
 
-impl<O: Counted> Drop for Use<O> {
+impl<O: Object> Drop for Use<O> {
     fn drop(&mut self) {
-        self.0.users().detach();
+        self.0.header().users.detach();
     }
 }
 

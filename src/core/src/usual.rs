@@ -28,8 +28,8 @@ use crate::probes;
 use crate::slab::{Handle, Object};
 use crate::srq::Srq;
 use crate::transport::{
-    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Place, Recv, RecvDone, RemoteSegment, Request, Segment,
-    ShortSend, Transport, Verdict,
+    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Placement, Recv, RecvDone, RemoteSegment, Request,
+    Segment, ShortSend, Transport, Verdict,
 };
 
 // ---- Posting ----
@@ -214,7 +214,7 @@ impl<T: Transport> EndpointSink<T> {
     /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports
     /// with [`Transport::TAKES_RECEIVES`].
     #[inline(always)]
-    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Place<'s>) -> Delivery {
+    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
         let mut receives = receives.lock();
         let Receives { life, connected: true, evd: Some(evd), posted, given: 0, received, feed, .. } = &mut *receives

@@ -35,7 +35,7 @@ mod timing;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
@@ -49,10 +49,9 @@ use crate::ia::Ia;
 use crate::patience::Patience;
 use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
-use crate::waker::{Place, Waker};
+use crate::waker::{WakePlace, Waker};
 
 pub use pending::abandon;
-pub use timing::Limit;
 use timing::Timing;
 
 /// The longest sleep where nothing reports new work.
@@ -106,12 +105,6 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// Sleeps for a short time, for waits for which there is no memory to sleep in another way. The thread cannot be
-/// cancelled meanwhile.
-fn sleep_briefly() {
-    let _ = poll::wait([None], Some(BLIND));
-}
-
 /// A dispatcher on whose completion queue a thread hears of new work, until this is dropped.
 struct Watch<T: Transport> {
     evd: Arc<Evd<T>>,
@@ -123,7 +116,7 @@ struct Watch<T: Transport> {
 
 impl<T: Transport> Watch<T> {
     fn begin(evd: Arc<Evd<T>>, requests: bool) -> Self {
-        let armed = Some(evd.ia().transport().arm(evd.cq(), requests));
+        let armed = Some(evd.ia().transport.arm(evd.cq.as_ref(), requests));
         Watch { evd, requests, armed }
     }
 }
@@ -131,7 +124,7 @@ impl<T: Transport> Watch<T> {
 impl<T: Transport> Drop for Watch<T> {
     fn drop(&mut self) {
         if let Some(armed) = self.armed.take() {
-            self.evd.ia().transport().disarm(self.evd.cq(), armed, self.requests);
+            self.evd.ia().transport.disarm(self.evd.cq.as_ref(), armed, self.requests);
         }
     }
 }
@@ -228,7 +221,7 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits to the end although nothing can wake the thread.
+    /// Waits to the end although there is no memory for what would wake the thread. It cannot be cancelled meanwhile.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();
@@ -238,7 +231,7 @@ impl<W: Target> Wait<W> {
             if self.timing.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
-            sleep_briefly();
+            let _ = poll::wait([None], Some(BLIND));
         }
     }
 
@@ -308,7 +301,8 @@ impl<W: Target> Drop for Wait<W> {
         self.disarm();
         self.target.leave();
         if self.timing.slept {
-            self.target.ia().count_wakeup();
+            // Beside the system call of the sleep, a locked instruction is nothing.
+            self.target.ia().wakeups.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -339,11 +333,11 @@ fn prepare_sleep<'a>(
         let (word, value, shared) = match alarm {
             Some((alarm, value)) => {
                 at_most(timing.next_sleep());
-                waker.prepare_sleep(Place::Word(alarm.clone()));
+                waker.prepare_sleep(WakePlace::Word(alarm.clone()));
                 (alarm.word(), value, true)
             }
             None => {
-                waker.prepare_sleep(Place::Own);
+                waker.prepare_sleep(WakePlace::Own);
                 let (word, value) = waker.word();
                 (word, value, false)
             }
@@ -356,7 +350,7 @@ fn prepare_sleep<'a>(
     let bell = waker.bell();
     let own = bell.as_ref().map(|bell| bell.as_fd().as_raw_fd());
     match bell {
-        Some(bell) => waker.prepare_sleep(Place::Bell(bell)),
+        Some(bell) => waker.prepare_sleep(WakePlace::Bell(bell)),
         None => at_most(BLIND),
     }
     let mut all = [-1; MAX_FDS];
@@ -383,7 +377,7 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn patience(&self) -> &Patience {
-        self.evd.patience()
+        &self.evd.patience
     }
 
     fn poll(&self) {
@@ -427,13 +421,18 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 }
 
-/// Begins to wait for `threshold` events; `looked` says that [`Evd::take_completion`] has just found none.
+/// Begins to wait for `threshold` events, at most for `limit` from when it has found that it must wait; `looked` says that [`Evd::take_completion`] has just found none.
 ///
 /// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
 /// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
 /// another thread waits, the dispatcher is unwaitable or its streams do not admit the
 /// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
-pub fn evd_begin<T: Transport>(evd: Arc<Evd<T>>, threshold: usize, limit: Limit, looked: bool) -> Step<EvdOutcome> {
+pub fn evd_begin<T: Transport>(
+    evd: Arc<Evd<T>>,
+    threshold: usize,
+    limit: Option<Duration>,
+    looked: bool,
+) -> Step<EvdOutcome> {
     // Events that arrived before the call count as queued at its entry.
     if !looked && evd.queue().len() < threshold {
         evd.poll();
@@ -463,7 +462,7 @@ struct CnoWait<T: Transport> {
 
 /// Polls for completions on the dispatchers that are tied to a notification object.
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
-    let slab = cno.ia().slab();
+    let slab = cno.ia.slab;
     for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
         evd.poll();
     }
@@ -478,7 +477,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn patience(&self) -> &Patience {
-        self.cno.patience()
+        &self.cno.patience
     }
 
     fn poll(&self) {
@@ -509,7 +508,7 @@ impl<T: Transport> Target for CnoWait<T> {
 
     fn watch(&mut self, watches: &mut Watches<T>, waker: &Arc<Waker>) {
         self.number.get_or_insert_with(|| self.cno.enter(waker));
-        let slab = self.cno.ia().slab();
+        let slab = self.cno.ia.slab;
         let count = if T::ARMS_ALL { 1 } else { MAX_FDS - 1 };
         let all = self.cno.evds();
         let evds = all.iter().filter_map(|&evd| slab.get::<Evd<T>>(evd));
@@ -536,10 +535,10 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger. Ends with the dispatcher that caused it, NULL if the object was destroyed,
+/// Begins to wait for a trigger, as [`evd_begin`] does for events. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
-pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Limit) -> Step<Result<Handle>> {
-    let timing = Timing::begin(cno.patience(), limit);
+pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
+    let timing = Timing::begin(&cno.patience, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();
     // A wait that is ready says nothing of others.

@@ -40,9 +40,9 @@ const ASLEEP: u32 = 1;
 const WOKEN: u32 = 2;
 
 /// Whether a thread sleeps.
-struct State<W>(W);
+struct SleepState<W>(W);
 
-impl<W: Word> State<W> {
+impl<W: Word> SleepState<W> {
     /// Ends its sleep; true if the caller has to wake it. The condition was changed before.
     fn end_sleep(&self) -> bool {
         // SYNC waker: the condition was changed before. Of this swap and that of the sleeper one is first: the sleeper
@@ -64,7 +64,7 @@ impl<W: Word> State<W> {
 
 /// What a thread sleeps on.
 #[derive(Clone)]
-pub enum Place {
+pub enum WakePlace {
     /// The word of its waker.
     Own,
     /// The word of a transport.
@@ -75,8 +75,8 @@ pub enum Place {
 
 /// Wakes the thread that it belongs to.
 pub struct Waker {
-    state: State<AtomicU32>,
-    place: Mutex<Place>,
+    state: SleepState<AtomicU32>,
+    place: Mutex<WakePlace>,
     /// Made when the thread first sleeps on descriptors.
     bell: Mutex<Option<Arc<EventFd>>>,
     life: u32,
@@ -106,14 +106,14 @@ impl Waker {
 
     fn new() -> Self {
         Waker {
-            state: State(AtomicU32::new(AWAKE)),
-            place: Mutex::new(Place::Own),
+            state: SleepState(AtomicU32::new(AWAKE)),
+            place: Mutex::new(WakePlace::Own),
             bell: Mutex::default(),
             life: fork::life(),
         }
     }
 
-    /// The bell for a sleep in [`Place::Bell`]. `None` if none could be made; the thread must then poll by itself
+    /// The bell for a sleep in [`WakePlace::Bell`]. `None` if none could be made; the thread must then poll by itself
     /// after a while.
     pub fn bell(&self) -> Option<Arc<EventFd>> {
         let mut bell = self.bell.lock();
@@ -123,7 +123,7 @@ impl Waker {
         bell.clone()
     }
 
-    /// The word for a sleep in [`Place::Own`], and the value that it has until the sleep is to end.
+    /// The word for a sleep in [`WakePlace::Own`], and the value that it has until the sleep is to end.
     pub fn word(&self) -> (&AtomicU32, u32) {
         (&self.state.0, ASLEEP)
     }
@@ -140,16 +140,16 @@ impl Waker {
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
         match place {
-            Place::Own => futex::wake(&self.state.0),
-            Place::Word(alarm) => alarm.ring(),
-            Place::Bell(bell) => bell.ring(),
+            WakePlace::Own => futex::wake(&self.state.0),
+            WakePlace::Word(alarm) => alarm.ring(),
+            WakePlace::Bell(bell) => bell.ring(),
         }
     }
 
     /// The thread sleeps in `place` from now on. It calls this before it checks the condition that it is going to sleep
     /// for.
-    pub fn prepare_sleep(&self, place: Place) {
-        if let Place::Bell(bell) = &place {
+    pub fn prepare_sleep(&self, place: WakePlace) {
+        if let WakePlace::Bell(bell) = &place {
             // The bell is silenced even if it does not seem rung: an earlier wake-up may ring only now, and would end
             // every later sleep at once.
             bell.clear();
@@ -160,7 +160,7 @@ impl Waker {
 
     /// The thread has left its place of sleep; drops what a transport has named for that.
     pub fn leave_place(&self) {
-        let left = std::mem::replace(&mut *self.place.lock(), Place::Own);
+        let left = std::mem::replace(&mut *self.place.lock(), WakePlace::Own);
         // The last reference may take long to go, so it goes without the lock.
         drop(left);
     }

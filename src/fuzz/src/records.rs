@@ -231,8 +231,8 @@ impl Session<'_> {
         let at = if which & 4 == 0 { u64::from(input.byte()) } else { input.number() };
         let len = if which & 8 == 0 { input.number() % (OPEN as u64 + 2) } else { input.number() };
         let addr = if which & 16 == 0 { region.lmr().addr().wrapping_add(at) } else { at };
-        let key = if which & 32 == 0 { region.lmr().remote_key() } else { region.lmr().remote_key() ^ input.word() };
-        let key = if which & 64 == 0 { key } else { region.lmr().context() };
+        let key = if which & 32 == 0 { region.lmr().remote_key } else { region.lmr().remote_key ^ input.word() };
+        let key = if which & 64 == 0 { key } else { region.lmr().context };
         (addr, key, len)
     }
 }

@@ -147,7 +147,7 @@ impl Victim {
     /// The next connection request, if there is one.
     pub fn request(&self) -> Option<Arc<Cr<Shm>>> {
         match self.requests.dequeue() {
-            Ok(Event::ConnectionRequest { cr, .. }) => self.adapter.ia.slab().get::<Cr<Shm>>(cr),
+            Ok(Event::ConnectionRequest { cr, .. }) => self.adapter.ia.slab.get::<Cr<Shm>>(cr),
             _ => None,
         }
     }

@@ -185,7 +185,7 @@ pub fn streams<V: Version>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
     if flags == 0 || flags & !all(V::STREAMS) != 0 {
         return None;
     }
-    Some(V::STREAMS.iter().filter(|(_, bit)| flags & bit != 0).fold(Streams::NONE, |all, (stream, _)| all | *stream))
+    Some(V::STREAMS.iter().filter(|(_, bit)| flags & bit != 0).fold(Streams::empty(), |all, (stream, _)| all | *stream))
 }
 
 /// Streams in the form of the interface.

@@ -10,7 +10,7 @@
 macro_rules! codes {
     () => {
         use $crate::Fault;
-        use $crate::core::ep::State;
+        use $crate::core::ep::EpState;
         use $crate::core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
 
         /// The code of a fault.
@@ -113,15 +113,15 @@ macro_rules! codes {
         fn state(refusal: Refusal) -> DAT_RETURN_SUBTYPE {
             match refusal {
                 Refusal::Endpoint(state) => match state {
-                    State::Unconnected => DAT_INVALID_STATE_EP_UNCONNECTED,
-                    State::Reserved => DAT_INVALID_STATE_EP_RESERVED,
-                    State::PassiveConnectionPending => DAT_INVALID_STATE_EP_PASSCONNPENDING,
-                    State::ActiveConnectionPending => DAT_INVALID_STATE_EP_ACTCONNPENDING,
-                    State::TentativeConnectionPending => DAT_INVALID_STATE_EP_TENTCONNPENDING,
-                    State::Connected => DAT_INVALID_STATE_EP_CONNECTED,
-                    State::DisconnectPending => DAT_INVALID_STATE_EP_DISCPENDING,
-                    State::Disconnected => DAT_INVALID_STATE_EP_DISCONNECTED,
-                    State::CompletionPending => DAT_INVALID_STATE_EP_COMPLPENDING,
+                    EpState::Unconnected => DAT_INVALID_STATE_EP_UNCONNECTED,
+                    EpState::Reserved => DAT_INVALID_STATE_EP_RESERVED,
+                    EpState::PassiveConnectionPending => DAT_INVALID_STATE_EP_PASSCONNPENDING,
+                    EpState::ActiveConnectionPending => DAT_INVALID_STATE_EP_ACTCONNPENDING,
+                    EpState::TentativeConnectionPending => DAT_INVALID_STATE_EP_TENTCONNPENDING,
+                    EpState::Connected => DAT_INVALID_STATE_EP_CONNECTED,
+                    EpState::DisconnectPending => DAT_INVALID_STATE_EP_DISCPENDING,
+                    EpState::Disconnected => DAT_INVALID_STATE_EP_DISCONNECTED,
+                    EpState::CompletionPending => DAT_INVALID_STATE_EP_COMPLPENDING,
                 },
                 Refusal::EndpointNotReady => DAT_INVALID_STATE_EP_NOTREADY,
                 Refusal::IaInUse => DAT_INVALID_STATE_IA_IN_USE,

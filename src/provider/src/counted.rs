@@ -191,13 +191,13 @@ impl Drop for Lent {
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Values are looked at while the list is held, so that none is written over a newer one.
     let report =
-        ep.kept().with(|| OF_ENDPOINTS.lend(&[]), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
+        ep.kept.with(|| OF_ENDPOINTS.lend(&[]), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
     report.unwrap_or((0, std::ptr::null_mut()))
 }
 
 /// Whether a query of this endpoint has returned this very list.
 pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> bool {
-    let of_ep = ep.kept().with(|| Err(NoMemory), |lent: &mut Lent| lent.report.list.as_ptr());
+    let of_ep = ep.kept.with(|| Err(NoMemory), |lent: &mut Lent| lent.report.list.as_ptr());
     of_ep == Some(list)
 }
 
@@ -205,7 +205,7 @@ pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR)
 /// there is no memory for them.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
     // There are others if the state of the port has changed.
-    let report = ia.kept().with(
+    let report = ia.kept.with(
         || Ok(Vec::new()),
         |lists: &mut Vec<Lent>| -> Result<Attributes, NoMemory> {
             let at = lists.iter().position(|list| list.report.begins_with(head));

@@ -20,13 +20,13 @@ pub fn dat_cr_query<F: Face>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         query::<F, Cr<F::Transport>, _>(cr_handle, Role::Cr, cr_param_mask & !DAT_CR_FIELD_ALL, cr_param, |cr| {
-            let (private_data_size, private_data) = c_bytes(cr.private_data());
+            let (private_data_size, private_data) = c_bytes(&cr.private_data);
             DAT_CR_PARAM {
-                remote_ia_address_ptr: address_ptr(cr.remote_address()),
-                remote_port_qual: cr.remote_qualifier(),
+                remote_ia_address_ptr: address_ptr(&cr.remote_address),
+                remote_port_qual: cr.remote_qualifier,
                 private_data_size,
                 private_data,
-                local_ep_handle: handle_or_null(cr.ep()),
+                local_ep_handle: handle_or_null(cr.ep.as_ref()),
             }
         })
     })
@@ -48,7 +48,7 @@ pub unsafe fn dat_cr_accept<F: Face>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let most = cr.ia().transport().attributes().max_private_data;
+        let most = cr.ia().transport.attributes().max_private_data;
         // SAFETY: the caller's promise.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 3) }?;
         cr.accept(ep.as_ref(), &private_data).at(&[])

@@ -51,7 +51,7 @@ pub fn dat_evd_query<F: Face>(
                 evd_qlen: count(status.qlen),
                 evd_state: notification | waiting | c_feed(status.feed),
                 cno_handle: handle_or_null(evd.cno().as_ref()),
-                evd_flags: c_streams::<F::Version>(evd.streams()),
+                evd_flags: c_streams::<F::Version>(evd.streams),
             }
         })
     })

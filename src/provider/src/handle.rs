@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_core::{Handle, Held, Ia, Kind, Object, Place, Slab, Window};
+use dat_core::{Cell, FirstCells, Handle, Held, Ia, Kind, Object, Slab};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
@@ -29,7 +29,7 @@ pub struct Domain<F: Face> {
     /// The slabs, in a list that only grows, except that a fork starts a new one.
     first: AtomicPtr<Space<F>>,
     /// The first cells of the slab in which a handle was looked up first.
-    window: Window,
+    window: FirstCells,
     /// A lock of the standard library, because it can be unlocked in the child of a fork whatever other threads of the
     /// parent were doing.
     registrations: Mutex<Registrations<F>>,
@@ -82,7 +82,7 @@ impl<F: Face> Domain<F> {
     pub const fn empty() -> Self {
         Domain {
             first: AtomicPtr::new(ptr::null_mut()),
-            window: Window::new(),
+            window: FirstCells::new(),
             registrations: Mutex::new(Registrations::new()),
             fork: Hold::new(),
             fork_watch: Once::new(),
@@ -101,21 +101,17 @@ impl<F: Face> Domain<F> {
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
     }
 
-    /// The place that `handle` names, if there is one in any slab.
+    /// The cell that `handle` names, if there is one in any slab.
     #[cold]
     #[inline(never)]
-    fn place(&self, handle: DAT_HANDLE) -> Option<Place> {
+    fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
         let handle = Handle(handle.addr());
-        self.spaces().find_map(|space| {
-            let place = space.slab.place(handle)?;
-            space.slab.first_cells().into_iter().for_each(|cells| self.window.set(cells));
-            Some(place)
-        })
+        self.spaces().find_map(|space| space.slab.cell(handle).inspect(|_| self.window.set(&space.slab)))
     }
 
     /// The live object of type `O` behind `handle`.
     pub fn get<O: Object>(&self, handle: DAT_HANDLE) -> Option<Arc<O>> {
-        self.place(handle)?.get()
+        self.cell(handle)?.get()
     }
 
     /// Enters the live object of type `O` behind `handle` in the quickest way; `None` also if that cannot be gone.
@@ -127,7 +123,7 @@ impl<F: Face> Domain<F> {
     /// The kind of the live object behind `handle`.
     #[inline]
     pub fn kind(&self, handle: DAT_HANDLE) -> Option<Kind> {
-        self.window.kind(Handle(handle.addr())).or_else(|| self.place(handle)?.kind())
+        self.window.kind(Handle(handle.addr())).or_else(|| self.cell(handle)?.kind())
     }
 
     /// The slab of an adapter, made before the first open in this process.

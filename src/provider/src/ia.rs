@@ -25,7 +25,7 @@ pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     if F::Version::IA_HANDLES.is_none() {
         return handle;
     }
-    let ask = F::domain().registrations().of(ia.slab()).and_then(|known| known.ia_handles);
+    let ask = F::domain().registrations().of(ia.slab).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
         /// The type of dats_get_ia_handle.
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
@@ -107,7 +107,7 @@ pub fn dat_ia_query<F: Face>(
             out.write(F::Version::ia_attr::<F>(&ia));
         }
         if let Some(out) = provider_attr {
-            let thread_safe = F::domain().registrations().of(ia.slab()).is_none_or(|known| known.thread_safe);
+            let thread_safe = F::domain().registrations().of(ia.slab).is_none_or(|known| known.thread_safe);
             out.write(F::Version::provider_attr::<F>(&ia, thread_safe));
         }
         Ok(())

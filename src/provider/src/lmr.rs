@@ -81,17 +81,17 @@ macro_rules! lmr_param {
         use $crate::ia::ia_handle;
 
         let lmr = $lmr;
-        let (mem_type, region_desc) = $crate::lmr::c_memory(lmr.memory());
+        let (mem_type, region_desc) = $crate::lmr::c_memory(&lmr.memory);
         DAT_LMR_PARAM {
             ia_handle: ia_handle::<F>(lmr.ia()),
             mem_type,
             region_desc,
-            length: lmr.len(),
+            length: lmr.len,
             pz_handle: handle_or_null(lmr.pz().as_ref()),
-            mem_priv: c_rights::<Self>(lmr.rights()),
-            lmr_context: lmr.context(),
-            rmr_context: lmr.remote_key(),
-            registered_size: lmr.len(),
+            mem_priv: c_rights::<Self>(lmr.rights),
+            lmr_context: lmr.context,
+            rmr_context: lmr.remote_key,
+            registered_size: lmr.len,
             registered_address: lmr.addr(),
             $($field: $value,)*
         }
@@ -147,9 +147,9 @@ pub unsafe fn create_lmr<F: Face>(from: Inputs, base: Answer<Base>, to: Results,
     let lmr = Lmr::create(&ia, memory, source.as_deref(), from.length, &pz, rights, base)
         .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
     handle.write(handle_of(&*lmr));
-    to.lmr_context.offer(lmr.context());
-    to.rmr_context.offer(lmr.remote_key());
-    to.registered_length.offer(lmr.len());
+    to.lmr_context.offer(lmr.context);
+    to.rmr_context.offer(lmr.remote_key);
+    to.registered_length.offer(lmr.len);
     to.registered_address.offer(lmr.addr());
     Ok(())
 }
@@ -178,7 +178,7 @@ unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, co
         // SAFETY: the index is below the count, and the caller promises that many elements if the list is not NULL. A real
         // array of the program does not wrap around.
         let segment = F::Version::local_segment(&unsafe { list.wrapping_add(index).read_unaligned() });
-        segment.len == 0 || ia.lmrs().covers(&segment)
+        segment.len == 0 || ia.lmrs.covers(&segment)
     };
     if list.is_null() && count > 0 || !(0..usize::try_from(count).unwrap_or(usize::MAX)).all(covered) {
         return Err(Fault::Argument(2));

@@ -49,7 +49,7 @@ pub fn dat_psp_create_any<F: Face>(
         let qualifier = conn_qual.required(2)?;
         let out = psp_handle.required(5)?;
         let psp = Psp::create(&ia, None, &evd, mode(psp_flags)?).at(&[])?;
-        qualifier.write(psp.point().qualifier());
+        qualifier.write(psp.point.qualifier());
         give(out, &psp)
     })
 }
@@ -63,10 +63,10 @@ pub fn dat_psp_query<F: Face>(
     slow::<F>(|| {
         query::<F, Psp<F::Transport>, _>(psp_handle, Role::Psp, psp_param_mask & !DAT_PSP_FIELD_ALL, psp_param, |psp| {
             DAT_PSP_PARAM {
-                ia_handle: ia_handle::<F>(psp.point().ia()),
-                conn_qual: psp.point().qualifier(),
-                evd_handle: handle_or_null(psp.point().evd().as_ref()),
-                psp_flags: match psp.mode() {
+                ia_handle: ia_handle::<F>(&psp.point.ia),
+                conn_qual: psp.point.qualifier(),
+                evd_handle: handle_or_null(psp.point.evd().as_ref()),
+                psp_flags: match psp.mode {
                     PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
                     PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
                 },

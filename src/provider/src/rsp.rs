@@ -46,10 +46,10 @@ pub fn dat_rsp_query<F: Face>(
     slow::<F>(|| {
         query::<F, Rsp<F::Transport>, _>(rsp_handle, Role::Rsp, rsp_param_mask & !DAT_RSP_FIELD_ALL, rsp_param, |rsp| {
             DAT_RSP_PARAM {
-                ia_handle: ia_handle::<F>(rsp.point().ia()),
-                conn_qual: rsp.point().qualifier(),
-                evd_handle: handle_or_null(rsp.point().evd().as_ref()),
-                ep_handle: handle_of(&**rsp.ep()),
+                ia_handle: ia_handle::<F>(&rsp.point.ia),
+                conn_qual: rsp.point.qualifier(),
+                evd_handle: handle_or_null(rsp.point.evd().as_ref()),
+                ep_handle: handle_of(&*rsp.ep),
             }
         })
     })

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::wait::{
-    self, EvdOutcome, Limit, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
+    self, EvdOutcome, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
 };
 use dat_core::{Cno, Evd, Handle};
 use dat_udat::{DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_HANDLE, DAT_RETURN, DAT_SUCCESS, DAT_TIMEOUT};
@@ -23,7 +23,7 @@ use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
 use crate::call::{PANICKED, caught, code, quickly};
-use crate::ep::connect::micros;
+use crate::ep::connect::duration;
 use crate::evd::Event;
 use crate::handle::{find, raw};
 use crate::ptr::OutPtr;
@@ -169,7 +169,7 @@ fn wait_for_events<F: Face>(
         event.required(4)?;
         more.required(5)?;
         let threshold = usize::try_from(threshold).map_err(|_| Fault::Argument(3))?;
-        after(evd_begin(object, threshold, Limit::from_micros(micros(timeout)), looked))
+        after(evd_begin(object, threshold, duration(timeout), looked))
     };
     block::<F>(begin, move |interrupted| after(evd_resume::<F::Transport>(interrupted)))
 }
@@ -214,7 +214,7 @@ pub fn dat_cno_wait<F: Face>(
     let begin = move || {
         let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         evd_handle.required(3)?;
-        after(cno_begin(cno, Limit::from_micros(micros(timeout))))
+        after(cno_begin(cno, duration(timeout)))
     };
     block::<F>(begin, move |interrupted| after(cno_resume::<F::Transport>(interrupted)))
 }

@@ -93,11 +93,11 @@ impl Version for Udat12 {
     }
 
     fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
-        dat_provider_common::ia_attr!(ia.transport().attributes(), ia.name(), {})
+        dat_provider_common::ia_attr!(ia.transport.attributes(), &ia.name, {})
     }
 
     fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         let (number, named) = counted::of_adapter(ia, &[]);
         dat_provider_common::provider_attr!(limits, &limits.provider, thread_safe, {
             num_provider_specific_attr: number,

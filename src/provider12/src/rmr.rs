@@ -27,7 +27,7 @@ pub fn dat_rmr_bind<F: Face<Version = Udat12>>(
     let call = Bind { rmr_handle, lmr_triplet, mem_priv, ep_handle, user_cookie, completion_flags, context };
     slow::<F>(|| {
         bind::<F>(&call, [2, 7], POSITIONS, |rmr, segment| {
-            let handle: Option<Handle> = rmr.ia().lmrs().handle_of(segment.context);
+            let handle: Option<Handle> = rmr.ia().lmrs.handle_of(segment.context);
             let lmr = handle.and_then(|handle| F::domain().get::<Lmr<F::Transport>>(raw(handle)));
             Ok((lmr.ok_or(Fault::Argument(2))?, Base::Address))
         })

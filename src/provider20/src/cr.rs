@@ -22,7 +22,7 @@ pub unsafe fn dat_cr_reject<F: Face<Version = Udat20>>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
-        let most = cr.ia().transport().attributes().max_reject_data;
+        let most = cr.ia().transport.attributes().max_reject_data;
         // SAFETY: the caller's promise.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 2) }?;
         cr.reject(&private_data).at(&[])

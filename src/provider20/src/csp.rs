@@ -66,10 +66,10 @@ pub fn dat_csp_query<F: Face<Version = Udat20>>(
     slow::<F>(|| {
         query::<F, Csp<F::Transport>, _>(csp_handle, Role::Csp, csp_param_mask & !DAT_CSP_FIELD_ALL, csp_param, |csp| {
             DAT_CSP_PARAM {
-                ia_handle: ia_handle::<F>(csp.point().ia()),
-                comm: ptr::from_ref(csp.comm()).cast_mut().cast(),
+                ia_handle: ia_handle::<F>(&csp.point.ia),
+                comm: ptr::from_ref(&csp.comm).cast_mut().cast(),
                 address_ptr: address_ptr(csp.address()),
-                evd_handle: handle_or_null(csp.point().evd().as_ref()),
+                evd_handle: handle_or_null(csp.point.evd().as_ref()),
             }
         })
     })
@@ -90,7 +90,7 @@ pub unsafe fn dat_ep_common_connect<F: Face<Version = Udat20>>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let most = ep.ia().transport().attributes().max_private_data;
+        let most = ep.ia().transport.attributes().max_private_data;
         // SAFETY: the caller's promise.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 4) }?;
         // SAFETY: the caller's promise.

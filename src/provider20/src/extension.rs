@@ -84,7 +84,7 @@ unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, argumen
     let triplet = unsafe { InPtr::of(triplet) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
-        if !ep.ia().transport().attributes().immediate {
+        if !ep.ia().transport.attributes().immediate {
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = if count == 0 {
@@ -119,7 +119,7 @@ unsafe fn atomic<F: Face<Version = Udat20>>(
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
-        if !ep.ia().transport().attributes().atomics {
+        if !ep.ia().transport.attributes().atomics {
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = remote(triplet, &segments, positions, remote_position)?;

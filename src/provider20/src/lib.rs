@@ -124,7 +124,7 @@ impl Version for Udat20 {
     }
 
     fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         let extended = extension::extensions(limits);
         dat_provider_common::ia_attr!(limits, &limits.fabric.device, {
             zb_supported: attr::boolean(limits.zero_based),
@@ -134,10 +134,10 @@ impl Version for Udat20 {
     }
 
     fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
-        let limits = ia.transport().attributes();
+        let limits = ia.transport.attributes();
         let facts = named::named_attributes(limits, extension::extensions(limits));
         let (number, named) = counted::of_adapter(ia, facts);
-        dat_provider_common::provider_attr!(limits, ia.name(), thread_safe, {
+        dat_provider_common::provider_attr!(limits, &ia.name, thread_safe, {
             rdma_read_lmr_rmr_context_exposure: DAT_FALSE,
             rmr_scope_supported: if limits.endpoint_windows { DAT_RMR_SCOPE_ANY } else { DAT_RMR_SCOPE_PZ },
             is_signal_safe: DAT_FALSE,
@@ -149,7 +149,7 @@ impl Version for Udat20 {
     }
 
     fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
-        dat_provider_common::lmr_param!(lmr, { va_type: rmr::c_base(lmr.base()) })
+        dat_provider_common::lmr_param!(lmr, { va_type: rmr::c_base(lmr.base) })
     }
 
     fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
@@ -165,7 +165,7 @@ impl Version for Udat20 {
             },
             mem_priv: bound.map_or(0, |bound| attr::c_rights::<Self>(bound.rights)),
             rmr_context: bound.map_or(0, |bound| bound.remote_key),
-            rmr_scope: rmr::c_scope(rmr.scope()),
+            rmr_scope: rmr::c_scope(rmr.scope),
             va_type: bound.map_or(DAT_VA_TYPE_VA, |bound| rmr::c_base(bound.base)),
         }
     }

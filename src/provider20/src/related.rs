@@ -25,7 +25,7 @@ pub unsafe fn dat_ia_ha_related<F: Face<Version = Udat20>>(
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         // SAFETY: the caller's promise.
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(2))?;
-        answer.required(3)?.write(boolean(name.to_bytes() == ia.name().as_bytes()));
+        answer.required(3)?.write(boolean(name.to_bytes() == ia.name.as_bytes()));
         Ok(())
     })
 }

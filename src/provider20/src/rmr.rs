@@ -65,7 +65,7 @@ pub fn dat_rmr_bind<F: Face<Version = Udat20>>(
         bind::<F>(&call, [3, 9], POSITIONS, |rmr, segment| {
             let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
             same_ia(rmr.ia(), lmr.ia(), Role::Lmr)?;
-            if segment.context != lmr.context() {
+            if segment.context != lmr.context {
                 return Err(Fault::Argument(3));
             }
             Ok((lmr, base(va_type, 5)?))

@@ -13,7 +13,7 @@ use crate::ia::Ia;
 use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
-use crate::rmr::{Binding, Rmr};
+use crate::rmr::{Binding, Rmr, RmrStatus};
 use crate::slab::{Handle, Object};
 use crate::transport::{BindTarget, Scope, Shown, Transport};
 use crate::users::Use;
@@ -46,7 +46,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut requests = self.requests();
         let zone = requests.zone_for(completion, false, false)?;
-        if rmr.zone() != zone {
+        if rmr.zone != zone {
             return Err(Error::ProtectionViolation(Access::RemoteRead));
         }
         let offset = match target {
@@ -61,7 +61,7 @@ impl<T: Transport> Endpoint<T> {
             self.flush(&requests, cookie, completion, work);
             return Ok(0);
         }
-        let only = (rmr.scope() == Scope::Endpoint).then_some(ep);
+        let only = (rmr.scope == Scope::Endpoint).then_some(ep);
         if only.is_some() && target.is_some() {
             requests.note_window(&self.ia, ep, rmr)?;
         }
@@ -76,18 +76,19 @@ impl<T: Transport> Endpoint<T> {
         let window = rmr.window().ok_or(Error::InvalidHandle(Role::Rmr))?;
         let bind = region.as_ref().zip(target).map(|(region, lmr)| BindTarget {
             region: &**region,
-            addr: lmr.start() + offset,
+            addr: lmr.start + offset,
             len: segment.len,
             rights,
             first: base.first(segment.addr),
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-        let (key, mark) = self.ia.transport().post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
+        let (key, mark) = self.ia.transport.post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
         // Dropped while the region is still marked as used, so that the thread that frees it drops the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
-        let bound = bound.map(|lmr| Binding { lmr, segment, rights, base, key, only });
+        let status = RmrStatus { segment, rights, base, remote_key: key };
+        let bound = bound.map(|lmr| Binding { lmr, status, only });
         let before = rmr.rebind(&mut binding, bound);
         drop(binding);
         drop(requests);
@@ -116,7 +117,7 @@ impl<T: Transport> Requests<T> {
             return Ok(());
         }
         if self.windows.len() == self.windows.capacity() {
-            self.windows.retain(|&noted| ia.slab().get::<Rmr<T>>(noted).is_some_and(|rmr| rmr.is_bound_over(ep)));
+            self.windows.retain(|&noted| ia.slab.get::<Rmr<T>>(noted).is_some_and(|rmr| rmr.is_bound_over(ep)));
             self.windows.room(1)?;
         }
         self.windows.push(rmr.header().handle());
@@ -126,7 +127,7 @@ impl<T: Transport> Requests<T> {
     /// Forgets the bindings of remote memory regions for the connection of the endpoint `ep` alone, which has ended.
     pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
         for noted in self.windows.drain(..) {
-            if let Some(rmr) = ia.slab().get::<Rmr<T>>(noted) {
+            if let Some(rmr) = ia.slab.get::<Rmr<T>>(noted) {
                 rmr.forget(|binding| binding.only == Some(ep));
             }
         }
@@ -136,17 +137,17 @@ impl<T: Transport> Requests<T> {
 /// Checks whether `segment` of a region can be opened to peers. Returns its offset.
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
     let offset = segment.addr.wrapping_sub(lmr.addr());
-    if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len()) {
+    if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len) {
         return Err(Error::InvalidParameter(Arg::Segments));
     }
     if lmr.pz().is_none_or(|pz| pz.id() != zone) {
         return Err(Error::ProtectionViolation(Access::RemoteRead));
     }
-    if rights.contains(Rights::REMOTE_READ) && !lmr.rights().contains(Rights::LOCAL_READ) {
+    if rights.contains(Rights::REMOTE_READ) && !lmr.rights.contains(Rights::LOCAL_READ) {
         return Err(Error::PrivilegesViolation(Access::RemoteRead));
     }
     let writes = rights.intersects(Rights::REMOTE_WRITE.union(Rights::REMOTE_ATOMIC));
-    if writes && !lmr.rights().contains(Rights::LOCAL_WRITE) {
+    if writes && !lmr.rights.contains(Rights::LOCAL_WRITE) {
         return Err(Error::PrivilegesViolation(Access::RemoteWrite));
     }
     Ok(offset)

@@ -9,25 +9,12 @@ use host::memory;
 use crate::addr::Address;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
-use crate::ep_state::{Next, State, Trigger, next};
+use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
 use crate::evd::Queued;
 use crate::event::{ConnectionEvent, Event, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 use crate::users::Use;
-
-/// The peer that an endpoint is to connect to, and the terms.
-#[derive(Clone, Copy, Debug)]
-pub struct ConnectRequest<'a> {
-    /// The host.
-    pub address: &'a Address,
-    /// The service point.
-    pub qualifier: u64,
-    /// Time for the whole establishment; `None` if the program sets no limit.
-    pub timeout: Option<Duration>,
-    /// Bytes for the peer, no more than [`crate::transport::AdapterAttributes::check_private_data`] admits.
-    pub private_data: &'a [u8],
-}
 
 impl<T: Transport> Endpoint<T> {
     /// Starts to connect. The outcome is one event on the connect dispatcher.
@@ -37,7 +24,7 @@ impl<T: Transport> Endpoint<T> {
     /// connect dispatcher, [`crate::error::Refusal::EndpointNotReady`] without a zone,
     /// [`Arg::Timeout`] for 0, [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The
     /// endpoint stays unconnected then.
-    pub fn connect(self: &Arc<Self>, request: &ConnectRequest<'_>) -> Result<()> {
+    pub fn connect(self: &Arc<Self>, request: &Connect<'_>) -> Result<()> {
         self.start(request, |_| Ok(()))
     }
 
@@ -53,7 +40,7 @@ impl<T: Transport> Endpoint<T> {
         timeout: Option<Duration>,
         private_data: &[u8],
     ) -> Result<()> {
-        let request = ConnectRequest { address, qualifier: address.port().into(), timeout, private_data };
+        let request = Connect { address, qualifier: address.port().into(), timeout, private_data };
         self.start(&request, |control| {
             control.comm.check_address(address)?;
             if address.port() == 0 {
@@ -64,11 +51,7 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// Starts to connect, if `check` admits it in the state that the endpoint is in.
-    fn start(
-        self: &Arc<Self>,
-        request: &ConnectRequest<'_>,
-        check: impl FnOnce(&Control<T>) -> Result<()>,
-    ) -> Result<()> {
+    fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
         debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
@@ -83,13 +66,7 @@ impl<T: Transport> Endpoint<T> {
         self.ia.transport.check_address(request.address)?;
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_qp(&mut control)?;
-        let connect = Connect {
-            address: request.address,
-            qualifier: request.qualifier,
-            private_data: request.private_data,
-            timeout: request.timeout,
-        };
-        if let Err(error) = self.ia.transport.connect(&qp, &connect) {
+        if let Err(error) = self.ia.transport.connect(&qp, request) {
             self.unmake_qp(&mut control);
             return Err(error);
         }
@@ -119,11 +96,11 @@ impl<T: Transport> Endpoint<T> {
         let (address, qualifier) = {
             let control = like.control.lock();
             match &control.remote {
-                Some(remote) if control.state == State::Connected => remote.clone(),
+                Some(remote) if control.state == EpState::Connected => remote.clone(),
                 _ => return Err(control.state.into()),
             }
         };
-        self.connect(&ConnectRequest { address: &address, qualifier, timeout, private_data })
+        self.connect(&Connect { address: &address, qualifier, timeout, private_data })
     }
 
     /// Accepts a connection request with this endpoint. `trigger` says whether the request brought
@@ -169,7 +146,7 @@ impl<T: Transport> Endpoint<T> {
             self.header.handle(),
             if graceful { "gracefully" } else { "abruptly" }
         );
-        if to == State::DisconnectPending {
+        if to == EpState::DisconnectPending {
             control.state = to;
             let idle = {
                 let mut requests = self.requests();
@@ -183,8 +160,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut closing = self.ia.transport.disconnect(&qp, false);
         if closing != Closing::Done {
-            control.state = State::DisconnectPending;
-            self.requests().enter(self.header.handle(), State::DisconnectPending);
+            control.state = EpState::DisconnectPending;
+            self.requests().enter(self.header.handle(), EpState::DisconnectPending);
         }
         if closing == Closing::Exposed {
             let life = control.life;
@@ -203,7 +180,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Reports that the connection is up: queues the event that announces it, and the completions from before it.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
-        let active = control.state == State::ActiveConnectionPending;
+        let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
         if let Some(qp) = &control.qp {
             control.local_qualifier = self.ia.transport.local_qualifier(qp);
@@ -244,7 +221,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    fn enter(&self, control: &mut Control<T>, state: State) {
+    fn enter(&self, control: &mut Control<T>, state: EpState) {
         control.state = state;
         self.requests().enter(self.header.handle(), state);
         self.receives.lock().enter(state);
@@ -261,13 +238,13 @@ impl<T: Transport> Endpoint<T> {
         requests.flight.reserve(attr.max_request_dtos)?;
         let zone = control.pz.as_ref().ok_or_else(not_ready)?;
         let (qp, tx) = transport.qp_create(QpInit {
-            sink: EndpointSink::new(self.clone(), control.life),
-            zone: zone.zone(),
-            request_cq: requests.evd.as_ref().and_then(|evd| evd.cq()),
-            recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq()),
-            srq: self.srq.as_ref().map(|srq| srq.queue()),
+            sink: EndpointSink { endpoint: self.clone(), life: control.life },
+            zone: &zone.zone,
+            request_cq: requests.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
+            recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
+            srq: self.srq.as_ref().map(|srq| &srq.queue),
             solicited: receives.feed == Feed::Solicited,
-            extended: self.ia.habits().extended,
+            extended: self.ia.habits.extended,
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: attr.max_request_dtos,

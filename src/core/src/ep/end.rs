@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use crate::ep::endpoint::{Control, Endpoint};
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::evd::{Evd, Queued};
 use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
@@ -32,16 +32,16 @@ impl<T: Transport> Endpoint<T> {
         let leaves = std::mem::take(&mut control.was_up)
             && event.is_some()
             && self.srq.is_some()
-            && self.ia.habits().tell_end_of_shared;
-        control.state = State::Disconnected;
+            && self.ia.habits.tell_end_of_shared;
+        control.state = EpState::Disconnected;
         control.life += 1;
         control.qp = None;
         let mut requests = self.requests();
         let mut receives = self.receives.lock();
         requests.life = control.life;
         receives.life = control.life;
-        requests.enter(ep, State::Disconnected);
-        receives.enter(State::Disconnected);
+        requests.enter(ep, EpState::Disconnected);
+        receives.enter(EpState::Disconnected);
         let request_qp = requests.qp.take();
         let tx = std::mem::take(&mut requests.tx);
         let recv_qp = receives.qp.take();
@@ -68,7 +68,7 @@ impl<T: Transport> Endpoint<T> {
         if !receives_later {
             self.flush_receives(&mut receives);
         }
-        let telling = leaves.then(|| self.ia.telling_end());
+        let telling = leaves.then(|| self.ia.telling_end.lock());
         if let (Some(kind), Some(evd)) = (event, connect) {
             // What came with a rejection was kept when it was reported.
             let rejected = kind == ConnectionEvent::PeerRejected;
@@ -90,12 +90,12 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn break_connection(&self) {
         self.settle_requests();
         let mut control = self.control.lock();
-        if !matches!(control.state, State::Connected | State::DisconnectPending) {
+        if !matches!(control.state, EpState::Connected | EpState::DisconnectPending) {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
         let event = match control.state {
-            State::DisconnectPending => ConnectionEvent::Disconnected,
+            EpState::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
         if self.ia.transport.disconnect(&qp, true) == Closing::Done {

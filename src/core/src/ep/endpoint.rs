@@ -9,6 +9,7 @@
 //! data.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
@@ -17,8 +18,7 @@ use crate::addr::{Address, Comm};
 use crate::ep::attr::EpAttributes;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
-use crate::ep::sending::Sending;
-use crate::ep_state::{Next, State, Trigger, next};
+use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::ia::Ia;
@@ -27,7 +27,7 @@ use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
 use crate::transport::{Closing, Poll, Transport};
-use crate::users::{Counted, Unusable, Use};
+use crate::users::{Unusable, Use};
 
 /// The objects that an endpoint is made of.
 pub struct EpParts<'a, T: Transport> {
@@ -55,14 +55,18 @@ pub struct Endpoint<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
-    pub(super) sending: Sending<T>,
+    /// Locked by [`Endpoint::requests`], and by transports with [`Transport::KEEPS_TX`].
+    pub(super) requests: Mutex<Requests<T>>,
+    /// A thread that found the requests locked left its poll to the holder.
+    pub(super) again: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
-    kept: Kept,
+    /// What the face keeps with the endpoint.
+    pub kept: Kept,
 }
 
 /// The part of an endpoint that concerns both directions.
 pub(super) struct Control<T: Transport> {
-    pub state: State,
+    pub state: EpState,
     pub attr: EpAttributes,
     pub pz: Option<Use<Pz<T>>>,
     pub connect_evd: Option<Use<Evd<T>>>,
@@ -82,7 +86,7 @@ pub(super) struct Control<T: Transport> {
 /// The parameters of an endpoint, as a query shows them.
 pub struct EpStatus<T: Transport> {
     /// State.
-    pub state: State,
+    pub state: EpState,
     /// Attributes.
     pub attr: EpAttributes,
     /// Protection zone.
@@ -104,20 +108,12 @@ pub struct EpStatus<T: Transport> {
     pub comm: Comm,
 }
 
-impl<T: Transport> Object for Endpoint<T> {
-    const KIND: Kind = Kind::Ep;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
-fn used<O: Counted>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>> {
+fn used<O: Object>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>> {
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
 /// What is used; none if that is gone, as the dispatcher of another adapter may be.
-fn shared<O: Counted>(used: &Option<Use<O>>) -> Option<Arc<O>> {
+fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
     used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
 
@@ -142,17 +138,17 @@ impl<T: Transport> Endpoint<T> {
             }
         };
         attr.check_new(limits, parts.recv_evd.is_some(), parts.request_evd.is_some(), parts.srq.is_some())?;
-        Self::create_in(ia, parts, attr, State::Unconnected)
+        Self::create_in(ia, parts, attr, EpState::Unconnected)
     }
 
     /// Makes the endpoint that the provider offers with a connection request: without a
     /// zone and dispatchers, which the program gives it by a modify.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let attr = EpAttributes::defaults(ia.transport.attributes());
-        Self::create_in(ia, &EpParts::default(), attr, State::TentativeConnectionPending)
+        Self::create_in(ia, &EpParts::default(), attr, EpState::TentativeConnectionPending)
     }
 
-    fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: State) -> Result<Arc<Self>> {
+    fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
         // Endpoints are all that uses a shared queue.
         let most = ia.transport.attributes().max_eps_per_srq;
@@ -182,7 +178,8 @@ impl<T: Transport> Endpoint<T> {
                 was_up: false,
                 freed: false,
             }),
-            sending: Sending::new(Requests::new(request_evd)),
+            requests: Mutex::new(Requests::new(request_evd)),
+            again: AtomicBool::new(false),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
             kept: Kept::default(),
         })?;
@@ -243,16 +240,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
-    /// What the face keeps with the endpoint.
-    pub fn kept(&self) -> &Kept {
-        &self.kept
-    }
-
     /// Everything about the endpoint.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
@@ -274,16 +261,9 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// The state, and whether no receive and no request is outstanding.
-    pub fn status(&self) -> (State, bool, bool) {
+    pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
-        let control = self.control.lock();
-        if let Some(qp) = &control.qp {
-            let qp = qp.clone();
-            drop(control);
-            self.ia.transport.reap(&qp);
-        } else {
-            drop(control);
-        }
+        self.settle_requests();
         let control = self.control.lock();
         let request_idle = self.requests().flight.is_empty();
         let receives = self.receives.lock();

@@ -142,33 +142,33 @@ impl<T: Transport> Endpoint<T> {
     /// The segment of a local region that a segment with a key for peers stands for.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
-        let slab = self.ia.slab();
+        let slab = self.ia.slab;
         let owner = self.ia.remote_keys.owner(named.context).ok_or(unknown)?;
         if let Some(lmr) = slab.get::<Lmr<T>>(owner) {
-            return Ok(LocalSegment { context: lmr.context(), ..*named });
+            return Ok(LocalSegment { context: lmr.context, ..*named });
         }
         let rmr = slab.get::<Rmr<T>>(owner).ok_or(unknown)?;
         let binding = rmr.binding();
-        let bound = binding.as_ref().filter(|bound| bound.key == named.context).ok_or(unknown)?;
+        let bound = binding.as_ref().filter(|bound| bound.status.remote_key == named.context).ok_or(unknown)?;
         if bound.only.is_some_and(|only| only != self.header.handle()) {
             return Err(Error::ProtectionViolation(Access::Write));
         }
-        if !bound.rights.contains(Rights::REMOTE_WRITE) {
+        if !bound.status.rights.contains(Rights::REMOTE_WRITE) {
             return Err(unknown);
         }
         let offset = named.addr.wrapping_sub(bound.first());
-        if offset.checked_add(named.len).is_none_or(|end| end > bound.segment.len) {
+        let LocalSegment { context, addr, len } = bound.status.segment;
+        if offset.checked_add(named.len).is_none_or(|end| end > len) {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
-        let addr = bound.segment.addr + offset;
-        Ok(LocalSegment { context: bound.segment.context, addr, len: named.len })
+        Ok(LocalSegment { context, addr: addr + offset, len: named.len })
     }
 
     /// Forgets the binding of the remote memory region with this key for peers.
     pub(super) fn forget_binding(&self, key: u32) {
-        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab().get::<Rmr<T>>(owner));
+        let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab.get::<Rmr<T>>(owner));
         if let Some(rmr) = rmr {
-            rmr.forget(|binding| binding.key == key);
+            rmr.forget(|binding| binding.status.remote_key == key);
         }
     }
 }

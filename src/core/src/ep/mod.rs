@@ -21,9 +21,8 @@ pub(crate) mod requests;
 mod sending;
 pub mod table;
 
-pub use crate::ep_state::{Next, State, Trigger, next};
+pub use crate::ep_state::{EpState, Next, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
-pub use connect::ConnectRequest;
 pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use modify::{Changes, Value};
 pub use report::EndpointSink;

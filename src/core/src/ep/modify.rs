@@ -10,7 +10,7 @@ use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep::table::{Against, Check, Class, Field, Purpose, RULES, Rule, Setting};
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Refusal, Result};
 use crate::evd::Evd;
 use crate::pz::Pz;
@@ -88,21 +88,15 @@ impl<T: Transport> Endpoint<T> {
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
         // A tentative endpoint begins without dispatchers; accepting it asks for them.
-        let tentative = matches!(control.state, State::TentativeConnectionPending);
-        if !tentative && changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv {
-            return Err(BAD_VALUE);
-        }
-        if !tentative && changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request {
-            return Err(BAD_VALUE);
-        }
+        let tentative = matches!(control.state, EpState::TentativeConnectionPending);
+        let lacks_recv = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv;
+        let lacks_request = changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request;
         // Posted receives need a dispatcher to complete on.
-        if !has_recv && !receives.posted.is_empty() {
-            return Err(BAD_VALUE);
-        }
+        let lost = !has_recv && !receives.posted.is_empty();
         let widest = receives.early.iter().map(|early| early.segments.len()).max().unwrap_or(0);
-        if changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < receives.posted.len()
-            || changed(Field::MaxRecvIov) && draft.attr.max_recv_iov < widest
-        {
+        let too_few = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < receives.posted.len();
+        let too_narrow = changed(Field::MaxRecvIov) && draft.attr.max_recv_iov < widest;
+        if !tentative && (lacks_recv || lacks_request) || lost || too_few || too_narrow {
             return Err(BAD_VALUE);
         }
         _replaced = self.put_in_place(&mut control, &mut requests, &mut receives, draft)?;
@@ -120,7 +114,7 @@ impl<T: Transport> Endpoint<T> {
             }
             (Check::Evd(stream), Value::Evd(evd)) => {
                 let ours = |evd: &Arc<Evd<T>>| rule.field == Field::ConnectEvd || Arc::ptr_eq(evd.ia(), &self.ia);
-                let fits = |evd: &Arc<Evd<T>>| ours(evd) && evd.streams().contains(stream);
+                let fits = |evd: &Arc<Evd<T>>| ours(evd) && evd.streams.contains(stream);
                 if evd.as_ref().is_some_and(|evd| !fits(evd)) {
                     return Err(BAD_VALUE);
                 }

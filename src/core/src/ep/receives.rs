@@ -10,7 +10,7 @@ use crate::books::Charge;
 use crate::counters::Tallies;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Evd, Queued};
 use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer, notifies};
@@ -183,9 +183,9 @@ impl<T: Transport> Receives<T> {
         Ok(false)
     }
 
-    pub fn enter(&mut self, state: State) {
-        self.connected = matches!(state, State::Connected | State::DisconnectPending);
-        self.flush = state == State::Disconnected;
+    pub fn enter(&mut self, state: EpState) {
+        self.connected = matches!(state, EpState::Connected | EpState::DisconnectPending);
+        self.flush = state == EpState::Disconnected;
     }
 
     /// Releases the dispatcher.

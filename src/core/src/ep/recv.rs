@@ -147,11 +147,11 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {
-            probes::watermark(ep, probes::Mark::EpSoft);
+            probes::watermark(ep, probes::WatermarkKind::EpSoft);
             self.ia.raise(ep, AsyncReason::EpSoftHighWatermark);
         }
         if passed.hard {
-            probes::watermark(ep, probes::Mark::EpHard);
+            probes::watermark(ep, probes::WatermarkKind::EpHard);
         }
     }
 
@@ -205,11 +205,8 @@ impl<T: Transport> Endpoint<T> {
         while let Some(posted) = receives.posted.pop() {
             receives.complete(ep, posted.cookie, &flushed, false, None);
         }
-        let taken = std::mem::take(&mut receives.taken);
-        for id in taken {
-            if let Some(Completed { cookie, charge }) = self.srq.as_ref().and_then(|srq| srq.complete(id)) {
-                receives.complete(ep, cookie, &flushed, false, Some(charge));
-            }
+        if let Some(srq) = &self.srq {
+            std::mem::take(&mut receives.taken).into_iter().for_each(|id| self.flush_late(receives, srq, id));
         }
     }
 }

@@ -11,7 +11,7 @@ use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
-use crate::ep_state::{State, Trigger, next};
+use crate::ep_state::{EpState, Trigger, next};
 use crate::event::{ConnectionEvent, Status};
 use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
@@ -43,17 +43,7 @@ pub struct EndpointSink<T: Transport> {
     pub(crate) life: u64,
 }
 
-impl<T: Transport> Clone for EndpointSink<T> {
-    fn clone(&self) -> Self {
-        EndpointSink { endpoint: self.endpoint.clone(), life: self.life }
-    }
-}
-
 impl<T: Transport> EndpointSink<T> {
-    pub(crate) fn new(endpoint: Arc<Endpoint<T>>, life: u64) -> Self {
-        EndpointSink { endpoint, life }
-    }
-
     /// The handle of the endpoint.
     pub fn ep(&self) -> Handle {
         self.endpoint.header.handle()
@@ -159,7 +149,7 @@ impl<T: Transport> EndpointSink<T> {
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut control = ep.control.lock();
-        if control.life != life || control.state != State::DisconnectPending {
+        if control.life != life || control.state != EpState::DisconnectPending {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
@@ -178,7 +168,7 @@ impl<T: Transport> EndpointSink<T> {
         }
         let event = match control.state {
             // The program has already asked for the end, and gets one event in all.
-            State::DisconnectPending => ConnectionEvent::Disconnected,
+            EpState::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
         log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
@@ -194,19 +184,11 @@ impl<T: Transport> EndpointSink<T> {
             if control.life != life || control.freed {
                 return;
             }
+            let event = announced(control.state, &report);
+            log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
             match report {
-                ConnectionReport::Established(private_data) => {
-                    log::debug!(
-                        target: host::diagnostics::CALLBACK,
-                        "endpoint {}: {:?}",
-                        ep.header.handle(),
-                        ConnectionEvent::Established,
-                    );
-                    ep.establish(&mut control, private_data)
-                }
+                ConnectionReport::Established(private_data) => ep.establish(&mut control, private_data),
                 ended => {
-                    let event = ending(control.state, &ended);
-                    log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
                     if next(control.state, Trigger::Ended).is_ok() {
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());
@@ -236,15 +218,16 @@ impl<T: Transport> EndpointSink<T> {
     }
 }
 
-/// The event that ends an endpoint's connection or attempt, by its state.
-fn ending(state: State, report: &ConnectionReport) -> ConnectionEvent {
+/// The event that announces a report, by the state of the endpoint.
+fn announced(state: EpState, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
-        (State::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
-        (State::DisconnectPending, _) => ConnectionEvent::Disconnected,
-        (State::ActiveConnectionPending, ConnectionReport::PeerRejected(_)) => ConnectionEvent::PeerRejected,
-        (State::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
-        (State::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
-        (State::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
+        (_, ConnectionReport::Established(_)) => ConnectionEvent::Established,
+        (EpState::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,
+        (EpState::DisconnectPending, _) => ConnectionEvent::Disconnected,
+        (EpState::ActiveConnectionPending, ConnectionReport::PeerRejected(_)) => ConnectionEvent::PeerRejected,
+        (EpState::ActiveConnectionPending, ConnectionReport::TimedOut) => ConnectionEvent::TimedOut,
+        (EpState::ActiveConnectionPending, ConnectionReport::Unreachable) => ConnectionEvent::Unreachable,
+        (EpState::ActiveConnectionPending, _) => ConnectionEvent::NonPeerRejected,
         (_, ConnectionReport::Broken) => ConnectionEvent::Broken,
         _ => ConnectionEvent::Disconnected,
     }

@@ -11,7 +11,7 @@ use host::diagnostics::COMPLETION;
 
 use crate::counters::Counters;
 use crate::ep::endpoint::not_ready;
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd, Queued};
 use crate::event::{Completion, CompletionFlags, Event, Extended, Feed, Status, Transfer, notifies};
@@ -147,10 +147,10 @@ pub(crate) enum Gate {
 }
 
 /// The handling of requests that are posted in a state.
-fn request_gate(state: State) -> Gate {
+fn request_gate(state: EpState) -> Gate {
     match state {
-        State::Connected => Gate::Open,
-        State::Disconnected => Gate::Flush,
+        EpState::Connected => Gate::Open,
+        EpState::Disconnected => Gate::Flush,
         _ => Gate::Closed,
     }
 }
@@ -159,7 +159,7 @@ fn request_gate(state: State) -> Gate {
 pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
-    pub state: State,
+    pub state: EpState,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
     /// What the transport keeps of the sending direction of `qp`.
@@ -185,7 +185,7 @@ impl<T: Transport> Requests<T> {
         Requests {
             life: 1,
             gate: Gate::Closed,
-            state: State::Unconnected,
+            state: EpState::Unconnected,
             evd,
             qp: None,
             tx: T::Tx::default(),
@@ -204,14 +204,14 @@ impl<T: Transport> Requests<T> {
     }
 
     /// Follows the endpoint `ep` into a state; the handle is NULL as long as it has none.
-    pub fn enter(&mut self, ep: Handle, state: State) {
+    pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
             log::debug!(target: host::diagnostics::EP, "endpoint {ep}: {:?}, then {state:?}", self.state);
         }
         self.state = state;
         self.gate = request_gate(state);
-        self.draining = state == State::DisconnectPending;
+        self.draining = state == EpState::DisconnectPending;
     }
 
     /// Releases the dispatcher.
@@ -248,12 +248,7 @@ impl<T: Transport> Requests<T> {
         length(transfer, total, remote, self.max_message, self.max_rdma)
     }
 
-    /// Whether the state and the flags admit a request; `send` says whether it is a send.
-    fn admits(&self, completion: CompletionFlags, send: bool) -> bool {
-        !matches!(self.gate, Gate::Closed) && self.has_flags(completion, send)
-    }
-
-    /// Whether a request can have these flags.
+    /// Whether a request can have these flags; `send` says whether it is a send.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -272,8 +267,9 @@ impl<T: Transport> Requests<T> {
     /// [`crate::error::Refusal::EndpointNotReady`].
     #[inline(always)]
     pub fn zone_for(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Result<u32> {
+        let open = !matches!(self.gate, Gate::Closed);
         match self.zone {
-            Some(zone) if self.admits(completion, send) && !too_many => Ok(zone),
+            Some(zone) if open && self.has_flags(completion, send) && !too_many => Ok(zone),
             _ => Err(self.refusal(completion, send, too_many)),
         }
     }

@@ -7,42 +7,16 @@
 
 use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use host::asymmetric;
-use host::lock::{Mutex, MutexGuard};
+use host::lock::MutexGuard;
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{Mark, Transport};
-
-/// The requests of an endpoint, and the lock on them.
-pub(super) struct Sending<T: Transport> {
-    requests: Mutex<Requests<T>>,
-    /// A thread that found the lock taken left its poll to the holder.
-    again: AtomicBool,
-}
-
-impl<T: Transport> Sending<T> {
-    pub fn new(requests: Requests<T>) -> Self {
-        Sending { requests: Mutex::new(requests), again: AtomicBool::new(false) }
-    }
-
-    /// Tries the lock again, which was not free a moment ago. `None` if another thread still has it: the poll is left to that
-    /// one.
-    #[cold]
-    #[inline(never)]
-    fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
-        self.again.store(true, Ordering::Relaxed);
-        asymmetric::heavy();
-        // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
-        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
-        // lost.
-        self.requests.try_lock()
-    }
-}
 
 /// The locked requests of an endpoint.
 pub(crate) struct Locked<'a, T: Transport> {
@@ -85,7 +59,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
             return;
         }
         // SYNC again: pairs with the heavy half in `now_or_later`; freeing the lock was the light one.
-        if self.0.sending.again.load(Ordering::Relaxed) {
+        if self.0.again.load(Ordering::Relaxed) {
             cold_path();
             self.0.see_to_others();
         }
@@ -127,21 +101,34 @@ impl<T: Transport> TxGuard<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
+    /// Tries the lock again, which was not free a moment ago. `None` if another thread still has it: the poll is left to that
+    /// one.
+    #[cold]
+    #[inline(never)]
+    fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
+        self.again.store(true, Ordering::Relaxed);
+        asymmetric::heavy();
+        // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
+        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
+        // lost.
+        self.requests.try_lock()
+    }
+
     /// Locks the requests.
     #[inline(always)]
     pub(crate) fn requests(&self) -> Locked<'_, T> {
-        Locked { requests: self.sending.requests.lock(), turn: Turn(self) }
+        Locked { requests: self.requests.lock(), turn: Turn(self) }
     }
 
     /// Has the transport poll the queue pair again for threads that left that to this one.
     #[cold]
     #[inline(never)]
     fn see_to_others(&self) {
-        while self.sending.again.load(Ordering::Relaxed) {
+        while self.again.load(Ordering::Relaxed) {
             // SYNC again: a thread that has locked the requests meanwhile finds the flag as well when it frees them,
             // and need not be waited for.
-            let Some(requests) = self.sending.requests.try_lock() else { return };
-            self.sending.again.store(false, Ordering::SeqCst);
+            let Some(requests) = self.requests.try_lock() else { return };
+            self.again.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {
                 self.ia.transport.look_again(qp);
             }
@@ -156,7 +143,7 @@ impl<T: Transport> EndpointSink<T> {
     /// for the core. For transports with [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
-        self.tx_of(self.endpoint.sending.requests.lock())
+        self.tx_of(self.endpoint.requests.lock())
     }
 
     /// As [`EndpointSink::lock_tx`], but does not wait for another thread that has the requests of the endpoint locked, in a
@@ -164,10 +151,9 @@ impl<T: Transport> EndpointSink<T> {
     /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called when that thread is done.
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
-        let sending = &self.endpoint.sending;
-        self.tx_of(match sending.requests.try_lock() {
+        self.tx_of(match self.endpoint.requests.try_lock() {
             Some(requests) => requests,
-            None => sending.now_or_later()?,
+            None => self.endpoint.now_or_later()?,
         })
     }
 

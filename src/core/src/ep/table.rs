@@ -8,7 +8,7 @@
 //! fields first, with *invalid* for a value that stands for nothing, and the core then checks and applies all of them
 //! or none under the endpoint's locks, without reading the program's memory.
 
-use crate::ep_state::State;
+use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
 use crate::transport::AdapterAttributes;
 
@@ -72,8 +72,8 @@ pub enum Class {
 
 impl Class {
     /// Whether a field of this class may be modified in `state`.
-    pub fn admits(self, state: State) -> bool {
-        use State::*;
+    pub fn admits(self, state: EpState) -> bool {
+        use EpState::*;
         match self {
             Class::Never => false,
             Class::Quiescent => matches!(state, Unconnected | TentativeConnectionPending),

@@ -1,7 +1,7 @@
 use super::*;
 
 /// The operations of the specification's table of endpoint states, with one column for each state, in the order
-/// of [`State::ALL`]: `o` is admitted, `x` refused, `n` succeeds without effect.
+/// of [`EpState::ALL`]: `o` is admitted, `x` refused, `n` succeeds without effect.
 const OPERATIONS: [(Trigger, &str); 9] = [
     (Trigger::Connect, "oxxxxxxxx"),
     (Trigger::Reserve, "oxxxxxxxx"),
@@ -17,7 +17,7 @@ const OPERATIONS: [(Trigger, &str); 9] = [
 #[test]
 fn every_operation_in_every_state_is_as_the_table_says() {
     for (trigger, row) in OPERATIONS {
-        for (state, wanted) in State::ALL.into_iter().zip(row.chars()) {
+        for (state, wanted) in EpState::ALL.into_iter().zip(row.chars()) {
             let got = match next(state, trigger) {
                 Ok(Next::Stay) => 'n',
                 Ok(_) => 'o',
@@ -33,20 +33,20 @@ fn every_operation_in_every_state_is_as_the_table_says() {
 
 #[test]
 fn an_attempt_ends_in_connected_or_disconnected() {
-    for state in [State::ActiveConnectionPending, State::CompletionPending] {
-        assert_eq!(next(state, Trigger::Established), Ok(Next::Go(State::Connected)));
-        assert_eq!(next(state, Trigger::Ended), Ok(Next::Go(State::Disconnected)));
+    for state in [EpState::ActiveConnectionPending, EpState::CompletionPending] {
+        assert_eq!(next(state, Trigger::Established), Ok(Next::Go(EpState::Connected)));
+        assert_eq!(next(state, Trigger::Ended), Ok(Next::Go(EpState::Disconnected)));
     }
-    for state in State::ALL {
+    for state in EpState::ALL {
         if let Ok(Next::Go(to)) = next(state, Trigger::Ended) {
-            assert_eq!(to, State::Disconnected);
+            assert_eq!(to, EpState::Disconnected);
         }
     }
 }
 
 #[test]
 fn no_trigger_leads_back_to_itself() {
-    for state in State::ALL {
+    for state in EpState::ALL {
         for trigger in TRIGGERS {
             assert_ne!(next(state, trigger), Ok(Next::Go(state)), "{trigger:?} in {state:?}");
         }

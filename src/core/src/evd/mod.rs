@@ -26,9 +26,9 @@ use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
 use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::ia::Ia;
 use crate::patience::Patience;
-use crate::slab::{Header, Kind, Object};
+use crate::slab::{Header, Kind};
 use crate::transport::{Poll, Transport};
-use crate::users::{Counted, Use, Users};
+use crate::users::Use;
 
 /// The parameters of a dispatcher that change, as a query shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,33 +45,21 @@ pub struct EvdStatus {
 
 /// An event dispatcher.
 pub struct Evd<T: Transport> {
-    header: Header,
-    users: Users,
-    ia: Arc<Ia<T>>,
-    streams: Streams,
-    cq: Option<T::Cq>,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
+    /// The streams it admits.
+    pub streams: Streams,
+    /// The transport's side of it, if it admits transfers.
+    pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
     /// Whether the queue holds an event or a thread waits: if not, a dequeue need not lock it. Changed under its lock.
     pub(crate) busy: AtomicBool,
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
-    patience: Patience,
+    /// What its last waits were like.
+    pub(crate) patience: Patience,
     /// Held by who changes its notification object, and what that knows of it.
     tie: Mutex<()>,
-}
-
-impl<T: Transport> Object for Evd<T> {
-    const KIND: Kind = Kind::Evd;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
-}
-
-impl<T: Transport> Counted for Evd<T> {
-    fn users(&self) -> &Users {
-        &self.users
-    }
 }
 
 impl<T: Transport> Evd<T> {
@@ -84,7 +72,7 @@ impl<T: Transport> Evd<T> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        if streams == Streams::NONE {
+        if streams.is_empty() {
             return Err(Error::InvalidParameter(Arg::Streams));
         }
         if qlen > ia.transport.attributes().max_evd_qlen {
@@ -98,7 +86,6 @@ impl<T: Transport> Evd<T> {
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
-            users: Users::default(),
             ia: ia.clone(),
             streams,
             cq,
@@ -133,10 +120,10 @@ impl<T: Transport> Evd<T> {
             // A thread that comes to wait needs this lock: it is seen here, or finds the dispatcher freed.
             let queue = self.queue();
             let waiter = queue.has_waiter();
-            if waiter && self.users.count() == 0 {
+            if waiter && self.header.users.count() == 0 {
                 return Err(Error::InvalidState(Refusal::EvdWaiter));
             }
-            if waiter || !self.users.retire() {
+            if waiter || !self.header.users.retire() {
                 return Err(Error::InvalidState(Refusal::EvdInUse));
             }
         }
@@ -145,7 +132,7 @@ impl<T: Transport> Evd<T> {
     }
 
     pub(crate) fn free_anyway(&self) {
-        self.users.retire_anyway();
+        self.header.users.retire_anyway();
         self.bury();
     }
 
@@ -169,40 +156,17 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    pub(crate) fn users_count(&self) -> usize {
-        self.users.count()
-    }
-
     /// Notes that the adapter that made this dispatcher is gone while another one still uses it; the dispatcher ends
-    /// with the last such use ([`AsyncHold`]).
+    /// with the last such use ([`AsyncOutlet`](crate::ia::AsyncOutlet)).
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
 
-    fn free_if_orphaned(&self) {
-        if self.orphan.load(Ordering::Acquire) && self.users.retire() {
+    /// Ends the dispatcher if it has no other user and its adapter is gone.
+    pub(crate) fn free_if_orphaned(&self) {
+        if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
             self.bury();
         }
-    }
-
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
-    /// What its last waits were like.
-    pub(crate) fn patience(&self) -> &Patience {
-        &self.patience
-    }
-
-    /// The streams it admits.
-    pub fn streams(&self) -> Streams {
-        self.streams
-    }
-
-    /// The transport's side of it, if it admits transfers.
-    pub fn cq(&self) -> Option<&T::Cq> {
-        self.cq.as_ref()
     }
 
     /// Its changing parameters.
@@ -446,24 +410,5 @@ impl<T: Transport> Drop for Locked<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.busy.store(self.queue.is_busy(), Ordering::Release);
-    }
-}
-
-/// The use that an adapter makes of a dispatcher for its asynchronous events.
-pub(crate) struct AsyncHold<T: Transport>(Option<Use<Evd<T>>>);
-
-impl<T: Transport> AsyncHold<T> {
-    /// Begins to use `evd`; `None` if it is being freed.
-    pub fn of(evd: &Arc<Evd<T>>) -> Option<Self> {
-        Use::of(evd).map(|used| AsyncHold(Some(used)))
-    }
-}
-
-impl<T: Transport> Drop for AsyncHold<T> {
-    fn drop(&mut self) {
-        let Some(used) = self.0.take() else { return };
-        let evd = used.object().clone();
-        drop(used);
-        evd.free_if_orphaned();
     }
 }

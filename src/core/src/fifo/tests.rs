@@ -2,6 +2,13 @@ use std::sync::Arc;
 
 use super::*;
 
+impl<V> Fifo<V> {
+    /// The number of values that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+}
+
 fn with(first: usize, values: std::ops::Range<u32>) -> Fifo<u32> {
     let mut queue = Fifo::default();
     queue.room(4).expect("memory");

@@ -6,7 +6,7 @@ fn registration(addr: u64, len: u64) -> Registration {
 
 #[test]
 fn segments_of_a_region_that_counts_from_zero_get_their_addresses() {
-    let table = LmrTable::default();
+    let table = LmrTable::new().unwrap();
     let region = Registration { origin: 5000, ..registration(0, 100) };
     let context = table.insert(&region).unwrap();
     let check = |addr, len, zone, right| table.check(&LocalSegment { context, addr, len }, zone, right);
@@ -25,7 +25,7 @@ fn segments_of_a_region_that_counts_from_zero_get_their_addresses() {
 
 #[test]
 fn a_context_is_that_of_one_table() {
-    let tables: Vec<LmrTable> = (0..100).map(|_| LmrTable::default()).collect();
+    let tables: Vec<LmrTable> = (0..100).map(|_| LmrTable::new().unwrap()).collect();
     let contexts: Vec<u32> = tables.iter().filter_map(|table| table.insert(&registration(1000, 100))).collect();
     assert_eq!(contexts.len(), tables.len());
     for (at, table) in tables.iter().enumerate() {
@@ -52,7 +52,7 @@ fn rows_are_where_their_index_says() {
 
 #[test]
 fn segments_are_checked_for_context_zone_right_and_bounds() {
-    let table = LmrTable::default();
+    let table = LmrTable::new().unwrap();
     let context = table.insert(&registration(1000, 100)).unwrap();
     let at = |addr, len| LocalSegment { context, addr, len };
     let check = |s: LocalSegment, zone, right| table.check(&s, zone, right);
@@ -72,7 +72,7 @@ fn segments_are_checked_for_context_zone_right_and_bounds() {
 
 #[test]
 fn a_stale_context_is_not_taken_for_a_new_region() {
-    let table = LmrTable::default();
+    let table = LmrTable::new().unwrap();
     let first = table.insert(&registration(1, 1)).unwrap();
     table.remove(first);
     for _ in 0..3000 {

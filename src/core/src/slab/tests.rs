@@ -1,3 +1,4 @@
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -42,9 +43,9 @@ fn only_live_handles_of_the_right_kind_are_entered() {
 }
 
 /// The window of the cells of a slab, for fast calls.
-fn window(slab: &Slab<()>) -> Window {
-    let window = Window::new();
-    window.set(slab.first_cells().unwrap());
+fn window(slab: &Slab<()>) -> FirstCells {
+    let window = FirstCells::new();
+    window.set(slab);
     window
 }
 
@@ -203,7 +204,7 @@ fn every_object_is_dropped_once_and_after_the_last_use() {
     let free = |handle: usize| slab.get::<Witness>(Handle(handle)).is_some_and(|found| slab.remove(&*found).is_some());
     let all: Vec<Vec<_>> = (0..2).map(|_| (0..ROUNDS).map(|_| Arc::new(AtomicBool::new(false))).collect()).collect();
     let places: Vec<_> = (0..2 * PLACES).map(|_| AtomicUsize::new(0)).collect();
-    let window = Window::new();
+    let window = FirstCells::new();
     let go = AtomicUsize::new(2);
     std::thread::scope(|scope| {
         for thread in 0..3 {
@@ -213,7 +214,7 @@ fn every_object_is_dropped_once_and_after_the_last_use() {
                 let mut turn = thread;
                 while go.load(Ordering::SeqCst) > 0 {
                     turn += 1;
-                    slab.first_cells().into_iter().for_each(|cells| window.set(cells));
+                    window.set(slab);
                     let handle = Handle(places[turn % places.len()].load(Ordering::SeqCst));
                     if let Some(held) = window.enter::<Witness>(handle) {
                         assert!(!held.1.load(Ordering::SeqCst), "it is there");

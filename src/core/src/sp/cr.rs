@@ -7,10 +7,10 @@ use host::lock::Mutex;
 use host::memory;
 
 use crate::addr::Address;
-use crate::ep::{Endpoint, Next, State, Trigger};
+use crate::ep::{Endpoint, EpState, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::ia::Ia;
-use crate::slab::{Header, Kind, Object};
+use crate::slab::Header;
 use crate::sp::csp::Csp;
 use crate::sp::point::ServicePoint;
 use crate::sp::psp::Psp;
@@ -19,24 +19,19 @@ use crate::transport::{ConnectionRequestInfo, Rejection, Transport};
 
 /// A connection request.
 pub struct Cr<T: Transport> {
-    header: Header,
-    ia: Arc<Ia<T>>,
+    pub(crate) header: Header,
+    pub(crate) ia: Arc<Ia<T>>,
     incoming: Mutex<Option<T::Incoming>>,
-    remote: Address,
-    remote_qualifier: u64,
-    /// Programs may change these bytes in place.
-    private_data: Box<[AtomicU8]>,
-    ep: Option<Arc<Endpoint<T>>>,
+    /// Address of the peer.
+    pub remote_address: Address,
+    /// Port qualifier of the peer.
+    pub remote_qualifier: u64,
+    /// The bytes that the peer sent along. Programs may change them in place.
+    pub private_data: Box<[AtomicU8]>,
+    /// The endpoint that came with the request.
+    pub ep: Option<Arc<Endpoint<T>>>,
     /// Whether it came to a common service point.
     common: bool,
-}
-
-impl<T: Transport> Object for Cr<T> {
-    const KIND: Kind = Kind::Cr;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
 }
 
 impl<T: Transport> Cr<T> {
@@ -55,7 +50,7 @@ impl<T: Transport> Cr<T> {
             header: Header::default(),
             ia: ia.clone(),
             incoming: Mutex::new(Some(incoming)),
-            remote: info.remote_address,
+            remote_address: info.remote_address,
             remote_qualifier: info.remote_qualifier,
             private_data: info.private_data.into_iter().map(AtomicU8::new).collect(),
             ep,
@@ -81,31 +76,6 @@ impl<T: Transport> Cr<T> {
         Some(incoming)
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
-    /// Address of the peer.
-    pub fn remote_address(&self) -> &Address {
-        &self.remote
-    }
-
-    /// Port qualifier of the peer.
-    pub fn remote_qualifier(&self) -> u64 {
-        self.remote_qualifier
-    }
-
-    /// The bytes that the peer sent along; valid as long as the request.
-    pub fn private_data(&self) -> &[AtomicU8] {
-        &self.private_data
-    }
-
-    /// The endpoint that came with the request.
-    pub fn ep(&self) -> Option<&Arc<Endpoint<T>>> {
-        self.ep.as_ref()
-    }
-
     /// Accepts the request with `ep`, or with the endpoint that it brought. On failure the request
     /// can be answered again.
     ///
@@ -124,7 +94,7 @@ impl<T: Transport> Cr<T> {
         if incoming.is_none() {
             return Err(Error::InvalidHandle(Role::Cr));
         }
-        ep.accept(trigger, &mut incoming, (&self.remote, self.remote_qualifier), private_data)?;
+        ep.accept(trigger, &mut incoming, (&self.remote_address, self.remote_qualifier), private_data)?;
         drop(incoming);
         self.ia.disown(self);
         Ok(())
@@ -139,7 +109,7 @@ impl<T: Transport> Cr<T> {
         debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
-        log::debug!(target: host::diagnostics::CM, "a request of {} is rejected", self.remote);
+        log::debug!(target: host::diagnostics::CM, "a request of {} is rejected", self.remote_address);
         Ok(())
     }
 
@@ -177,7 +147,7 @@ impl<T: Transport> Cr<T> {
     fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
         ConnectionRequestInfo {
             qualifier,
-            remote_address: self.remote.clone(),
+            remote_address: self.remote_address.clone(),
             remote_qualifier: self.remote_qualifier,
             private_data: self.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect(),
         }
@@ -189,7 +159,7 @@ impl<T: Transport> Cr<T> {
         self.ia.disown(self);
         // A tentative endpoint is freed; a reserved one belongs to the program again.
         let pending = self.ep.as_ref().is_some_and(|ep| {
-            matches!(ep.query().state, State::TentativeConnectionPending | State::PassiveConnectionPending)
+            matches!(ep.query().state, EpState::TentativeConnectionPending | EpState::PassiveConnectionPending)
         });
         if pending {
             dismiss(self.ep.clone());
@@ -209,7 +179,7 @@ pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
 /// The service point that listens on `qualifier`.
 fn point_on<T: Transport>(ia: &Ia<T>, qualifier: u64) -> Option<Arc<ServicePoint<T>>> {
     let listens = |point: &Arc<ServicePoint<T>>| point.listens_on(qualifier).then(|| point.clone());
-    ia.find(|psp: &Psp<T>| listens(psp.point()))
-        .or_else(|| ia.find(|rsp: &Rsp<T>| listens(rsp.point())))
-        .or_else(|| ia.find(|csp: &Csp<T>| listens(csp.point())))
+    ia.find(|psp: &Psp<T>| listens(&psp.point))
+        .or_else(|| ia.find(|rsp: &Rsp<T>| listens(&rsp.point)))
+        .or_else(|| ia.find(|csp: &Csp<T>| listens(&csp.point)))
 }

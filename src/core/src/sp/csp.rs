@@ -10,27 +10,21 @@ use crate::addr::{Address, Comm};
 use crate::error::{Error, Resource, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::{Header, Kind, Object};
+use crate::slab::Header;
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
 /// A common service point. Its port is the qualifier of a service point like any other, so that endpoints of either model of
 /// connections reach it.
 pub struct Csp<T: Transport> {
-    header: Header,
-    point: Arc<ServicePoint<T>>,
-    comm: Comm,
+    pub(crate) header: Header,
+    /// The part that all service points have.
+    pub point: Arc<ServicePoint<T>>,
+    /// The kind of socket whose address it has; it stays in place.
+    pub comm: Comm,
     /// The address without the port, which is not known before it listens.
     host: Address,
     address: OnceLock<Address>,
-}
-
-impl<T: Transport> Object for Csp<T> {
-    const KIND: Kind = Kind::Csp;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
 }
 
 impl<T: Transport> Csp<T> {
@@ -46,7 +40,7 @@ impl<T: Transport> Csp<T> {
         let point = ServicePoint::new(ia, evd, Provision::Common)?;
         comm.check()?;
         comm.check_address(address)?;
-        let address = ia.transport().attributes().address.named_by(address)?;
+        let address = ia.transport.attributes().address.named_by(address)?;
         let wanted = (address.port() > 0).then(|| address.port().into());
         let host = address.with_port(0);
         let csp = ia.adopt(Csp { header: Header::default(), point, comm, host, address: OnceLock::new() })?;
@@ -68,18 +62,8 @@ impl<T: Transport> Csp<T> {
 
     /// Stops listening. Requests announced before stay valid.
     pub fn free(&self) {
-        self.point.ia().disown(self);
+        self.point.ia.disown(self);
         self.point.shut();
-    }
-
-    /// The part that it has in common with the other service points.
-    pub fn point(&self) -> &Arc<ServicePoint<T>> {
-        &self.point
-    }
-
-    /// The kind of socket whose address it has; it stays in place.
-    pub fn comm(&self) -> &Comm {
-        &self.comm
     }
 
     /// Its address, with the port on which it listens; it stays in place.

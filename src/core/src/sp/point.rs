@@ -12,24 +12,24 @@ use crate::event::{Event, Streams};
 use crate::ia::Ia;
 use crate::slab::{Handle, Object};
 use crate::sp::cr::{Cr, dismiss};
+use crate::sp::psp::PspMode;
 use crate::transport::{ConnectionRequestInfo, Transport};
 use crate::users::Use;
 
 /// The source of the endpoint for a request.
 pub(super) enum Provision<T: Transport> {
-    /// The program names one when it accepts.
-    Consumer,
-    /// As [`Provision::Consumer`], and the request stays with this service point, which is a common one.
+    /// As the mode of a public service point says.
+    Public(PspMode),
+    /// The program names one when it accepts; the request stays with this service point, which is a common one.
     Common,
-    /// The provider makes one for each request.
-    Provider,
     /// This endpoint serves the only request.
     Reserved(Arc<Endpoint<T>>),
 }
 
 /// The part of a service point that listens and takes requests.
 pub struct ServicePoint<T: Transport> {
-    ia: Arc<Ia<T>>,
+    /// The adapter it belongs to.
+    pub ia: Arc<Ia<T>>,
     provision: Provision<T>,
     state: Mutex<PointState<T>>,
 }
@@ -48,7 +48,7 @@ struct PointState<T: Transport> {
 impl<T: Transport> ServicePoint<T> {
     pub(super) fn new(ia: &Arc<Ia<T>>, evd: &Arc<Evd<T>>, provision: Provision<T>) -> Result<Arc<Self>> {
         let bad = Error::InvalidHandle(Role::EvdConnectionRequests);
-        if !evd.streams().contains(Streams::CONNECTION_REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
+        if !evd.streams.contains(Streams::CONNECTION_REQUESTS) || !Arc::ptr_eq(evd.ia(), ia) {
             return Err(bad);
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
@@ -63,7 +63,7 @@ impl<T: Transport> ServicePoint<T> {
             state.handle = handle;
             state.open = !state.shut;
         }
-        let sink = ListenerSink::new(self.clone());
+        let sink = ListenerSink { point: self.clone() };
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
         let mut state = self.state.lock();
         state.qualifier = qualifier;
@@ -112,11 +112,6 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// The adapter it belongs to.
-    pub fn ia(&self) -> &Arc<Ia<T>> {
-        &self.ia
-    }
-
     /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
     /// point is closed or its dispatcher is full.
     pub(super) fn request(
@@ -124,22 +119,21 @@ impl<T: Transport> ServicePoint<T> {
         incoming: T::Incoming,
         info: ConnectionRequestInfo,
     ) -> std::result::Result<(), T::Incoming> {
+        let reserved = matches!(self.provision, Provision::Reserved(_));
         let (evd, handle) = {
             let mut state = self.state.lock();
             let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
             if !state.open {
                 return Err(incoming);
             }
-            if matches!(self.provision, Provision::Reserved(_)) {
-                state.open = false;
-            }
+            state.open = !reserved;
             (evd, state.handle)
         };
         let qualifier = info.qualifier;
         log::debug!(target: host::diagnostics::CM, "qualifier {qualifier}: a request of {}", info.remote_address);
         let ep = match &self.provision {
-            Provision::Consumer | Provision::Common => None,
-            Provision::Provider => match Endpoint::create_tentative(&self.ia) {
+            Provision::Public(PspMode::Consumer) | Provision::Common => None,
+            Provision::Public(PspMode::Provider) => match Endpoint::create_tentative(&self.ia) {
                 Ok(ep) => Some(ep),
                 Err(_) => return Err(incoming),
             },
@@ -148,7 +142,6 @@ impl<T: Transport> ServicePoint<T> {
                 Err(_) => return Err(incoming),
             },
         };
-        let reserved = matches!(self.provision, Provision::Reserved(_));
         if reserved {
             self.close();
         }
@@ -164,10 +157,7 @@ impl<T: Transport> ServicePoint<T> {
         if evd.offer(event) {
             return Ok(());
         }
-        match cr.withdraw() {
-            Some(incoming) => Err(incoming),
-            None => Ok(()),
-        }
+        cr.withdraw().map_or(Ok(()), Err)
     }
 }
 
@@ -183,10 +173,6 @@ impl<T: Transport> Clone for ListenerSink<T> {
 }
 
 impl<T: Transport> ListenerSink<T> {
-    fn new(point: Arc<ServicePoint<T>>) -> Self {
-        ListenerSink { point }
-    }
-
     /// Reports that a request arrived.
     ///
     /// # Errors

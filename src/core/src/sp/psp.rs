@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::{Header, Kind, Object};
+use crate::slab::Header;
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
@@ -20,17 +20,11 @@ pub enum PspMode {
 
 /// A public service point.
 pub struct Psp<T: Transport> {
-    header: Header,
-    point: Arc<ServicePoint<T>>,
-    mode: PspMode,
-}
-
-impl<T: Transport> Object for Psp<T> {
-    const KIND: Kind = Kind::Psp;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    pub(crate) header: Header,
+    /// The part that all service points have.
+    pub point: Arc<ServicePoint<T>>,
+    /// The source of the endpoints.
+    pub mode: PspMode,
 }
 
 impl<T: Transport> Psp<T> {
@@ -41,11 +35,7 @@ impl<T: Transport> Psp<T> {
     /// [`Arg::Qualifier`] for qualifier 0, [`Error::QualifierInUse`],
     /// [`Error::QualifierUnavailable`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: Option<u64>, evd: &Arc<Evd<T>>, mode: PspMode) -> Result<Arc<Self>> {
-        let provision = match mode {
-            PspMode::Consumer => Provision::Consumer,
-            PspMode::Provider => Provision::Provider,
-        };
-        let point = ServicePoint::new(ia, evd, provision)?;
+        let point = ServicePoint::new(ia, evd, Provision::Public(mode))?;
         if qualifier == Some(0) {
             return Err(Error::InvalidParameter(Arg::Qualifier));
         }
@@ -56,17 +46,7 @@ impl<T: Transport> Psp<T> {
 
     /// Stops listening. Requests announced before stay valid.
     pub fn free(&self) {
-        self.point.ia().disown(self);
+        self.point.ia.disown(self);
         self.point.shut();
-    }
-
-    /// The part that it has in common with a reserved one.
-    pub fn point(&self) -> &Arc<ServicePoint<T>> {
-        &self.point
-    }
-
-    /// The source of the endpoints.
-    pub fn mode(&self) -> PspMode {
-        self.mode
     }
 }

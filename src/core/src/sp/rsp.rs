@@ -6,23 +6,17 @@ use crate::ep::{Endpoint, Trigger};
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::{Header, Kind, Object};
+use crate::slab::Header;
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
 /// A reserved service point.
 pub struct Rsp<T: Transport> {
-    header: Header,
-    point: Arc<ServicePoint<T>>,
-    ep: Arc<Endpoint<T>>,
-}
-
-impl<T: Transport> Object for Rsp<T> {
-    const KIND: Kind = Kind::Rsp;
-
-    fn header(&self) -> &Header {
-        &self.header
-    }
+    pub(crate) header: Header,
+    /// The part that all service points have.
+    pub point: Arc<ServicePoint<T>>,
+    /// The endpoint that is reserved.
+    pub ep: Arc<Endpoint<T>>,
 }
 
 impl<T: Transport> Rsp<T> {
@@ -45,19 +39,9 @@ impl<T: Transport> Rsp<T> {
 
     /// Stops listening. An endpoint that waited for the request is unconnected again.
     pub fn free(&self) {
-        self.point.ia().disown(self);
+        self.point.ia.disown(self);
         self.point.shut();
         release(&self.ep);
-    }
-
-    /// The part that it has in common with a public one.
-    pub fn point(&self) -> &Arc<ServicePoint<T>> {
-        &self.point
-    }
-
-    /// The endpoint that is reserved.
-    pub fn ep(&self) -> &Arc<Endpoint<T>> {
-        &self.ep
     }
 }
 

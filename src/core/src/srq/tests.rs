@@ -41,7 +41,7 @@ impl Full {
         let ia = Ia::open(slab, "fake", "", AsyncEvd::Create(8), Habits::default()).unwrap();
         let pz = Pz::create(&ia).unwrap();
         let lmr = Lmr::create(&ia, Memory::Virtual(4096), None, 64, &pz, Rights::LOCAL_WRITE, Base::Address).unwrap();
-        let segment = LocalSegment { context: lmr.context(), addr: 4096, len: 64 };
+        let segment = LocalSegment { context: lmr.context, addr: 4096, len: 64 };
         let srq = Srq::create(&ia, &pz, SIZE, 1).unwrap();
         let full = Full { ia, srq, segment, device: Mutex::default() };
         (0..SIZE).for_each(|_| full.post());
@@ -83,7 +83,7 @@ impl Full {
 
     /// The events that have come since the last look.
     fn events(&self) -> usize {
-        let evd = self.ia.async_evd().and_then(|evd| self.ia.slab().get::<Evd<Fake>>(evd)).unwrap();
+        let evd = self.ia.async_evd().and_then(|evd| self.ia.slab.get::<Evd<Fake>>(evd)).unwrap();
         std::iter::from_fn(|| evd.dequeue().ok())
             .inspect(|event| assert!(matches!(event, Event::Async { reason: AsyncReason::SrqLowWatermark, .. })))
             .count()

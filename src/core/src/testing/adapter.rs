@@ -54,7 +54,7 @@ impl<T: Transport> Adapter<T> {
     /// The dispatcher of asynchronous events.
     pub fn events(&self) -> Arc<Evd<T>> {
         let evd = self.ia.async_evd().expect("it was opened with one");
-        self.ia.slab().get::<Evd<T>>(evd).expect("it lives as long as the adapter")
+        self.ia.slab.get::<Evd<T>>(evd).expect("it lives as long as the adapter")
     }
 
     /// A dispatcher.
@@ -94,7 +94,7 @@ impl<T: Transport> Adapter<T> {
             connect_evd: Some(connections),
             srq,
         };
-        let mut attributes = EpAttributes::defaults(self.ia.transport().attributes());
+        let mut attributes = EpAttributes::defaults(self.ia.transport.attributes());
         change(&mut attributes);
         End {
             ep: Endpoint::create(&self.ia, &parts, Some(attributes)).unwrap(),

@@ -64,12 +64,12 @@ impl<T: Transport> Buffer<T> {
 
     /// A part of it, for the endpoints of this side.
     pub fn at(&self, offset: usize, len: usize) -> LocalSegment {
-        LocalSegment { context: self.lmr.context(), addr: self.lmr.addr() + offset as u64, len: len as u64 }
+        LocalSegment { context: self.lmr.context, addr: self.lmr.addr() + offset as u64, len: len as u64 }
     }
 
     /// A part of it, for peers.
     pub fn remote(&self, offset: usize, len: usize) -> RemoteSegment {
-        RemoteSegment { addr: self.lmr.addr() + offset as u64, len: len as u64, key: self.lmr.remote_key() }
+        RemoteSegment { addr: self.lmr.addr() + offset as u64, len: len as u64, key: self.lmr.remote_key }
     }
 
     /// Fills a part with one byte.

@@ -5,15 +5,14 @@ use std::time::Duration;
 
 use super::{next, patience};
 use crate::addr::Address;
-use crate::ep::{ConnectRequest, Endpoint, State};
+use crate::ep::{Endpoint, EpState};
 use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
 use crate::lmr_table::LocalSegment;
 use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
-use crate::transport::Change;
-use crate::transport::{RemoteSegment, Transport};
+use crate::transport::{Change, Connect, RemoteSegment, Transport};
 
 /// An endpoint and the dispatchers of its streams.
 pub struct End<T: Transport> {
@@ -159,7 +158,7 @@ impl<T: Transport> End<T> {
     }
 
     /// The state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> EpState {
         self.ep.query().state
     }
 }
@@ -175,7 +174,7 @@ pub fn request<T: Transport>(
     timeout: Option<Duration>,
     private_data: &[u8],
 ) -> Result<()> {
-    active.ep.connect(&ConnectRequest { address: to, qualifier, timeout, private_data })
+    active.ep.connect(&Connect { address: to, qualifier, timeout, private_data })
 }
 
 /// The next connection request.
@@ -185,7 +184,7 @@ pub fn request<T: Transport>(
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
-        Event::ConnectionRequest { cr, .. } => requests.ia().slab().get::<Cr<T>>(cr).unwrap(),
+        Event::ConnectionRequest { cr, .. } => requests.ia().slab.get::<Cr<T>>(cr).unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -199,11 +198,11 @@ pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();
     let requests = Evd::create(ia, 8, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = Psp::create(ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = ia.transport().attributes().address.clone();
-    request(active, &address, psp.point().qualifier(), Some(patience()), b"hello").unwrap();
+    let address = ia.transport.attributes().address.clone();
+    request(active, &address, psp.point.qualifier(), Some(patience()), b"hello").unwrap();
     let cr = next_request(&requests);
     // The wire may have padding.
-    assert!(cr.private_data().len() >= 5);
+    assert!(cr.private_data.len() >= 5);
     cr.accept(Some(&passive.ep), b"welcome").unwrap();
     active.is_told(ConnectionEvent::Established);
     passive.is_told(ConnectionEvent::Established);

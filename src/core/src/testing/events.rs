@@ -13,7 +13,7 @@ use crate::evd::Evd;
 use crate::event::Event;
 use crate::slab::Handle;
 use crate::transport::Transport;
-use crate::wait::{self, EvdOutcome, Limit, Sleep, SleepPlace, Step};
+use crate::wait::{self, EvdOutcome, Sleep, SleepPlace, Step};
 
 /// How long nothing must come for it to count as quiet.
 const QUIET: Duration = Duration::from_millis(60);
@@ -72,7 +72,7 @@ pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
 
 /// Waits for `threshold` events as a face does; `None` waits for ever.
 pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Duration>) -> EvdOutcome {
-    sleep_through(wait::evd_begin(evd.clone(), threshold, to_limit(limit), false), wait::evd_resume::<T>)
+    sleep_through(wait::evd_begin(evd.clone(), threshold, limit, false), wait::evd_resume::<T>)
 }
 
 /// Waits for a trigger of a notification object as a face does; `None` waits for ever.
@@ -80,11 +80,7 @@ pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Dur
 /// # Errors
 /// Those of [`wait::cno_begin`].
 pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>) -> Result<Handle> {
-    sleep_through(wait::cno_begin(cno.clone(), to_limit(limit)), wait::cno_resume::<T>)
-}
-
-fn to_limit(limit: Option<Duration>) -> Limit {
-    limit.map_or(Limit::Never, Limit::Within)
+    sleep_through(wait::cno_begin(cno.clone(), limit), wait::cno_resume::<T>)
 }
 
 /// Sleeps as often as the steps of a wait ask for it.

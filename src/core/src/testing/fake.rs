@@ -97,6 +97,13 @@ impl RegionKeys for Region {
     }
 }
 
+// No other transport shares the sink of a queue pair.
+impl Clone for EndpointSink<Fake> {
+    fn clone(&self) -> Self {
+        EndpointSink { endpoint: self.endpoint.clone(), life: self.life }
+    }
+}
+
 impl Fake {
     /// The instance that is no device: it does not open.
     pub const NO_DEVICE: &str = "no device";

@@ -61,7 +61,7 @@ use std::time::Duration;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
-pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Place, RecvDone, Special, Verdict};
+pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
     Request, RequestId, Segment, ShortSend,
@@ -98,15 +98,15 @@ pub struct QpInit<'a, T: Transport> {
 }
 
 /// The peer to connect to, and the terms.
+#[derive(Clone, Copy, Debug)]
 pub struct Connect<'a> {
     /// The host.
     pub address: &'a Address,
     /// The service point.
     pub qualifier: u64,
-    /// Bytes for the peer's connection request, at most
-    /// [`AdapterAttributes::max_private_data`].
+    /// Bytes for the peer's connection request, no more than [`AdapterAttributes::check_private_data`] admits.
     pub private_data: &'a [u8],
-    /// Time for the whole establishment; `None` leaves it to the transport.
+    /// Time for the whole establishment; `None` if the program sets no limit, which leaves it to the transport.
     pub timeout: Option<Duration>,
 }
 

@@ -34,7 +34,7 @@ impl Taken {
 }
 
 /// A receive in a queue, with the first of its segments: most have no other.
-struct Entry {
+struct QueuedRecv {
     id: RecvId,
     count: usize,
     first: Segment,
@@ -44,7 +44,7 @@ struct Entry {
 /// allocates nothing while it holds no more than it has room for.
 #[derive(Default)]
 pub struct RecvQueue {
-    receives: Fifo<Entry>,
+    receives: Fifo<QueuedRecv>,
     /// The segments of each receive behind its first one.
     others: Fifo<Segment>,
 }
@@ -76,7 +76,7 @@ impl RecvQueue {
     pub fn push(&mut self, recv: &Recv<'_>) {
         let count = recv.segments.len().min(MAX_SEGMENTS);
         let first = recv.segments.first().copied().unwrap_or_default();
-        self.receives.add(Entry { id: recv.id, count, first });
+        self.receives.add(QueuedRecv { id: recv.id, count, first });
         if count > 1 {
             recv.segments[1..count].iter().for_each(|&segment| self.others.add(segment));
         }
@@ -85,7 +85,7 @@ impl RecvQueue {
     /// Takes the oldest receive; false if there is none.
     #[inline]
     pub fn pop(&mut self, taken: &mut Taken) -> bool {
-        let Some(Entry { id, count, first }) = self.receives.pop() else { return false };
+        let Some(QueuedRecv { id, count, first }) = self.receives.pop() else { return false };
         taken.set(id, count, first, || self.others.pop());
         true
     }
@@ -94,7 +94,7 @@ impl RecvQueue {
     #[inline(always)]
     pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
         let oldest = self.receives.oldest()?;
-        let &Entry { id, count: 1, first } = oldest.value() else { return None };
+        let &QueuedRecv { id, count: 1, first } = oldest.value() else { return None };
         oldest.skip();
         Some((id, first))
     }
@@ -107,7 +107,7 @@ impl RecvQueue {
         &mut self,
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
-        let Some(&Entry { id, count, first }) = self.receives.front() else { return Ok(false) };
+        let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return Ok(false) };
         let (mut shown, mut nth) = (Taken::default(), 0..);
         shown.set(id, count, first, || self.others.get(nth.next()?).copied());
         accept(&shown)?;

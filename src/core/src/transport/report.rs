@@ -77,7 +77,7 @@ pub enum Verdict {
 
 /// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Not a closure, because the
 /// compiler decides where the body of one goes, and this must be in line.
-pub trait Place<'s> {
+pub trait Placement<'s> {
     /// The section in which the message is delivered, if there is one.
     fn section(&self) -> Option<&'s Section<Memory>>;
 

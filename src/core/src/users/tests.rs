@@ -1,9 +1,12 @@
 use super::*;
+use crate::slab::{Header, Kind};
 
 #[derive(Default)]
-struct Thing(Users);
-impl Counted for Thing {
-    fn users(&self) -> &Users {
+struct Thing(Header);
+impl Object for Thing {
+    const KIND: Kind = Kind::Pz;
+
+    fn header(&self) -> &Header {
         &self.0
     }
 }
@@ -12,18 +15,18 @@ impl Counted for Thing {
 fn a_used_object_is_not_retired_and_a_retired_one_not_used() {
     let thing = Arc::new(Thing::default());
     let one = Use::of(&thing).unwrap();
-    assert!(!thing.0.retire());
+    assert!(!thing.0.users.retire());
     assert!(!one.is_gone());
     drop(one);
-    assert!(thing.0.retire());
-    assert!(!thing.0.retire());
+    assert!(thing.0.users.retire());
+    assert!(!thing.0.users.retire());
     assert!(Use::of(&thing).is_none());
-    thing.0.revive();
+    thing.0.users.revive();
     let other = Use::of(&thing).unwrap();
-    thing.0.retire_anyway();
+    thing.0.users.retire_anyway();
     assert!(other.is_gone());
     drop(other);
-    assert_eq!(thing.0.count(), 0);
+    assert_eq!(thing.0.users.count(), 0);
 }
 
 #[test]
@@ -35,6 +38,6 @@ fn there_are_no_more_users_than_there_may_be() {
     drop(two);
     assert!(Use::within(&thing, 2).is_ok());
     drop(one);
-    assert!(thing.0.retire());
+    assert!(thing.0.users.retire());
     assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Gone));
 }

@@ -16,25 +16,6 @@ const TAKEN: Duration = Duration::from_micros(2);
 const FIRST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// Time limit of a wait.
-#[derive(Clone, Copy, Debug)]
-pub enum Limit {
-    /// The wait ends after this time, counted from when it has found that it must wait.
-    Within(Duration),
-    /// The wait has no limit.
-    Never,
-}
-
-impl Limit {
-    /// The limit in `micros` microseconds from now; `None` for no limit.
-    pub fn from_micros(micros: Option<u32>) -> Self {
-        match micros {
-            Some(micros) => Limit::Within(Duration::from_micros(micros.into())),
-            None => Limit::Never,
-        }
-    }
-}
-
 /// The times of a wait that has found nothing yet.
 pub struct Timing {
     pub began: Instant,
@@ -53,12 +34,9 @@ pub struct Timing {
 
 impl Timing {
     /// Begins now.
-    pub fn begin(patience: &Patience, limit: Limit) -> Self {
+    pub fn begin(patience: &Patience, limit: Option<Duration>) -> Self {
         let began = Instant::now();
-        let end = match limit {
-            Limit::Within(time) => began.checked_add(time),
-            Limit::Never => None,
-        };
+        let end = limit.and_then(|time| began.checked_add(time));
         Timing { began, end, looks: patience.looks(), offered: false, taken: false, slept: false, longest_sleep: FIRST }
     }
 

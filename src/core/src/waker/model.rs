@@ -19,7 +19,7 @@ impl Word for ModelU32 {
 
 /// A queue with one waiter, and the two places where that can sleep: the word of the state, and another one.
 struct Model {
-    state: State<ModelU32>,
+    state: SleepState<ModelU32>,
     in_other_place: Mutex<bool>,
     other_place: AtomicBool,
     /// Events, and whether the waiter is known.
@@ -29,7 +29,7 @@ struct Model {
 impl Model {
     fn new() -> Arc<Model> {
         Arc::new(Model {
-            state: State(ModelU32::new(AWAKE)),
+            state: SleepState(ModelU32::new(AWAKE)),
             in_other_place: Mutex::new(false),
             other_place: AtomicBool::new(false),
             queue: Mutex::new((0, false)),

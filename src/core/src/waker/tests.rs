@@ -5,8 +5,8 @@ use host::poll;
 
 use super::*;
 
-fn bell(waker: &Waker) -> Place {
-    Place::Bell(waker.bell().expect("a bell"))
+fn bell(waker: &Waker) -> WakePlace {
+    WakePlace::Bell(waker.bell().expect("a bell"))
 }
 
 fn rings(waker: &Waker) -> bool {
@@ -19,7 +19,7 @@ fn rings(waker: &Waker) -> bool {
 fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
     let waker = Waker::new();
     for _ in 0..2 {
-        waker.prepare_sleep(Place::Own);
+        waker.prepare_sleep(WakePlace::Own);
         let (word, value) = waker.word();
         assert_eq!(word.load(Ordering::Relaxed), value);
         waker.wake();
@@ -39,7 +39,7 @@ fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
         waker.wake();
         assert!(rings(&waker));
     }
-    waker.prepare_sleep(Place::Own);
+    waker.prepare_sleep(WakePlace::Own);
     waker.set_awake();
     waker.wake();
     waker.prepare_sleep(bell(&waker));
@@ -78,13 +78,13 @@ fn the_alarm_of_a_transport_is_rung_for_a_thread_that_sleeps_on_it() {
     }
 
     let (waker, alarm) = (Waker::new(), Arc::new(Counted::default()));
-    waker.prepare_sleep(Place::Word(alarm.clone()));
+    waker.prepare_sleep(WakePlace::Word(alarm.clone()));
     waker.wake();
     waker.wake();
     assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
     waker.leave_place();
     assert_eq!(Arc::strong_count(&alarm), 1, "a thread that sleeps nowhere keeps it");
-    waker.prepare_sleep(Place::Own);
+    waker.prepare_sleep(WakePlace::Own);
     waker.wake();
     assert_eq!(alarm.0.load(Ordering::Relaxed), 1);
 }

@@ -15,7 +15,7 @@ const IN_USE: Result<()> = Err(Error::InvalidState(Refusal::IaInUse));
 
 /// Opens another instance of the adapter.
 fn again(adapter: &Adapter<Fake>, evd: AsyncEvd<Fake>) -> Result<std::sync::Arc<Ia<Fake>>> {
-    Ia::open(adapter.ia.slab(), adapter.ia.name(), "", evd, Habits::default())
+    Ia::open(adapter.ia.slab, &adapter.ia.name, "", evd, Habits::default())
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn what_cannot_be_opened_is_refused() {
     let bad = Some(Error::InvalidHandle(Role::EvdAsync));
     assert_eq!(again(&adapter, AsyncEvd::Given(transfers.clone())).err(), bad);
     let own = adapter.events();
-    let other = Ia::open(adapter.ia.slab(), "another", "", AsyncEvd::Given(own.clone()), Habits::default());
+    let other = Ia::open(adapter.ia.slab, "another", "", AsyncEvd::Given(own.clone()), Habits::default());
     assert_eq!(other.err(), bad);
     // Nothing of that uses them.
     transfers.free().unwrap();
@@ -42,7 +42,7 @@ fn what_cannot_be_opened_is_refused() {
 fn asynchronous_dispatchers_are_made_lent_or_elsewhere() {
     let adapter = open();
     let own = adapter.events();
-    assert_eq!(own.streams(), Streams::ASYNC);
+    assert_eq!(own.streams, Streams::ASYNC);
     let borrower = again(&adapter, AsyncEvd::Given(own.clone())).unwrap();
     assert_eq!(borrower.async_evd(), Some(own.header().handle()));
     borrower.close_graceful().unwrap();
@@ -58,9 +58,9 @@ fn a_lent_dispatcher_outlives_its_adapter() {
     let own = adapter.events();
     let borrower = again(&adapter, AsyncEvd::Given(own.clone())).unwrap();
     adapter.ia.close_abrupt().unwrap();
-    let alive = || borrower.slab().get::<Evd<Fake>>(own.header().handle()).is_some();
+    let alive = || borrower.slab.get::<Evd<Fake>>(own.header().handle()).is_some();
     assert!(alive());
-    borrower.transport().fail();
+    borrower.transport.fail();
     let Event::Async { object, reason } = next(&own) else { panic!("no asynchronous event") };
     assert_eq!((object, reason), (borrower.header().handle(), AsyncReason::IaCatastrophic));
     borrower.close_graceful().unwrap();
@@ -86,7 +86,7 @@ fn an_abrupt_close_frees_everything() {
     let handles = (adapter.ia.header().handle(), end.ep.header().handle(), adapter.pz.header().handle());
     adapter.ia.close_abrupt().unwrap();
     assert_eq!(adapter.ia.close_abrupt(), Err(Error::InvalidHandle(Role::Ia)), "only one call closes it");
-    let slab = adapter.ia.slab();
+    let slab = adapter.ia.slab;
     assert!(slab.get::<Ia<Fake>>(handles.0).is_none());
     assert!(slab.get::<Endpoint<Fake>>(handles.1).is_none());
     assert!(slab.get::<Pz<Fake>>(handles.2).is_none());
@@ -117,7 +117,7 @@ fn as_many<O>(mut make: impl FnMut() -> Result<O>) -> (Vec<O>, Resource) {
 #[test]
 fn there_are_as_many_objects_as_the_attributes_say() {
     let adapter = open();
-    let limits = adapter.ia.transport().attributes().clone();
+    let limits = adapter.ia.transport.attributes().clone();
     let buffer = adapter.buffer(8);
     let start = |kind| adapter.ia.count(kind);
     macro_rules! fills {
@@ -162,7 +162,7 @@ fn there_are_as_many_objects_as_the_attributes_say() {
 #[test]
 fn threads_together_make_no_more_than_there_may_be() {
     let adapter = open();
-    let limit = adapter.ia.transport().attributes().max_pzs;
+    let limit = adapter.ia.transport.attributes().max_pzs;
     for _ in 0..20 {
         let made = std::thread::scope(|scope| {
             let make = || as_many(|| Pz::create(&adapter.ia)).0;

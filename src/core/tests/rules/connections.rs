@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dat_core::ep::table::Field;
-use dat_core::ep::{State, Value};
+use dat_core::ep::{EpState, Value};
 use dat_core::error::{AddressFault, Arg, Error, Refusal, Resource, Role};
 use dat_core::testing::{Call, quiet, wait};
 use dat_core::transport::{Closing, Transport};
@@ -20,7 +20,7 @@ fn what_cannot_be_connected_to_is_refused() {
     let nobody = Address::new("255.255.255.255:0".parse().unwrap());
     let unsupported = Error::InvalidAddress(AddressFault::Unsupported);
     let zero = Some(std::time::Duration::ZERO);
-    let limits = adapter.ia.transport().attributes();
+    let limits = adapter.ia.transport.attributes();
     assert_eq!(limits.check_private_data(Fake::MAX_PRIVATE_DATA), Ok(()));
     let too_much = limits.check_private_data(Fake::MAX_PRIVATE_DATA + 1);
     assert_eq!(too_much, Err(Error::InvalidParameter(Arg::PrivateDataSize)));
@@ -30,12 +30,12 @@ fn what_cannot_be_connected_to_is_refused() {
         (&host, zero, Error::InvalidParameter(Arg::Timeout)),
     ] {
         assert_eq!(request(&end, address, QUALIFIER, timeout, b""), Err(error));
-        assert_eq!(end.state(), State::Unconnected);
+        assert_eq!(end.state(), EpState::Unconnected);
     }
     assert_eq!(fake(&adapter).calls(), []);
     assert_eq!(request(&end, &host, QUALIFIER, None, &[7; Fake::MAX_PRIVATE_DATA]), Ok(()));
-    assert_eq!(end.state(), State::ActiveConnectionPending);
-    assert_eq!(ask(&end), Err(State::ActiveConnectionPending.into()));
+    assert_eq!(end.state(), EpState::ActiveConnectionPending);
+    assert_eq!(ask(&end), Err(EpState::ActiveConnectionPending.into()));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn an_endpoint_without_its_parts_is_not_ready() {
     let connect = |parts: &EpParts<'_, Fake>| {
         let ep = Endpoint::create(&adapter.ia, parts, None).unwrap();
         let address = Address::loopback();
-        ep.connect(&dat_core::ep::ConnectRequest {
+        ep.connect(&dat_core::transport::Connect {
             address: &address,
             qualifier: QUALIFIER,
             timeout: None,
@@ -69,12 +69,12 @@ fn an_attempt_that_the_transport_refuses_leaves_the_endpoint_unconnected() {
     // The queue pair itself: the receive stays.
     fake(&adapter).refuse_after(0, error);
     assert_eq!(ask(&end), Err(error));
-    assert_eq!((end.state(), end.ep.recv_query()), (State::Unconnected, 1));
+    assert_eq!((end.state(), end.ep.recv_query()), (EpState::Unconnected, 1));
     // Behind the queue pair and the receive: the receive went with the queue pair.
     fake(&adapter).refuse_after(2, error);
     fake(&adapter).calls();
     assert_eq!(ask(&end), Err(error));
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     assert_eq!(fake(&adapter).calls(), [Call::Recv(0), Call::Disconnect { broken: false }]);
     end.arrives(1, Status::Flushed);
     assert!(quiet([&end.connections]));
@@ -96,13 +96,13 @@ fn a_connection_from_connect_to_reset() {
 
     let dup = adapter.end();
     let dup_connect = |like: &End<Fake>, timeout| dup.ep.dup_connect(&like.ep, timeout, b"");
-    assert_eq!(dup_connect(&dup, None), Err(State::Unconnected.into()));
+    assert_eq!(dup_connect(&dup, None), Err(EpState::Unconnected.into()));
     assert_eq!(dup_connect(&end, Some(std::time::Duration::ZERO)), Err(Error::InvalidParameter(Arg::Timeout)));
     fake(&adapter).calls();
     assert_eq!(dup_connect(&end, None), Ok(()));
     assert_eq!(fake(&adapter).calls(), [Call::Connect(QUALIFIER)]);
 
-    assert_eq!(end.ep.reset(), Err(State::Connected.into()));
+    assert_eq!(end.ep.reset(), Err(EpState::Connected.into()));
     end.ep.disconnect(true).unwrap();
     assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
     end.ep.disconnect(false).unwrap();
@@ -111,7 +111,7 @@ fn a_connection_from_connect_to_reset() {
     end.ep.reset().unwrap();
     let status = end.ep.query();
     assert!(status.remote.is_none());
-    assert_eq!((status.state, status.local_qualifier), (State::Unconnected, 0));
+    assert_eq!((status.state, status.local_qualifier), (EpState::Unconnected, 0));
 }
 
 #[test]
@@ -128,11 +128,11 @@ fn the_common_model_connects_to_a_port() {
     assert_eq!(connect("[::1]:7", None, b""), malformed);
     assert_eq!(connect("127.0.0.1:0", None, b""), malformed);
     assert_eq!(connect("224.0.0.1:7", None, b""), Err(Error::InvalidAddress(AddressFault::Unsupported)));
-    assert_eq!((end.state(), fake(&adapter).calls()), (State::Unconnected, vec![]));
+    assert_eq!((end.state(), fake(&adapter).calls()), (EpState::Unconnected, vec![]));
     connect("127.0.0.1:7", None, b"hello").unwrap();
-    assert_eq!(end.state(), State::ActiveConnectionPending);
+    assert_eq!(end.state(), EpState::ActiveConnectionPending);
     assert_eq!(fake(&adapter).calls(), [Call::Connect(7)]);
-    assert_eq!(connect("127.0.0.1:7", None, b""), Err(State::ActiveConnectionPending.into()));
+    assert_eq!(connect("127.0.0.1:7", None, b""), Err(EpState::ActiveConnectionPending.into()));
     let (address, qualifier) = end.ep.query().remote.unwrap();
     assert_eq!(((*address).clone(), qualifier), (Address::new("127.0.0.1:7".parse().unwrap()), 7));
     fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
@@ -207,7 +207,7 @@ fn an_attempt_ends_in_the_way_that_is_reported() {
         let sink = fake(&adapter).last_qp();
         sink.connection(report);
         assert_eq!(end.news(), (event, vec![]));
-        assert_eq!(end.state(), State::Disconnected);
+        assert_eq!(end.state(), EpState::Disconnected);
         end.arrives(1, Status::Flushed);
         // A second end of the same attempt is late.
         sink.connection(R::Disconnected);
@@ -231,7 +231,7 @@ fn reports_of_an_earlier_life_are_dropped() {
     old.failed(None, Some((FailedRequest::Number(0), Status::Transport)));
     old.connection(ConnectionReport::Disconnected);
     old.drained();
-    assert_eq!(end.state(), State::Connected);
+    assert_eq!(end.state(), EpState::Connected);
     assert!(quiet([&end.connections, &end.receives, &end.requests]));
     new.recv_done(received(0));
     end.arrives(1, Status::Success);

@@ -21,12 +21,12 @@ fn a_dispatcher_has_a_length_and_a_stream() {
     let adapter = open();
     let create = |qlen, streams| Evd::create(&adapter.ia, qlen, None, streams).err();
     assert_eq!(create(0, Streams::TRANSFERS), Some(Error::InvalidParameter(Arg::QueueLength)));
-    assert_eq!(create(8, Streams::NONE), Some(Error::InvalidParameter(Arg::Streams)));
+    assert_eq!(create(8, Streams::empty()), Some(Error::InvalidParameter(Arg::Streams)));
     assert_eq!(create(1001, Streams::TRANSFERS), Some(Error::InsufficientResources(Resource::Evd)));
     fake(&adapter).refuse_after(0, Error::InsufficientResources(Resource::Memory));
     assert_eq!(create(8, Streams::TRANSFERS), Some(Error::InsufficientResources(Resource::Memory)));
     let evd = Evd::create(&adapter.ia, 8, None, Streams::TRANSFERS | Streams::SOFTWARE).unwrap();
-    assert!(evd.streams().contains(Streams::SOFTWARE) && !evd.streams().contains(Streams::BINDS));
+    assert!(evd.streams.contains(Streams::SOFTWARE) && !evd.streams.contains(Streams::BINDS));
     let status = evd.status();
     assert_eq!((status.qlen, status.enabled, status.waitable, status.feed), (8, true, true, None));
     evd.disable();

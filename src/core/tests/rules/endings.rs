@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Call, next, quiet, until};
 use dat_core::transport::Closing;
@@ -43,7 +43,7 @@ fn a_failure_comes_between_successes_and_flushed_ones() {
     end.arrives(10, Status::LocalLength);
     end.arrives(11, Status::Flushed);
     end.is_told(ConnectionEvent::Broken);
-    assert_eq!(end.state(), State::Disconnected);
+    assert_eq!(end.state(), EpState::Disconnected);
     assert_eq!(fake(&adapter).calls(), [], "the transport knows");
     assert!(quiet([&end.connections, &end.requests, &end.receives]));
 }
@@ -79,7 +79,7 @@ fn an_abrupt_end_flushes_at_once_where_the_transport_lets_go_at_once() {
     busy(&adapter, &end);
     end.ep.disconnect(false).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
-    assert_eq!(end.state(), State::Disconnected);
+    assert_eq!(end.state(), EpState::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
     // What is posted now comes back at once, behind the others.
@@ -90,7 +90,7 @@ fn an_abrupt_end_flushes_at_once_where_the_transport_lets_go_at_once() {
     assert_eq!(fake(&adapter).calls(), []);
     // But not any more after a reset.
     end.ep.reset().unwrap();
-    assert_eq!(end.ep.post_send(&[], 5, CompletionFlags::DEFAULT), Err(State::Unconnected.into()));
+    assert_eq!(end.ep.post_send(&[], 5, CompletionFlags::DEFAULT), Err(EpState::Unconnected.into()));
     end.ep.post_recv(&[], 13, CompletionFlags::DEFAULT).unwrap();
     assert!(quiet([&end.receives]));
 }
@@ -102,14 +102,14 @@ fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
     busy(&adapter, &end);
     fake(&adapter).closes(Closing::Later);
     end.ep.disconnect(false).unwrap();
-    assert_eq!(end.state(), State::DisconnectPending);
+    assert_eq!(end.state(), EpState::DisconnectPending);
     assert!(quiet([&end.connections, &end.requests, &end.receives]), "the buffers are in use");
-    assert_eq!(end.ep.post_send(&[], 4, CompletionFlags::DEFAULT), Err(State::DisconnectPending.into()));
+    assert_eq!(end.ep.post_send(&[], 4, CompletionFlags::DEFAULT), Err(EpState::DisconnectPending.into()));
     // What was done before is told as it was.
     assert!(!sink.requests_done(Mark(0)) && !sink.requests_done(Mark(1)));
     sink.connection(ConnectionReport::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
-    assert_eq!(end.state(), State::Disconnected);
+    assert_eq!(end.state(), EpState::Disconnected);
     (0..2).for_each(|cookie| end.completes(cookie, Status::Success));
     (2..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
     (10..12).for_each(|cookie| end.arrives(cookie, Status::Flushed));
@@ -144,7 +144,7 @@ fn a_graceful_end_waits_for_the_last_request() {
     busy(&adapter, &end);
     end.ep.disconnect(true).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Drain]);
-    assert_eq!(end.state(), State::DisconnectPending);
+    assert_eq!(end.state(), EpState::DisconnectPending);
     end.ep.disconnect(true).unwrap();
     assert_eq!(fake(&adapter).calls(), []);
     // Messages still arrive.
@@ -201,13 +201,13 @@ fn an_attempt_is_given_up_in_either_way() {
         end.ep.disconnect(graceful).unwrap();
         assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
         end.is_told(ConnectionEvent::Disconnected);
-        assert_eq!(end.state(), State::Disconnected);
+        assert_eq!(end.state(), EpState::Disconnected);
         fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
         assert!(quiet([&end.connections]));
         end.ep.free().unwrap();
     }
     let idle = adapter.end();
-    assert_eq!(idle.ep.disconnect(false), Err(State::Unconnected.into()));
+    assert_eq!(idle.ep.disconnect(false), Err(EpState::Unconnected.into()));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_close_begins_all_ends_before_it_waits_for_one() {
         fake(&adapter).closes(Closing::Done);
     });
     for end in &ends {
-        assert!(adapter.ia.slab().get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
+        assert!(adapter.ia.slab.get::<Endpoint<Fake>>(end.ep.header().handle()).is_none());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dat_core::ep::table::Qos;
-use dat_core::ep::{State, Watermark};
+use dat_core::ep::{EpState, Watermark};
 use dat_core::error::{Arg, Error, Resource};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Call, next, quiet};
@@ -21,7 +21,7 @@ fn make(adapter: &Adapter<Fake>, like: &End<Fake>, change: impl FnOnce(&mut EpAt
         connect_evd: Some(&like.connections),
         srq: None,
     };
-    let mut attributes = EpAttributes::defaults(adapter.ia.transport().attributes());
+    let mut attributes = EpAttributes::defaults(adapter.ia.transport.attributes());
     change(&mut attributes);
     Endpoint::create(&adapter.ia, &parts, Some(attributes)).map(|ep| ep.free().unwrap())
 }
@@ -69,7 +69,7 @@ fn a_query_shows_what_the_endpoint_was_made_of() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| (attr.max_recv_dtos, attr.max_request_iov) = (8, 2));
     let status = end.ep.query();
-    assert_eq!(status.state, State::Unconnected);
+    assert_eq!(status.state, EpState::Unconnected);
     assert!(status.pz.is_some_and(|pz| Arc::ptr_eq(&pz, &adapter.pz)));
     assert!(status.recv_evd.is_some_and(|evd| Arc::ptr_eq(&evd, &end.receives)));
     assert!(status.request_evd.is_some_and(|evd| Arc::ptr_eq(&evd, &end.requests)));
@@ -92,13 +92,13 @@ fn there_are_not_endless_many_endpoints() {
 fn receives_are_counted_from_the_post_on() {
     let adapter = open();
     let end = adapter.end();
-    assert_eq!(end.ep.status(), (State::Unconnected, true, true));
+    assert_eq!(end.ep.status(), (EpState::Unconnected, true, true));
     end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
-    assert_eq!(end.ep.status(), (State::Unconnected, false, true));
+    assert_eq!(end.ep.status(), (EpState::Unconnected, false, true));
     assert_eq!(end.ep.recv_query(), 1);
     let sink = establish(&adapter, &end);
     sink.recv_done(received(0));
-    assert_eq!(end.ep.status(), (State::Connected, true, true));
+    assert_eq!(end.ep.status(), (EpState::Connected, true, true));
     assert_eq!(end.ep.recv_query(), 0);
 }
 
@@ -136,7 +136,7 @@ fn the_hard_high_watermark_breaks_a_connection_and_only_that() {
     end.ep.set_watermark(Watermark::Infinite, Watermark::At(2));
     let post = |cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap();
     (0..3).for_each(post);
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     assert!(quiet([&end.connections]));
     ask(&end).unwrap();
     fake(&adapter).calls();
@@ -161,7 +161,7 @@ fn the_hard_watermark_can_be_exceeded_when_it_is_set() {
     let (end, _) = connected(&adapter);
     (0..3).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
     end.ep.set_watermark(Watermark::Infinite, Watermark::At(3));
-    assert_eq!(end.state(), State::Connected);
+    assert_eq!(end.state(), EpState::Connected);
     end.ep.set_watermark(Watermark::Infinite, Watermark::At(2));
     end.is_told(ConnectionEvent::Broken);
     (0..3).for_each(|cookie| end.arrives(cookie, Status::Flushed));

@@ -1,6 +1,6 @@
 //! Transfers that not every version of the interface has, and windows for one connection.
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::{Access, Arg, Error, Refusal};
 use dat_core::event::Extended;
 use dat_core::testing::{Buffer, Call, next, patience, quiet, wait};
@@ -69,7 +69,7 @@ fn a_read_into_what_a_key_names_looks_at_the_key_last() {
         same(&idle.ep, flags, idle.state().into());
     }
     ask(&idle).unwrap();
-    same(&idle.ep, strange, State::ActiveConnectionPending.into());
+    same(&idle.ep, strange, EpState::ActiveConnectionPending.into());
     let privileges = Error::PrivilegesViolation(Access::Write);
     for disconnected in [false, true] {
         if disconnected {
@@ -225,7 +225,7 @@ fn a_window_that_was_revoked_is_unbound_before_the_receive_is_told_of() {
     assert!(!sink.requests_done(Mark(1)));
     (0..2).for_each(|_| assert!(matches!(next(&end.requests), Event::Bind { .. })));
     // Keys of others, and old ones, change nothing.
-    for (id, key) in [old, buffer.lmr().remote_key(), 0].into_iter().enumerate() {
+    for (id, key) in [old, buffer.lmr().remote_key, 0].into_iter().enumerate() {
         sink.recv_special(received(id as u64), Special::Invalidated(key));
         assert_eq!(rmr.status().map(|status| status.remote_key), Some(new));
     }
@@ -233,7 +233,7 @@ fn a_window_that_was_revoked_is_unbound_before_the_receive_is_told_of() {
     sink.recv_special(received(3), Special::Invalidated(new));
     assert_eq!(rmr.status(), None);
     far.lmr().free().unwrap();
-    for key in [old, buffer.lmr().remote_key(), 0, new] {
+    for key in [old, buffer.lmr().remote_key, 0, new] {
         let (_, operation, extra) = end.arrived_with();
         assert_eq!((operation, extra), (Extended::RecvInvalidated, key));
     }
@@ -270,7 +270,7 @@ fn windows_for_one_connection_belong_to_its_endpoint() {
     end.ep.disconnect(false).unwrap();
     end.is_told(ConnectionEvent::Disconnected);
     for window in &windows {
-        assert_eq!((window.status(), window.scope()), (None, Scope::Endpoint));
+        assert_eq!((window.status(), window.scope), (None, Scope::Endpoint));
     }
     assert!(elsewhere.status().is_some());
     bind(&other, &windows[0], &far).unwrap();

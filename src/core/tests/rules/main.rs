@@ -28,7 +28,7 @@ fn open() -> Adapter<Fake> {
 }
 
 fn fake(adapter: &Adapter<Fake>) -> &Fake {
-    adapter.ia.transport()
+    &adapter.ia.transport
 }
 
 /// Asks for a connection.

@@ -57,18 +57,18 @@ fn a_region_is_described_by_addresses_that_there_are() {
 fn a_region_of_a_region_is_its_range_again() {
     let adapter = open();
     let first = adapter.buffer_with(100, local() | Rights::REMOTE_READ);
-    assert_ne!(first.lmr().remote_key(), 0);
+    assert_ne!(first.lmr().remote_key, 0);
     let memory = Memory::Region(first.lmr().header().handle());
     let second =
         Lmr::create(&adapter.ia, memory.clone(), Some(first.lmr()), 0, &adapter.pz, Rights::LOCAL_READ, Base::Address)
             .unwrap();
-    assert_eq!((second.addr(), second.len(), second.remote_key()), (first.lmr().addr(), 100, 0));
-    assert_eq!((second.memory(), second.rights()), (&memory, Rights::LOCAL_READ));
-    assert_ne!(second.context(), first.lmr().context());
+    assert_eq!((second.addr(), second.len, second.remote_key), (first.lmr().addr(), 100, 0));
+    assert_eq!((&second.memory, second.rights), (&memory, Rights::LOCAL_READ));
+    assert_ne!(second.context, first.lmr().context);
     let name: Box<[u8]> = [5; 40].into();
     let shared = Memory::Shared(first.lmr().addr(), name.clone());
     let third = Lmr::create(&adapter.ia, shared, None, 100, &adapter.pz, local(), Base::Address).unwrap();
-    assert_eq!(third.memory(), &Memory::Shared(first.lmr().addr(), name));
+    assert_eq!(third.memory, Memory::Shared(first.lmr().addr(), name));
     // The first one can go before those that were made from it.
     first.lmr().free().unwrap();
     second.free().unwrap();
@@ -79,8 +79,8 @@ fn a_region_of_a_region_is_its_range_again() {
 fn segments_are_looked_up_by_context() {
     let adapter = open();
     let buffer = adapter.buffer(100);
-    let lmrs = adapter.ia.lmrs();
-    let context = buffer.lmr().context();
+    let lmrs = &adapter.ia.lmrs;
+    let context = buffer.lmr().context;
     assert!(lmrs.covers(&buffer.at(0, 100)) && lmrs.covers(&buffer.at(99, 1)) && lmrs.covers(&buffer.at(100, 0)));
     assert!(!lmrs.covers(&buffer.at(0, 101)) && !lmrs.covers(&buffer.at(101, 0)));
     assert!(!lmrs.covers(&LocalSegment { context: context ^ 1, ..buffer.at(0, 1) }));

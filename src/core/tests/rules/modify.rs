@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dat_core::ep::table::{Field, Qos, Setting};
-use dat_core::ep::{State, Value};
+use dat_core::ep::{EpState, Value};
 use dat_core::error::{Arg, Error, Refusal, Role};
 use dat_core::{Comm, CompletionFlags, Pz, Rsp, Streams};
 
@@ -86,7 +86,7 @@ fn a_kind_of_socket_is_one_that_is_supported_or_none() {
     assert_eq!(set(Comm::default()), Ok(()));
     assert!(end.ep.query().comm.is_unset());
     establish(&adapter, &end);
-    assert_eq!(set(stream), Err(State::Connected.into()));
+    assert_eq!(set(stream), Err(EpState::Connected.into()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::error::{AddressFault, Arg, Error, Refusal, Role};
 use dat_core::event::Event;
 use dat_core::testing::{Call, next, next_request, quiet};
@@ -48,7 +48,7 @@ fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
     assert_eq!(create(Some(0), &requests), Some(Error::InvalidParameter(Arg::Qualifier)));
     assert_eq!(create(Some(Fake::QUALIFIER_IN_USE), &requests), Some(Error::QualifierInUse));
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Provider).unwrap();
-    assert_eq!((psp.point().qualifier(), psp.mode()), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
+    assert_eq!((psp.point.qualifier(), psp.mode), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
     assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
     psp.free();
     requests.free().unwrap();
@@ -67,17 +67,17 @@ fn a_reserved_service_point_holds_its_endpoint() {
         (Fake::QUALIFIER_IN_USE, &requests, Error::QualifierInUse),
     ] {
         assert_eq!(create(qualifier, evd).err(), Some(error));
-        assert_eq!(end.state(), State::Unconnected);
+        assert_eq!(end.state(), EpState::Unconnected);
     }
     let rsp = create(5, &requests).unwrap();
-    assert_eq!(end.state(), State::Reserved);
-    assert!(Arc::ptr_eq(rsp.ep(), &end.ep));
-    let refused = Some(State::Reserved.into());
+    assert_eq!(end.state(), EpState::Reserved);
+    assert!(Arc::ptr_eq(&rsp.ep, &end.ep));
+    let refused = Some(EpState::Reserved.into());
     assert_eq!(end.ep.free().err(), refused);
     assert_eq!(create(9, &requests).err(), refused);
     assert_eq!(ask(&end).err(), refused);
     rsp.free();
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     end.ep.free().unwrap();
 }
 
@@ -88,15 +88,15 @@ fn a_reserved_endpoint_is_the_one_that_accepts() {
     let (end, other) = (adapter.end(), adapter.end());
     let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
-    assert_eq!(end.state(), State::PassiveConnectionPending);
+    assert_eq!(end.state(), EpState::PassiveConnectionPending);
     // One is all that it takes.
     let (_, sink) = fake(&adapter).listener(0);
     assert!(sink.request((), info(5)).is_err());
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
     cr.accept(None, b"").unwrap();
-    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!(end.state(), EpState::CompletionPending);
     rsp.free();
-    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!(end.state(), EpState::CompletionPending);
     fake(&adapter).last_qp().connection(ConnectionReport::Established(Vec::new()));
     end.is_told(ConnectionEvent::Established);
 }
@@ -109,7 +109,7 @@ fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
     let _rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
     cr.reject(&[]).unwrap();
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     assert_eq!(cr.reject(&[]), ANSWERED);
     end.ep.free().unwrap();
 }
@@ -120,30 +120,30 @@ fn a_request_is_shown_and_accepted() {
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
     let cr = arrive(&adapter, &requests, 0);
-    assert_eq!(cr.remote_address().ip(), "10.1.2.3".parse::<std::net::IpAddr>().unwrap());
-    assert_eq!(cr.remote_qualifier(), 4321);
-    assert!(cr.ep().is_none());
-    let data: Vec<u8> = cr.private_data().iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
+    assert_eq!(cr.remote_address.ip(), "10.1.2.3".parse::<std::net::IpAddr>().unwrap());
+    assert_eq!(cr.remote_qualifier, 4321);
+    assert!(cr.ep.as_ref().is_none());
+    let data: Vec<u8> = cr.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect();
     assert_eq!(data, b"hello");
 
     let end = adapter.end();
     let bare = Endpoint::create(&adapter.ia, &Default::default(), None).unwrap();
     assert_eq!(cr.accept(None, b""), NO_END);
     assert_eq!(cr.accept(Some(&bare), b""), NO_END);
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     // A failure of the transport leaves the request to be answered again.
     fake(&adapter).refuse_after(1, Error::Internal);
     assert_eq!(cr.accept(Some(&end.ep), b""), Err(Error::Internal));
-    assert_eq!(end.state(), State::Unconnected);
+    assert_eq!(end.state(), EpState::Unconnected);
     cr.accept(Some(&end.ep), b"welcome").unwrap();
-    assert_eq!(end.state(), State::CompletionPending);
+    assert_eq!(end.state(), EpState::CompletionPending);
     assert_eq!((cr.accept(Some(&end.ep), b""), cr.reject(&[]), cr.handoff(6)), (ANSWERED, ANSWERED, ANSWERED));
 
     fake(&adapter).last_qp().connection(ConnectionReport::Established(b"ignored".to_vec()));
     assert_eq!(end.news(), (ConnectionEvent::Established, vec![]));
-    assert_eq!(end.state(), State::Connected);
+    assert_eq!(end.state(), EpState::Connected);
     let (address, qualifier) = end.ep.query().remote.unwrap();
-    assert_eq!((address.ip(), qualifier), (cr.remote_address().ip(), 4321));
+    assert_eq!((address.ip(), qualifier), (cr.remote_address.ip(), 4321));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_request_is_rejected() {
     fake(&adapter).calls();
     cr.reject(&[]).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Consumer)]);
-    assert!(adapter.ia.slab().get::<Cr<Fake>>(cr.header().handle()).is_none());
+    assert!(adapter.ia.slab.get::<Cr<Fake>>(cr.header().handle()).is_none());
 }
 
 #[test]
@@ -169,12 +169,12 @@ fn a_request_is_handed_off() {
     cr.handoff(6).unwrap();
     assert_eq!(cr.handoff(6), ANSWERED);
     let again = next_request(&requests);
-    assert_eq!(again.private_data().len(), 5);
-    let tentative = again.ep().expect("its service point brings one").clone();
-    assert_eq!(tentative.query().state, State::TentativeConnectionPending);
-    assert_eq!(tentative.free(), Err(State::TentativeConnectionPending.into()));
+    assert_eq!(again.private_data.len(), 5);
+    let tentative = again.ep.as_ref().expect("its service point brings one").clone();
+    assert_eq!(tentative.query().state, EpState::TentativeConnectionPending);
+    assert_eq!(tentative.free(), Err(EpState::TentativeConnectionPending.into()));
     again.reject(&[]).unwrap();
-    assert!(adapter.ia.slab().get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
+    assert!(adapter.ia.slab.get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
     // Where nobody listens any more it is refused.
     let cr = arrive(&adapter, &requests, 0);
     other.free();
@@ -190,7 +190,7 @@ fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
     psp(&adapter, &requests, 5, PspMode::Provider);
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.accept(None, b""), NO_END);
-    assert_eq!(cr.ep().unwrap().query().state, State::TentativeConnectionPending);
+    assert_eq!(cr.ep.as_ref().unwrap().query().state, EpState::TentativeConnectionPending);
     let other = adapter.end();
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
     cr.reject(&[]).unwrap();
@@ -248,10 +248,10 @@ fn a_common_service_point_has_the_port_that_it_listens_on() {
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let any = Csp::create(&adapter.ia, STREAM, &socket("0.0.0.0:0"), &requests).unwrap();
     assert_eq!(any.address(), &socket(&format!("127.0.0.1:{}", Fake::QUALIFIER_CHOSEN)));
-    assert_eq!(any.point().qualifier(), Fake::QUALIFIER_CHOSEN);
+    assert_eq!(any.point.qualifier(), Fake::QUALIFIER_CHOSEN);
     let tcp = Comm { domain: 10, protocol: 6, ..STREAM };
     let named = Csp::create(&adapter.ia, tcp, &socket("[::1]:7"), &requests).unwrap();
-    assert_eq!((named.address(), *named.comm()), (&socket("[::1]:7"), tcp));
+    assert_eq!((named.address(), named.comm), (&socket("[::1]:7"), tcp));
     assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
     any.free();
     named.free();
@@ -277,6 +277,6 @@ fn a_request_at_a_common_service_point_stays_there() {
     assert_eq!((point, reserved, qualifier), (csp.header().handle(), false, 7));
     public.free();
     adapter.ia.close_abrupt().unwrap();
-    assert!(adapter.ia.slab().get::<Csp<Fake>>(csp.header().handle()).is_none());
-    assert!(csp.point().evd().is_none());
+    assert!(adapter.ia.slab.get::<Csp<Fake>>(csp.header().handle()).is_none());
+    assert!(csp.point.evd().is_none());
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::error::{Arg, Error, Refusal, Role};
 use dat_core::testing::{self, Call, patience, until, wait_for_trigger};
-use dat_core::wait::{self, EvdOutcome, Limit, SleepPlace, Step};
+use dat_core::wait::{self, EvdOutcome, SleepPlace, Step};
 use dat_core::{Agent, Cno, CompletionFlags, Evd, Event, Handle, Object, Streams};
 use host::poll;
 
@@ -357,7 +357,7 @@ fn the_end_of_a_notification_object_ends_its_waits() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
     // A face is told to sleep, and asks again when something has woken it.
-    let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), Limit::Never) else { panic!("nothing has happened") };
+    let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), None) else { panic!("nothing has happened") };
     assert!(matches!(sleep.place, SleepPlace::Word { shared: false, .. }));
     assert_eq!(cno.free(), Err(Error::InvalidState(Refusal::CnoInUse)));
     adapter.ia.close_abrupt().unwrap();
@@ -370,9 +370,7 @@ fn a_signal_ends_a_wait_unless_there_is_an_event() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 8, None, Streams::SOFTWARE).unwrap();
     for queued in [false, true] {
-        let Step::Sleep(_) = wait::evd_begin(evd.clone(), 1, Limit::Never, false) else {
-            panic!("nothing has happened")
-        };
+        let Step::Sleep(_) = wait::evd_begin(evd.clone(), 1, None, false) else { panic!("nothing has happened") };
         assert!(has_waiter(&evd));
         if queued {
             evd.post_software(1).unwrap();

@@ -1,7 +1,7 @@
 //! Attributes of endpoints in the form of the C structure, and back.
 
 use dat_core::ep::table::Qos;
-use dat_core::ep::{State, Watermark};
+use dat_core::ep::{EpState, Watermark};
 use dat_udat::*;
 
 use crate::count;
@@ -118,17 +118,17 @@ macro_rules! ep_attributes {
 }
 
 /// An endpoint state in the form of the interface.
-pub fn c_ep_state(state: State) -> DAT_EP_STATE {
+pub fn c_ep_state(state: EpState) -> DAT_EP_STATE {
     match state {
-        State::Unconnected => DAT_EP_STATE_UNCONNECTED,
-        State::Reserved => DAT_EP_STATE_RESERVED,
-        State::PassiveConnectionPending => DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
-        State::ActiveConnectionPending => DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
-        State::TentativeConnectionPending => DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
-        State::Connected => DAT_EP_STATE_CONNECTED,
-        State::DisconnectPending => DAT_EP_STATE_DISCONNECT_PENDING,
-        State::Disconnected => DAT_EP_STATE_DISCONNECTED,
-        State::CompletionPending => DAT_EP_STATE_COMPLETION_PENDING,
+        EpState::Unconnected => DAT_EP_STATE_UNCONNECTED,
+        EpState::Reserved => DAT_EP_STATE_RESERVED,
+        EpState::PassiveConnectionPending => DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+        EpState::ActiveConnectionPending => DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+        EpState::TentativeConnectionPending => DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
+        EpState::Connected => DAT_EP_STATE_CONNECTED,
+        EpState::DisconnectPending => DAT_EP_STATE_DISCONNECT_PENDING,
+        EpState::Disconnected => DAT_EP_STATE_DISCONNECTED,
+        EpState::CompletionPending => DAT_EP_STATE_COMPLETION_PENDING,
     }
 }
 

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use dat_core::Endpoint;
 use dat_core::addr::Address;
-use dat_core::ep::ConnectRequest;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
-use dat_core::transport::Transport;
+use dat_core::transport::{Connect, Transport};
 use dat_udat::*;
 
 use crate::call::{making, slow};
@@ -16,14 +15,9 @@ use crate::handle::{find, same_ia};
 use crate::ptr::bytes;
 use crate::{Answer, At, Face, Fault, Version};
 
-/// A time limit in microseconds; `None` for no limit.
-pub(crate) fn micros(timeout: DAT_TIMEOUT) -> Option<u32> {
-    (timeout != DAT_TIMEOUT_INFINITE).then_some(timeout)
-}
-
 /// A time limit; `None` for no limit.
 pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
-    micros(timeout).map(|micros| Duration::from_micros(micros.into()))
+    (timeout != DAT_TIMEOUT_INFINITE).then(|| Duration::from_micros(timeout.into()))
 }
 
 /// A copy of the private data of a call, if it is no more than the `most` that the adapter can carry. `position` is the
@@ -95,7 +89,7 @@ pub unsafe fn dat_ep_connect<F: Face>(
             flags if F::Version::MULTIPATH.contains(&flags) => return Err(Fault::Core(Error::ModelNotSupported)),
             _ => return Err(Fault::Argument(8)),
         }
-        let most = ep.ia().transport().attributes().max_private_data;
+        let most = ep.ia().transport.attributes().max_private_data;
         // SAFETY: the caller's promise.
         let private_data = unsafe { self::private_data(private_data_size, private_data, most, 5) }?;
         // SAFETY: the caller's promise.
@@ -104,7 +98,7 @@ pub unsafe fn dat_ep_connect<F: Face>(
             .ok_or(Fault::Argument(2))?
             .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
             .map_err(|fault| Fault::Core(Error::InvalidAddress(fault)))?;
-        ep.connect(&ConnectRequest {
+        ep.connect(&Connect {
             address: &address,
             qualifier: remote_conn_qual,
             timeout: duration(timeout),
@@ -131,7 +125,7 @@ pub unsafe fn dat_ep_dup_connect<F: Face>(
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
-        let most = ep.ia().transport().attributes().max_private_data;
+        let most = ep.ia().transport.attributes().max_private_data;
         // SAFETY: the caller's promise.
         let private_data = unsafe { self::private_data(private_data_size, private_data, most, 4) }?;
         ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])

@@ -99,7 +99,7 @@ fn programs_see_the_handle_that_the_registry_gave_them() {
     assert_eq!(told(), setup.ia, "a handle that the registry does not know");
     KNOWN.store(setup.ia.addr(), Ordering::Relaxed);
     assert_eq!(told(), NUMBER);
-    setup.core().transport().fail();
+    setup.core().transport.fail();
     let event = setup.dequeue(setup.async_evd).expect("an event");
     assert_eq!(event.event_number, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
     // SAFETY: this is the member of that event.

@@ -10,7 +10,7 @@ use super::*;
 
 /// A request arrives at the first listener; gives its handle.
 pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
-    let (qualifier, sink) = setup.core().transport().listener(0);
+    let (qualifier, sink) = setup.core().transport.listener(0);
     let info = ConnectionRequestInfo {
         qualifier,
         remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
@@ -29,7 +29,7 @@ pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
 }
 
 fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
-    setup.core().transport().attributes().address.native().as_ptr().cast_mut().cast()
+    setup.core().transport.attributes().address.native().as_ptr().cast_mut().cast()
 }
 
 /// What the peer of the last queue pair brings about.
@@ -39,7 +39,7 @@ fn report(setup: &Setup, report: ConnectionReport) {
 
 /// Where the last queue pair reports to.
 pub fn sink(setup: &Setup) -> EndpointSink<Fake> {
-    setup.core().transport().last_qp()
+    setup.core().transport.last_qp()
 }
 
 fn received(id: u64) -> RecvDone {
@@ -124,7 +124,7 @@ fn buffers_taken_after_the_end_are_flushed() {
 #[test]
 fn an_adapter_that_cannot_go_on_says_so() {
     let setup = Setup::new();
-    setup.core().transport().fail();
+    setup.core().transport.fail();
     let event = setup.dequeue(setup.async_evd).expect("an event");
     assert_eq!(event.event_number, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
 }

@@ -1,4 +1,4 @@
-use dat_core::ep::State;
+use dat_core::ep::EpState;
 use dat_core::ep::table::{Class, Field, RULES, Rule};
 
 use super::*;
@@ -32,7 +32,7 @@ fn row(rule: &Rule) -> String {
         class if class.admits(state) => " A",
         _ => " S",
     };
-    State::ALL.into_iter().fold(name(rule.field).to_owned(), |row, state| row + letter(state))
+    EpState::ALL.into_iter().fold(name(rule.field).to_owned(), |row, state| row + letter(state))
 }
 
 #[test]

@@ -101,14 +101,14 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// Offers a part; the offer before was settled. Numbers rise, from 1 on.
     pub fn make(&self, number: u64, part: &Part) {
-        // SYNC offer: a sender that finds any of the words below does not get the offer before.
+        // SYNC claim: a sender that finds any of the words below does not get the offer before.
         W::fence(Ordering::Release);
         self.position.store(part.position, Ordering::Relaxed);
         self.offset.store(part.offset, Ordering::Relaxed);
         self.addr.store(part.target.addr, Ordering::Relaxed);
         self.len.store(part.target.len, Ordering::Relaxed);
         self.key.store(u64::from(part.zone) << 32 | u64::from(part.target.key), Ordering::Relaxed);
-        // SYNC offer: hands the words above to a sender that finds the number.
+        // SYNC claim: hands the words above to a sender that finds the number.
         self.word.store(word(number, Progress::Open), Ordering::Release);
     }
 
@@ -117,15 +117,15 @@ impl<W: Word<Value = u64>> Offer<W> {
     pub fn settle(&self, number: u64) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
-        // SYNC offer: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
+        // SYNC claim: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC offer: needs no order: the sender's swap finds it, and the sender tells by a ready bit.
+        // SYNC claim: needs no order: the sender's swap finds it, and the sender tells by a ready bit.
         if self.word.change(taken, awaited, Ordering::Relaxed) {
             return Answer::Awaited;
         }
-        // SYNC offer: with the state come the bytes.
+        // SYNC claim: with the state come the bytes.
         let found = self.word.load(Ordering::Acquire);
         if found == word(number, Progress::Written) {
             Answer::Written
@@ -148,7 +148,7 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// The number and the content of the offer that can be taken. They may not belong together until it is taken.
     pub fn look(&self) -> Option<(u64, Part)> {
-        // SYNC offer
+        // SYNC claim
         let found = self.word.load(Ordering::Acquire);
         let number = found >> PROGRESS_BITS;
         if found != word(number, Progress::Open) {
@@ -166,17 +166,17 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// Takes the offer that [`Offer::look`] has found; false if it is gone. Whoever takes it calls [`Offer::finish`].
     pub fn take(&self, number: u64) -> bool {
-        // SYNC offer: had a word of the part been of a later offer, this one would be gone.
+        // SYNC claim: had a word of the part been of a later offer, this one would be gone.
         W::fence(Ordering::Acquire);
         let (open, taken) = (word(number, Progress::Open), word(number, Progress::Taken));
-        // SYNC offer
+        // SYNC claim
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
     /// Gives the offer that was taken back, with the part `written` or not; true if the receiver waits for a ready bit.
     pub fn finish(&self, number: u64, written: bool) -> bool {
         let progress = if written { Progress::Written } else { Progress::Refused };
-        // SYNC offer
+        // SYNC claim
         self.word.swap(word(number, progress), Ordering::AcqRel) == word(number, Progress::Awaited)
     }
 }

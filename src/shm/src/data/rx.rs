@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::CheckedSegment;
 use dat_core::event::Status;
-use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Place, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use host::epoch::{Memory, Section};
 
 use crate::budget::Budget;
@@ -321,7 +321,7 @@ struct Arrived<'a> {
     small: Small,
 }
 
-impl<'a> Place<'a> for Arrived<'a> {
+impl<'a> Placement<'a> for Arrived<'a> {
     #[inline(always)]
     fn section(&self) -> Option<&'a Section<Memory>> {
         self.section

@@ -28,7 +28,7 @@ fn a_report_completes_all_earlier_requests_once() {
 
 #[test]
 fn requests_are_admitted_only_when_connected_and_flushed_when_disconnected() {
-    let row: String = State::ALL
+    let row: String = EpState::ALL
         .into_iter()
         .map(|state| match request_gate(state) {
             Gate::Open => 'o',

@@ -80,7 +80,7 @@ fn sizes_are_limited_and_a_setting_of_another_kind_is_refused() {
 
 #[test]
 fn classes_admit_the_states_of_the_specification() {
-    let row = |class: Class| State::ALL.map(|state| if class.admits(state) { 'A' } else { 'S' });
+    let row = |class: Class| EpState::ALL.map(|state| if class.admits(state) { 'A' } else { 'S' });
     let text = |class| row(class).into_iter().collect::<String>();
     // UNC RES PCP ACP TCP CMP CON DSP DIS
     assert_eq!(text(Class::Quiescent), "ASSSASSSS");

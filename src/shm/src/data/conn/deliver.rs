@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::event::Status;
-use dat_core::transport::{Delivery, Place, RecvDone, RecvId, Special, Taken, Verdict};
+use dat_core::transport::{Delivery, Placement, RecvDone, RecvId, Special, Taken, Verdict};
 
 use super::{Conn, ConnPhase};
 use crate::pending::Pending;
@@ -63,7 +63,7 @@ impl Conn {
         len: u64,
         solicited: bool,
         failed: &mut Option<RecvId>,
-        place: impl Place<'s>,
+        place: impl Placement<'s>,
     ) -> std::result::Result<(), Stop> {
         let Some(srq) = &self.srq else {
             let (id, stop) = match self.sink.deliver(len, solicited, place) {
