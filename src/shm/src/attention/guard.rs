@@ -35,6 +35,8 @@ const LINGER: u32 = 8;
 /// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
+/// Records in time after which the first number counts again: a program that polls loses its processor now and then.
+const TRUSTWORTHY: u32 = 512;
 
 /// The last record of a connection that the thread is to watch.
 struct Last {
@@ -149,7 +151,7 @@ impl Trust {
             return false;
         }
         self.kept += 1;
-        if self.kept >= WARY_MAX {
+        if self.kept >= TRUSTWORTHY {
             (self.kept, self.term) = (0, WARY_MIN);
         }
         true

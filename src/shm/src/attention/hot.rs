@@ -11,7 +11,7 @@
 //! many messages.
 //!
 //! A connection becomes polled after four polls have found it by its ready bit while callers poll without sleeping. It
-//! stops being polled after 65,536 polls without news, or when a thread is about to sleep until it is rung. If 256
+//! stops being polled after 65,536 polls without news if more than two are polled, or when a thread is about to sleep until it is rung. If 256
 //! pieces of news came by ready bits while polling found fewer than twice as many, polling did not pay, and all
 //! connections use bits for the next 65,536 pieces of news. Each poll looks at all that are polled, so none keeps others
 //! waiting. A connection whose program sleeps in each wait is never polled, and pays for bits alone. Where the system
@@ -28,8 +28,9 @@ use crate::pair::Open;
 
 /// The most connections that are polled.
 const MOST: usize = 16;
-/// Polls without news after which a connection is no longer polled.
+/// Polls without news after which a connection is no longer polled, if there are more than a few: of those none is.
 const IDLE: u32 = 1 << 16;
+const FEW: usize = 2;
 /// Pieces of news of other connections after which the news that polls found is compared with them.
 const TERM: u64 = 1 << 8;
 /// Pieces of news after which connections are polled again where that did not pay.
@@ -88,7 +89,7 @@ impl HotConn {
     /// Counts a poll without news.
     #[inline]
     fn wait(&mut self) -> Look {
-        self.idle += 1;
+        self.idle = self.idle.saturating_add(1);
         if self.idle >= IDLE { Look::Idle } else { Look::Nothing }
     }
 }
@@ -116,7 +117,11 @@ impl Hot {
         let mut at = 0;
         while let Some(entry) = self.list.get_mut(at) {
             match entry.look() {
-                Look::Nothing => {}
+                Look::Idle if self.list.len() > FEW => {
+                    self.cool(at, home);
+                    continue;
+                }
+                Look::Nothing | Look::Idle => {}
                 Look::Further => {
                     any = true;
                     self.found += 1;
@@ -128,10 +133,6 @@ impl Hot {
                     if at > 0 {
                         self.list.swap(at - 1, at);
                     }
-                }
-                Look::Idle => {
-                    self.cool(at, home);
-                    continue;
                 }
             }
             at += 1;

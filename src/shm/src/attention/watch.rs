@@ -1,6 +1,6 @@
 //! The watch that the node's thread keeps over arrived data when no other thread does.
 //!
-//! While callers poll, nobody rings and the thread only wakes each millisecond, in case they stop: if they have polled
+//! While callers poll, nobody rings and the thread only wakes every eight milliseconds, in case they stop: if they have polled
 //! since, it does not look, since that would take the locks, and the copies, to another processor. In all other cases peers
 //! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look. If
 //! several waits sleep, it is this thread that wakes them, and no caller takes its place. One that sleeps alone watches
@@ -18,8 +18,9 @@ use crate::link::Links;
 /// Time for which the thread keeps looking after it found data that nobody had fetched. A program that looks at its memory
 /// alone gets the next record so without a ring.
 const SPIN: Duration = Duration::from_micros(200);
-/// Time between two looks while callers may poll.
-const LOOK: Duration = Duration::from_millis(1);
+/// Time between two looks while callers poll, and the time that a wait which was rung has for its own look.
+const LOOK: Duration = Duration::from_millis(8);
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +67,8 @@ impl Watch {
         match self.mode {
             Mode::Asleep => None,
             Mode::Awake => Some(Duration::ZERO),
-            Mode::Spared | Mode::Doubtful(_) => Some(LOOK),
+            Mode::Spared => Some(LOOK),
+            Mode::Doubtful(_) => Some(MOMENT),
         }
     }
 

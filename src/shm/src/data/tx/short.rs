@@ -32,6 +32,10 @@ use crate::sleep::News;
 /// Time for which the peer's position may stand still before records are taken back.
 const MOMENT: Duration = Duration::from_micros(5);
 
+/// Writes and reads of which one is tried with a peer that calls and does not poll the connection: at first, and the most.
+const PROBE_MIN: u32 = 8;
+const PROBE_MAX: u32 = 256;
+
 /// The shortest and the longest write that both sides may copy. A longer one would be taken back in one piece.
 const LONG_MIN: u64 = 32 * 1024;
 const LONG_MAX: u64 = 4 * 1024 * 1024;
@@ -75,9 +79,12 @@ pub(super) struct Shorts {
     done: u64,
     /// Where the peer was at the last look.
     seen: u64,
-    /// Some had to be taken back since the last post.
+    /// Some had to be taken back from a peer that polls since the last post.
     late: bool,
     trust: Trust,
+    /// Writes and reads until one is tried with a peer that does not poll, and then until the next one.
+    until_probe: u32,
+    probe: u32,
 }
 
 impl Shorts {
@@ -116,11 +123,21 @@ impl Tx {
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         // A peer that sleeps does not look.
-        if end.peer_sleeps() || !self.shorts.trust.after(std::mem::take(&mut self.shorts.late)) {
+        if end.peer_sleeps() {
             return false;
         }
-        // One that does not poll the connection may begin to, once it finds something. That is tried more and more rarely.
-        self.shorts.late = !end.peer_polls();
+        let Shorts { trust, late, until_probe, probe, .. } = &mut self.shorts;
+        if end.peer_polls() {
+            *probe = PROBE_MIN;
+            return trust.after(std::mem::take(late));
+        }
+        // One that calls, but does not poll the connection, begins to when it has found something several times.
+        if *until_probe > 0 {
+            *until_probe -= 1;
+            return false;
+        }
+        *until_probe = *probe;
+        *probe = (2 * *probe).clamp(PROBE_MIN, PROBE_MAX);
         true
     }
 
@@ -237,7 +254,7 @@ impl Tx {
     /// one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
-        self.shorts.late = true;
+        self.shorts.late = end.peer_polls();
         end.set_due(MOMENT);
         for at in 0..self.shorts.records.len() {
             let short = self.shorts.records[at];
