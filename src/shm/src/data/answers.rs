@@ -12,6 +12,7 @@ use crate::outlet::{Outlet, Put};
 use crate::pair::End;
 use crate::record::{self, ANSWER_MAX, Acknowledge, Header, WORD, kind};
 use crate::ring::Producer;
+use crate::sleep::News;
 
 /// Reads and atomic operations of the peer that this side takes at a time.
 const MAX_READS: usize = 256;
@@ -124,18 +125,24 @@ impl Answers {
 
     /// Sends the peer its bytes, as far as there is room and `budget` allows.
     pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
-        let mut went = false;
+        let (mut message, mut owed) = (false, false);
         let mut failed = None;
         while failed.is_none() {
-            let put = if self.message.is_some() { self.put_message(end, budget) } else { self.put_owed(end, budget) };
+            let (went, put) = match self.message {
+                Some(_) => (&mut message, self.put_message(end, budget)),
+                None => (&mut owed, self.put_owed(end, budget)),
+            };
             match put {
-                Ok(true) => went = true,
+                Ok(true) => *went = true,
                 Ok(false) => break,
                 Err(error) => failed = Some(error),
             }
         }
-        if went {
+        // A peer that polls looks for answers to its reads, and for no others.
+        if message {
             end.tell_of_answers();
+        } else if owed {
+            end.tell_peer(News::Record);
         }
         failed
     }

@@ -121,6 +121,8 @@ struct Reading {
     len: u64,
     /// Bytes that have arrived.
     offset: u64,
+    /// Where its record ends.
+    end: u64,
 }
 
 /// The outcome of launching a request.
@@ -479,6 +481,7 @@ impl Tx {
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
         end.set_busy(Busy::Announced, self.announced > 0);
+        end.set_busy(Busy::Reading, !self.reading.is_empty());
         self.plain = self.entries == self.passed && !self.draining && self.answers.is_empty();
     }
 

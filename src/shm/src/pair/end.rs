@@ -81,6 +81,8 @@ pub enum Busy {
     Announced = 8,
     /// Records are in the ring that this side takes back if the peer does not get to them: see [`End::set_due`].
     Short = 16,
+    /// Reads and atomic operations are under way, to which the peer answers.
+    Reading = 32,
 }
 
 impl End {
@@ -173,6 +175,7 @@ impl End {
         let state = self.state.load(Ordering::Relaxed);
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
+            || (state & Busy::Reading as u32 != 0 && self.has_answers())
             || (state & Busy::Short as u32 != 0 && self.is_due())
     }
 
@@ -244,7 +247,13 @@ impl End {
 
     /// True if a record has arrived that can be handled.
     fn has_arrived(&self) -> bool {
-        self.has_requests() || ring::is_there(&self.answers, Spot(self.taken[1].load(Ordering::Relaxed)))
+        self.has_requests() || self.has_answers()
+    }
+
+    /// True if a record of the ring of answers has arrived.
+    #[inline]
+    fn has_answers(&self) -> bool {
+        ring::is_there(&self.answers, Spot(self.taken[1].load(Ordering::Relaxed)))
     }
 
     /// True if the peer has got further than `known`. Reads a line that the peer writes.
@@ -318,7 +327,7 @@ impl End {
         }
     }
 
-    /// Tells the peer that there are answers for its end, at which one that polls does not look.
+    /// Tells the peer that there is something for its end at which one that polls does not look.
     pub fn tell_of_answers(&self) {
         if self.pair.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();

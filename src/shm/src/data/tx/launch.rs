@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::Put;
-use crate::pair::End;
+use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};
 use crate::sleep::News;
 
@@ -126,7 +126,8 @@ impl Tx {
         if !self.part.ring {
             if end.pair.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
-                if len <= EAGER_MAX && tail == 0 && (self.is_behind_write() || self.is_left_to_peer(end)) {
+                // What has to come behind a record that is not done comes in one, too.
+                if len <= EAGER_MAX && tail == 0 && (self.is_left_to_peer(end) || self.is_behind_write()) {
                     return self.short_write(end, remote, request);
                 }
                 if let Some(launch) = self.remote_write(end, remote, request, tail) {
@@ -177,15 +178,14 @@ impl Tx {
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
         if end.pair.reads_peer.get() {
-            let behind = self.is_behind_write();
             if len <= EAGER_MAX
                 && self.reading.len() < self.reads_out
-                && (behind || self.is_left_to_peer(end))
+                && (self.is_left_to_peer(end) || self.is_behind_write())
                 && let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request)
             {
                 return launch;
             }
-            if behind {
+            if self.is_behind_write() {
                 return Launch::Waits(For::Peer);
             }
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
@@ -201,9 +201,10 @@ impl Tx {
         let header =
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         let launch = self.put_bytes(end, header, &target);
-        let Launch::Flying(Done::At(_)) = launch else { return launch };
+        let Launch::Flying(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
-        self.reading.push_back(Reading { id, len, offset });
+        self.reading.push_back(Reading { id, len, offset, end: position });
+        end.set_busy(Busy::Reading, true);
         Launch::Flying(Done::Reading)
     }
 

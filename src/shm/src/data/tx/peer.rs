@@ -125,6 +125,7 @@ impl Tx {
         reading.offset += len;
         if last {
             self.flying[place].done = Done::Now;
+            self.shorts.on_answer(reading.end);
             self.reading.pop_front();
             end.finish_soon();
         }

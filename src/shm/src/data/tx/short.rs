@@ -77,6 +77,8 @@ pub(super) struct Shorts {
     pub(super) behind: u64,
     /// All records that change the peer's memory and end here or before are done.
     done: u64,
+    /// Where the last read ends that the peer has answered: it has handled all before.
+    answered: u64,
     /// Where the peer was at the last look.
     seen: u64,
     /// Some had to be taken back from a peer that polls since the last post.
@@ -106,8 +108,14 @@ impl Shorts {
     /// The end of the records that are complete if the peer has consumed those up to `consumed`.
     #[inline]
     pub(super) fn reach(&self, consumed: u64) -> u64 {
+        let consumed = consumed.max(self.answered);
         let done = self.records.iter().take_while(|short| short.done && short.after <= consumed);
         done.last().map_or(consumed, |last| last.end.max(consumed))
+    }
+
+    /// The peer has answered the read whose record ends at `end`.
+    pub(super) fn on_answer(&mut self, end: u64) {
+        self.answered = self.answered.max(end);
     }
 
     /// An empty record was put behind the one that ended at `tail`, and ends at `end`.
@@ -160,13 +168,14 @@ impl Tx {
     #[inline]
     pub(super) fn short_read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Launch> {
         let target = record::target(remote.addr, remote.key, remote.len);
-        // The answer may come before the peer's position, which the requests before it need.
-        let acknowledge = Acknowledge::Completion;
+        // The answer says as much as the peer's position.
+        let acknowledge = Acknowledge::No;
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
         let before = self.outlet.tail();
         let Launch::Flying(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
         end.tell_peer(News::Record);
-        self.reading.push_back(Reading { id: request.id, len: remote.len, offset: 0 });
+        self.reading.push_back(Reading { id: request.id, len: remote.len, offset: 0, end: position });
+        end.set_busy(Busy::Reading, true);
         self.add_short(end, [before, position], remote, What::Read(request.id));
         Some(Launch::Flying(Done::Reading))
     }
@@ -185,7 +194,7 @@ impl Tx {
         if !(LONG_MIN..=LONG_MAX).contains(&len) || tail > 0 || self.part.done > 0 || !end.pair.peer_reads.get() {
             return None;
         }
-        if !end.peer_polls() || !self.is_left_to_peer(end) || !copy::may_announce(end, remote) {
+        if !self.is_left_to_peer(end) || !copy::may_announce(end, remote) {
             return None;
         }
         let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
