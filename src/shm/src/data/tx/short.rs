@@ -263,7 +263,6 @@ impl Tx {
     /// one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
-        self.shorts.late = end.peer_polls();
         end.set_due(MOMENT);
         for at in 0..self.shorts.records.len() {
             let short = self.shorts.records[at];
@@ -274,6 +273,7 @@ impl Tx {
             if short.behind > consumed || !end.own_claim().take_back(short.end) {
                 return false;
             }
+            self.shorts.late = end.peer_polls();
             let outcome = match short.what {
                 What::Write => self.copy_write(end, &short),
                 What::Read(id) => self.copy_kept(end, id, &short.target, copy::from_peer),
