@@ -31,6 +31,9 @@ mod answer;
 mod extended;
 mod message;
 
+/// Slots that are given back together, while there are more records: the peer may be looking at the line that says so.
+const RELEASE: u64 = 16;
+
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
 
@@ -431,9 +434,15 @@ impl Turn<'_> {
             }
             report.flags |= view.flags;
             report.credit = Some(view.credit);
-            self.end.set_taken(answers, ring.advance(&view));
+            ring.skip(&view);
+            if ring.unreleased() >= RELEASE {
+                self.end.set_taken(answers, ring.release());
+            }
             left -= 1;
         };
+        if ring.unreleased() > 0 {
+            self.end.set_taken(answers, ring.release());
+        }
         match fatal {
             None => Ok(pause),
             Some(fatal) => Err(fatal),

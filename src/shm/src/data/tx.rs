@@ -248,6 +248,11 @@ impl Tx {
             end.tell_peer(News::Record);
             return Handed::under_way(Mark(position + self.entries));
         }
+        if self.is_free(request.fence)
+            && let Some(position) = self.try_short_write(end, request)
+        {
+            return Handed::under_way(Mark(position + self.entries));
+        }
         self.post_other(end, request)
     }
 
@@ -430,6 +435,7 @@ impl Tx {
             return None;
         }
         let consumed = self.outlet.position(credit, |known| end.is_told(known))?;
+        let consumed = if self.shorts.is_empty() { consumed } else { self.reach(end, consumed) };
         end.set_known(consumed);
         Some(Mark(consumed + self.passed))
     }
@@ -447,7 +453,11 @@ impl Tx {
             }
             self.outlet.known().is_some_and(|known| end.is_told(known))
         });
-        self.check_shorts(end);
+        if !self.shorts.is_empty()
+            && let Some(Ok(consumed)) = self.outlet.consumed()
+        {
+            self.check_shorts(end, consumed);
+        }
         // A peer that breaks the rules is what the connection fails for, whatever else has failed.
         if report.fatal.is_none() {
             self.harvest(end, told, &mut report);

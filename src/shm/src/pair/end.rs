@@ -43,7 +43,7 @@ pub struct End {
     /// done that the peer tells nothing of.
     wanted: AtomicI64,
     known: AtomicI64,
-    /// When short writes and reads are to be taken back, in nanoseconds since [`End::began`].
+    /// When short writes and reads are to be taken back, in nanoseconds since [`End::began`]; 0 while that is not known.
     due: AtomicU64,
     began: Instant,
     /// This process polls the connection. The flag that the peer sees says the same, but the peer could change that.
@@ -53,6 +53,9 @@ pub struct End {
     /// The record for which the program of the peer may be waiting.
     pub owed: Arc<Owed>,
 }
+
+/// Time for which the peer's position may stand still before short writes and reads are taken back.
+const MOMENT: Duration = Duration::from_micros(5);
 
 /// In the place of the position at which a peer is known to be.
 const FINISHED: i64 = -1;
@@ -179,14 +182,24 @@ impl End {
             || (state & Busy::Short as u32 != 0 && self.is_due())
     }
 
-    /// Has this side look again `after` this time, while it is busy with [`Busy::Short`].
-    pub fn set_due(&self, after: Duration) {
-        self.due.store((self.began.elapsed() + after).as_nanos() as u64, Ordering::Relaxed);
+    /// Has short writes and reads taken back if the peer's position does not move for [`MOMENT`] from now on.
+    pub fn set_due(&self) {
+        self.due.store((self.began.elapsed() + MOMENT).as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// The peer's position has moved: the time begins with the next look.
+    #[inline]
+    pub fn set_moved(&self) {
+        self.due.store(0, Ordering::Relaxed);
     }
 
     /// True if that time is over.
     pub fn is_due(&self) -> bool {
-        self.began.elapsed().as_nanos() as u64 >= self.due.load(Ordering::Relaxed)
+        let due = self.due.load(Ordering::Relaxed);
+        if due == 0 {
+            self.set_due();
+        }
+        due != 0 && self.began.elapsed().as_nanos() as u64 >= due
     }
 
     /// Which side carries out short writes and reads of this side.

@@ -14,6 +14,8 @@ pub struct Consumer<A: Area = Mapped> {
     /// Where the next record begins.
     pub(super) head: u64,
     pub(super) spot: Spot,
+    /// The position that was published last.
+    released: u64,
 }
 
 /// A record, its header copied and checked.
@@ -86,7 +88,7 @@ impl Small {
 impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Consumer { area, head: 0, spot: Spot::FIRST }
+        Consumer { area, head: 0, spot: Spot::FIRST, released: 0 }
     }
 
     /// The next record, if there is one.
@@ -173,9 +175,16 @@ impl<A: Area> Consumer<A> {
         }
     }
 
+    /// Slots whose records were skipped and not released.
+    #[inline]
+    pub fn unreleased(&self) -> u64 {
+        self.head - self.released
+    }
+
     /// Gives the slots of all records before the head back to the producer, and returns the head.
     #[inline]
-    pub fn release(&self) -> Spot {
+    pub fn release(&mut self) -> Spot {
+        self.released = self.head;
         // SYNC ring-head: the reads of the slots are over before this store.
         self.area.head().store(self.head, Ordering::Release);
         self.spot

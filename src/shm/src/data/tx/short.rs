@@ -3,7 +3,7 @@
 //! To copy by the kernel takes more than a microsecond, however few the bytes; a record in a ring that the peer looks at takes
 //! a cache line. So a short write or read goes into the ring while the peer gets to such records in time, and to the kernel
 //! for a while when it does not ([`Trust`]). Whether it is in time is a question of its position: if that does not move for
-//! [`MOMENT`] while such a record waits, this side takes them back, in order ([`Claim`](crate::claim::Claim)), and copies
+//! five microseconds while such a record waits, this side takes them back, in order ([`Claim`](crate::claim::Claim)), and copies
 //! what they say. It looks at the time when it posts another one, when it polls, and otherwise the node's thread does
 //! ([`guard`](crate::guard)). A record that changes the peer's memory and that this side cannot take back, such as an
 //! atomic operation, holds up those behind it. If a copy fails, the record is left to the peer, which has the last word on
@@ -13,7 +13,6 @@
 //! all before it that is neither short nor [`NOTHING`](crate::record::kind::NOTHING).
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use dat_core::error::Result;
@@ -26,14 +25,11 @@ use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::guard::Trust;
 use crate::pair::{Busy, End};
-use crate::record::{self, Acknowledge, Header, PLACE, TARGET, kind};
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
 use crate::sleep::News;
 
-/// Time for which the peer's position may stand still before records are taken back.
-const MOMENT: Duration = Duration::from_micros(5);
-
 /// Writes and reads of which one is tried with a peer that calls and does not poll the connection: at first, and the most.
-const PROBE_MIN: u32 = 8;
+const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
 /// The shortest and the longest write that both sides may copy. A longer one would be taken back in one piece.
@@ -113,6 +109,12 @@ impl Shorts {
         done.last().map_or(consumed, |last| last.end.max(consumed))
     }
 
+    /// True if there are none.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
     /// The peer has answered the read whose record ends at `end`.
     pub(super) fn on_answer(&mut self, end: u64) {
         self.answered = self.answered.max(end);
@@ -147,6 +149,25 @@ impl Tx {
         *until_probe = *probe;
         *probe = (2 * *probe).clamp(PROBE_MIN, PROBE_MAX);
         true
+    }
+
+    /// Puts a write into the ring that the peer is to carry out, if it is one, and left to it; gives where it ends.
+    #[inline]
+    pub(super) fn try_short_write(&mut self, end: &End, request: &Request<'_>) -> Option<u64> {
+        let Operation::Write(remote) = request.operation else { return None };
+        let remote = RemoteSegment { len: request.len, ..remote };
+        if !(1..=EAGER_MAX).contains(&remote.len)
+            || end.pair.is_local()
+            || !end.pair.reads_peer.get()
+            || copy::tail_of_write(end, &remote) > 0
+            || !self.is_left_to_peer(end)
+        {
+            return None;
+        }
+        match self.short_write(end, &remote, request) {
+            Launch::Flying(Done::At(position)) => Some(position),
+            _ => None,
+        }
     }
 
     /// Puts a write into the ring that either side can carry out.
@@ -220,7 +241,7 @@ impl Tx {
         shorts.tail = position;
         if shorts.records.is_empty() {
             shorts.seen = self.outlet.known().unwrap_or(0);
-            end.set_due(MOMENT);
+            end.set_due();
             end.set_busy(Busy::Short, true);
             end.owed.set_short(true);
         }
@@ -231,13 +252,15 @@ impl Tx {
         end.look_in_passing();
     }
 
+    /// [`Tx::check_shorts`], and then [`Shorts::reach`].
+    #[inline(never)]
+    pub(super) fn reach(&mut self, end: &End, consumed: u64) -> u64 {
+        self.check_shorts(end, consumed);
+        self.shorts.reach(consumed)
+    }
+
     /// Drops the records that the peer has consumed, and takes back those that it does not get to in time.
-    pub(super) fn check_shorts(&mut self, end: &End) {
-        if self.shorts.records.is_empty() {
-            return;
-        }
-        // A position that cannot be is found by the look that follows.
-        let Some(Ok(consumed)) = self.outlet.consumed() else { return };
+    pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
         while self.shorts.records.front().is_some_and(|short| short.end <= consumed) {
             self.shorts.records.pop_front();
         }
@@ -245,7 +268,7 @@ impl Tx {
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
                 self.shorts.seen = consumed;
-                end.set_due(MOMENT);
+                end.set_moved();
             } else if end.is_due() {
                 mine = self.take_back(end, consumed);
             }
@@ -263,7 +286,7 @@ impl Tx {
     /// one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
-        end.set_due(MOMENT);
+        end.set_due();
         for at in 0..self.shorts.records.len() {
             let short = self.shorts.records[at];
             if short.done {
