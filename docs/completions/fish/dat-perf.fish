@@ -21,6 +21,7 @@ complete -c dat-perf -l library -d 'Use this libdat.so.1 instead of the one that
 complete -c dat-perf -l self -d 'Be both: start the server as a child process'
 complete -c dat-perf -l srq -d 'Take receive buffers from a shared receive queue'
 complete -c dat-perf -s w -l wait -d 'Wait with dat_evd_wait instead of polling with dat_evd_dequeue'
+complete -c dat-perf -l target-polls -d 'The target of RDMA polls with dat_evd_dequeue instead of looking at its memory'
 complete -c dat-perf -l verify -d 'Compare the bytes of each transfer, which takes time that is counted; of write_bw those of the last in each buffer'
 complete -c dat-perf -l csv -d 'Write comma-separated values'
 complete -c dat-perf -l once -d 'As the server: end after the first client'
