@@ -128,13 +128,21 @@ impl Epoll {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Waits until something happens or `timeout` (rounded up to milliseconds, 24 days at most) is over; `None` waits
-    /// without a limit. Leaves the results in `events`: none after a timeout or a signal.
+    /// Waits until something happens or `timeout` (from a millisecond on rounded up to those, 24 days at most) is over; `None`
+    /// waits without a limit. Leaves the results in `events`: none after a timeout or a signal.
     ///
     /// # Errors
     /// The error of the system; `events` is empty then.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let most = Duration::from_millis(i32::MAX as u64);
+        let timeout = match timeout {
+            // epoll_wait(2) counts in milliseconds.
+            Some(short) if !short.is_zero() && short < Duration::from_millis(1) => {
+                wait([Some(self.as_fd())], timeout)?;
+                Some(Duration::ZERO)
+            }
+            other => other,
+        };
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(most)).ok());
         events.found.clear();
         match epoll::wait(&self.fd, spare_capacity(&mut events.found), timeout.as_ref()) {

@@ -240,7 +240,7 @@ impl Tx {
         }
         shorts.tail = position;
         if shorts.records.is_empty() {
-            shorts.seen = self.outlet.known().unwrap_or(0);
+            shorts.seen = before;
             end.set_due();
             end.set_busy(Busy::Short, true);
             end.owed.set_short(true);
