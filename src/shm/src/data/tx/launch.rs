@@ -127,7 +127,8 @@ impl Tx {
             if end.pair.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
                 // What has to come behind a record that is not done comes in one, too.
-                if len <= EAGER_MAX && tail == 0 && (self.is_left_to_peer(end) || self.is_behind_write()) {
+                let short = len <= EAGER_MAX && self.part.done == 0;
+                if short && tail == 0 && (self.is_left_to_peer(end) || self.is_behind_write()) {
                     return self.short_write(end, remote, request);
                 }
                 if let Some(launch) = self.remote_write(end, remote, request, tail) {
@@ -179,6 +180,7 @@ impl Tx {
         }
         if end.pair.reads_peer.get() {
             if len <= EAGER_MAX
+                && self.part.done == 0
                 && self.reading.len() < self.reads_out
                 && (self.is_left_to_peer(end) || self.is_behind_write())
                 && let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request)
