@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `conn` | one end of a connection: phase, receives, the receiving direction, the core's sink and behind it the sending direction |
+//! | `conn` | one end of a connection: phase, what waits for a receive, the receiving direction, the core's sink and behind it the sending direction |
 //! | `rx`, `tx`, `srq` | the receiving and the sending direction; the shared receive queue |
 //! | `answers`, `outlet` | what the peer asked for; a ring as the side that fills it uses it |
 //! | `copy`, `budget`, `record` | moving bytes; how many at a time; the contents of records |

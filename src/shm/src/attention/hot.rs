@@ -65,6 +65,9 @@ impl HotConn {
             if let Some(credit) = self.conn.take_requests(end) {
                 self.conn.try_progress_tx(end, credit);
             }
+            if end.is_answered() {
+                self.conn.progress();
+            }
             return Look::Records;
         }
         let news = match end.open() {

@@ -21,6 +21,8 @@ use crate::word::Word;
 
 /// Bits of the word below the position.
 const BITS: u32 = 2;
+/// Attempts at the word: a peer that keeps to the rules changes it once for a record.
+const ATTEMPTS: usize = 64;
 
 /// By whom the last record was claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl<W: Word<Value = u64>> Claim<W> {
     /// Claims the record that ends at `end`, the next one in the ring, for the target.
     #[inline]
     pub fn take(&self, end: u64) -> Turn {
-        loop {
+        for _ in 0..ATTEMPTS {
             // SYNC claim: what the initiator has copied is visible before the target goes on.
             let found = self.0.load(Ordering::Acquire);
             let (position, state) = (found >> BITS, found & ((1 << BITS) - 1));
@@ -88,12 +90,13 @@ impl<W: Word<Value = u64>> Claim<W> {
                 return Turn::Own;
             }
         }
+        Turn::Corrupt
     }
 
     /// Takes the record back that ends at `end`; false if the target was first. [`Claim::finish`] or [`Claim::give_back`]
     /// follows.
     pub fn take_back(&self, end: u64) -> bool {
-        loop {
+        for _ in 0..ATTEMPTS {
             let found = self.0.load(Ordering::Acquire);
             if found >> BITS >= end {
                 return false;
@@ -103,6 +106,7 @@ impl<W: Word<Value = u64>> Claim<W> {
                 return true;
             }
         }
+        false
     }
 
     /// The record that was taken back is done. The caller tells the target.

@@ -294,7 +294,7 @@ impl Conn {
     }
 
     /// Handles requests of the peer that have arrived. Gives what they said of the peer's position, if the sending direction
-    /// has to know, or has something else to do. Answers wait: their producer sets the ready bit for them.
+    /// has to know, or has something else to do. Answers wait for another look.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, self);

@@ -495,6 +495,9 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 
 /// Does what [`to_peer`] does with a whole write, whose `bytes` lie in memory of this library.
 pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
+    if !end.pair.reads_peer.get() {
+        return Outcome::Refused;
+    }
     let tail = tail_len(address(end, remote).wrapping_add(remote.len), bytes.len());
     write_one(end, bytes, remote, Slice { offset: 0, len: remote.len, last: true }, tail)
 }

@@ -17,7 +17,7 @@
 //! | it waits for | who looks, and why none is missed |
 //! |---|---|
 //! | its turn to copy | the next round of progress: [`Budget`] has set the ready bit of this end, or it is polled, which [`Busy::Waiting`] makes look |
-//! | an answer | the thread that takes the ready bit, which the peer sets for each record of the ring of answers, whether this end is polled or not |
+//! | an answer | the thread that takes the ready bit, which the peer sets for it; or one that polls, by [`Busy::Reading`] |
 //! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | the thread that takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or one that polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`Outlet::ask`] |
 //! | the end of the connection | nobody has to |
 //!
@@ -113,6 +113,8 @@ struct Part {
     half: bool,
     /// Bytes before those that go through the ring.
     start: u64,
+    /// Whether it is left to the peer, once that was asked.
+    left: Option<bool>,
 }
 
 /// An own read that the peer carries out.

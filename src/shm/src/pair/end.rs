@@ -178,13 +178,24 @@ impl End {
         let state = self.state.load(Ordering::Relaxed);
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
-            || (state & Busy::Reading as u32 != 0 && self.has_answers())
+            || self.is_answered()
             || (state & Busy::Short as u32 != 0 && self.is_due())
+    }
+
+    /// True if there are answers to reads and atomic operations of this side.
+    #[inline]
+    pub fn is_answered(&self) -> bool {
+        self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
     }
 
     /// Has short writes and reads taken back if the peer's position does not move for [`MOMENT`] from now on.
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + MOMENT).as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// That time is over: more is to be taken back at once.
+    pub fn set_overdue(&self) {
+        self.due.store(1, Ordering::Relaxed);
     }
 
     /// The peer's position has moved: the time begins with the next look.

@@ -126,12 +126,16 @@ impl Tx {
         if !self.part.ring {
             if end.pair.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
+                let whole = self.part.done == 0 && tail == 0;
+                let left = whole && self.is_once_left_to_peer(end);
                 // What has to come behind a record that is not done comes in one, too.
-                let short = len <= EAGER_MAX && self.part.done == 0;
-                if short && tail == 0 && (self.is_left_to_peer(end) || self.is_behind_write()) {
-                    return self.short_write(end, remote, request);
+                if len <= EAGER_MAX && (left || (whole && self.shorts.has_room() && self.is_behind_write())) {
+                    match self.short_write(end, remote, request) {
+                        Launch::Waits(_) if !self.is_behind_write() => {}
+                        launch => return launch,
+                    }
                 }
-                if let Some(launch) = self.remote_write(end, remote, request, tail) {
+                if left && let Some(launch) = self.remote_write(end, remote, request) {
                     return launch;
                 }
                 if len <= EAGER_MAX && tail > 0 {
@@ -182,7 +186,7 @@ impl Tx {
             if len <= EAGER_MAX
                 && self.part.done == 0
                 && self.reading.len() < self.reads_out
-                && (self.is_left_to_peer(end) || self.is_behind_write())
+                && (self.is_once_left_to_peer(end) || (self.shorts.has_room() && self.is_behind_write()))
                 && let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request)
             {
                 return launch;

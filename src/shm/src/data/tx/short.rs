@@ -77,6 +77,8 @@ pub(super) struct Shorts {
     answered: u64,
     /// Where the peer was at the last look.
     seen: u64,
+    /// This side takes back those that the peer does not get to; otherwise the peer has to get to one first.
+    mine: bool,
     /// Some had to be taken back from a peer that polls since the last post.
     late: bool,
     trust: Trust,
@@ -105,8 +107,21 @@ impl Shorts {
     #[inline]
     pub(super) fn reach(&self, consumed: u64) -> u64 {
         let consumed = consumed.max(self.answered);
-        let done = self.records.iter().take_while(|short| short.done && short.after <= consumed);
-        done.last().map_or(consumed, |last| last.end.max(consumed))
+        let mut reach = consumed;
+        for short in &self.records {
+            if !short.done || short.after > consumed {
+                return reach;
+            }
+            reach = short.end.max(reach);
+        }
+        // With all done, so are the empty records behind them.
+        if self.records.is_empty() { reach } else { reach.max(self.tail) }
+    }
+
+    /// True if there is room for another one. Those that were taken back have one until the peer passes them.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.records.len() < self.records.capacity()
     }
 
     /// True if there are none.
@@ -133,7 +148,7 @@ impl Tx {
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         // A peer that sleeps does not look.
-        if end.peer_sleeps() {
+        if end.peer_sleeps() || !self.shorts.has_room() {
             return false;
         }
         let Shorts { trust, late, until_probe, probe, .. } = &mut self.shorts;
@@ -149,6 +164,13 @@ impl Tx {
         *until_probe = *probe;
         *probe = (2 * *probe).clamp(PROBE_MIN, PROBE_MAX);
         true
+    }
+
+    /// The same, asked once for a request that may be attempted several times.
+    pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
+        let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
+        self.part.left = Some(left);
+        left && self.shorts.has_room()
     }
 
     /// Puts a write into the ring that the peer is to carry out, if it is one, and left to it; gives where it ends.
@@ -203,19 +225,9 @@ impl Tx {
 
     /// Announces a write to the peer, which reads its bytes by itself, so that both sides can copy. `None` if that is not to be,
     /// because the peer does not look, or it does not pay.
-    pub(super) fn remote_write(
-        &mut self,
-        end: &End,
-        remote: &RemoteSegment,
-        request: &Request<'_>,
-        tail: u64,
-    ) -> Option<Launch> {
+    pub(super) fn remote_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Launch> {
         let (RemoteSegment { addr, len, key }, Operation::Write(_)) = (*remote, request.operation) else { return None };
-        // What is copied in part already goes on as it began.
-        if !(LONG_MIN..=LONG_MAX).contains(&len) || tail > 0 || self.part.done > 0 || !end.pair.peer_reads.get() {
-            return None;
-        }
-        if !self.is_left_to_peer(end) || !copy::may_announce(end, remote) {
+        if !(LONG_MIN..=LONG_MAX).contains(&len) || !end.pair.peer_reads.get() || !copy::may_announce(end, remote) {
             return None;
         }
         let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
@@ -239,16 +251,18 @@ impl Tx {
             shorts.after = before;
         }
         shorts.tail = position;
-        if shorts.records.is_empty() {
+        if shorts.records.back().is_none_or(|last| last.done) {
+            shorts.mine = true;
             shorts.seen = before;
             end.set_due();
             end.set_busy(Busy::Short, true);
             end.owed.set_short(true);
         }
         let (after, behind) = (shorts.after, shorts.behind);
-        // There is room for as many as there are requests.
         shorts.records.push_back(Short { end: position, after, behind, target: *target, what, done: false });
-        let _ = end.home().guard.watch(&end.owed, position);
+        if !end.home().guard.watch(&end.owed, position) {
+            end.wake_peer_thread();
+        }
         end.look_in_passing();
     }
 
@@ -264,21 +278,23 @@ impl Tx {
         while self.shorts.records.front().is_some_and(|short| short.end <= consumed) {
             self.shorts.records.pop_front();
         }
-        let mut mine = true;
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
-                self.shorts.seen = consumed;
+                (self.shorts.seen, self.shorts.mine) = (consumed, true);
                 end.set_moved();
             } else if end.is_due() {
-                mine = self.take_back(end, consumed);
+                self.shorts.mine = self.take_back(end, consumed);
             }
         }
         let open = self.shorts.records.iter().any(|short| !short.done);
         end.set_busy(Busy::Short, open);
-        // Otherwise the thread wakes the peer.
+        let mine = self.shorts.mine;
+        // Otherwise the thread wakes the peer, which gives notice.
         end.owed.set_short(open && mine);
-        if open {
+        if open && mine {
             end.look_in_passing();
+        } else if open && !self.ask(end, Acknowledge::Needed) {
+            end.look_again();
         }
     }
 
@@ -309,6 +325,11 @@ impl Tx {
                 self.shorts.records[at].done = true;
                 self.shorts.done = short.end;
                 end.tell_of_answers();
+                if let What::LongWrite(_) = short.what {
+                    // Others have their turn first.
+                    end.set_overdue();
+                    return true;
+                }
                 continue;
             }
             // What the peer is to refuse, or cannot be copied: it is the peer's, with all behind it.
