@@ -323,7 +323,7 @@ step_clippy()
 step_loom()
 {
     rust env RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" $CARGO test --locked --release \
-        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: epoch:: waker:: ring:: sleep:: hot:: offer:: outlet:: guard::
+        --target-dir "$target/loom" -p host -p dat-core -p dat-shm --lib -- lock:: epoch:: waker:: ring:: sleep:: hot:: offer:: claim:: outlet:: guard::
 }
 
 # With the debug build, which checks most, and is there already.

@@ -27,9 +27,8 @@
 //! # The usual request
 //! Small sends of one segment take a function of their own ([`Tx::post_at_once`]), and while nothing but records is in
 //! flight a look at this direction takes a subtraction ([`Tx::progress_plain`]). A transfer that is done inside the
-//! post, with nothing in flight before it, has no entry: the post says so (`Handed::done`), and the core queues its
-//! completion at once. With others before it, its end is noted in the word that says how far the peer is known to be,
-//! and by the ready bit if nobody polls ([`End::finish_soon`]).
+//! post, with nothing in flight before it, has no entry: the post says so (`Handed::done`). With others before it, its end
+//! is noted in the word that says how far the peer is known to be ([`End::finish_soon`]).
 //!
 //! A record that changes the peer's memory waits for the peer although it is in the ring: the program there may look at its
 //! memory and make no call. Most such records are taken back if the peer does not get to them (`short`). For others the node's
