@@ -60,7 +60,6 @@ mod extended;
 mod launch;
 mod peer;
 mod short;
-
 use self::short::Shorts;
 
 /// The event that ends the flight of a request.
