@@ -4,12 +4,14 @@
 //! progress: in each *round*, in which all connections of the process with something to do get one turn, a connection
 //! copies its share. All shares of a round together have a bound as well.
 //!
-//! A connection that alone copies, while no record arrives, gets 4 MiB, and does not begin a transfer that it would
-//! have to cut: the kernel copies 4 MiB in one call faster than in several. Pieces of long transfers in the rings count
-//! as copies. A slice ends early enough that the last one has a whole word.
+//! A connection that alone copies, while no record arrives for any other, gets what half a millisecond moves at the
+//! pace of the round before, up to 4 MiB, and does not begin a transfer that it would have to cut: the kernel copies 4
+//! MiB in one call faster than in several. Pieces of long transfers in the rings count as copies. A slice ends early enough that the last one has a whole word.
 
-use std::hint::cold_path;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use host::lock::Mutex;
 
 use crate::pair::End;
 use crate::record::{self, EAGER_MAX};
@@ -19,9 +21,10 @@ const SLICE: u64 = 512 * 1024;
 /// The bytes that all turns of a round copy together, unless each copies the least already, and the most that a post
 /// copies.
 const ROUND: u64 = 1024 * 1024;
-/// The most bytes that the only turn of a round copies while nothing else arrives: every call that copies begins with
-/// looking at all pages.
+/// The most bytes that the only turn of a round copies while nothing else arrives, and the time that it may take, as the
+/// round before tells: every call that copies begins with looking at all pages.
 const ALONE: u64 = 4 * ROUND;
+const ALONE_TIME: Duration = Duration::from_micros(500);
 /// The bytes that one copy counts for at least, because of the system call, and that each turn copies at least.
 const CALL: u64 = 4 * 1024;
 
@@ -32,10 +35,12 @@ pub struct Rounds {
     turns: AtomicU64,
     /// Bytes that turns of this round may copy.
     granted: AtomicU64,
-    /// The records that had come when the last round began that follows one that copied.
-    records: AtomicU32,
-    /// None has come since the one before that.
-    quiet: AtomicBool,
+    /// Bytes that turns have copied since the last round began.
+    copied: AtomicU64,
+    /// The bytes that the next turn may copy if it is the only one.
+    alone: AtomicU64,
+    /// When the last round began of those that follow one that copied, and how many records had come.
+    last: Mutex<Option<(Instant, u32)>>,
 }
 
 impl Rounds {
@@ -45,12 +50,26 @@ impl Rounds {
         // The counts only divide the work: one that gets lost between threads does no harm.
         let turns = self.turns.load(Ordering::Relaxed);
         if turns != 0 {
-            cold_path();
             self.turns.store(turns << 32, Ordering::Relaxed);
-            self.granted.store(0, Ordering::Relaxed);
-            self.quiet.store(self.records.load(Ordering::Relaxed) == records, Ordering::Relaxed);
-            self.records.store(records, Ordering::Relaxed);
+            self.after_copies(turns, records);
         }
+    }
+
+    /// A new round begins after one that copied, or had others do so before.
+    #[cold]
+    fn after_copies(&self, turns: u64, records: u32) {
+        self.granted.store(0, Ordering::Relaxed);
+        let copied = self.copied.swap(0, Ordering::Relaxed);
+        let now = Instant::now();
+        let last = self.last.lock().replace((now, records));
+        let alone = match last {
+            Some((then, before)) if before == records && turns == 1 << 32 | 1 => {
+                let took = now.saturating_duration_since(then).as_nanos().max(1);
+                (u128::from(copied) * ALONE_TIME.as_nanos() / took).clamp(ROUND.into(), ALONE.into()) as u64
+            }
+            _ => ROUND,
+        };
+        self.alone.store(alone, Ordering::Relaxed);
     }
 
     /// The bytes that one more turn of this round may copy.
@@ -58,13 +77,14 @@ impl Rounds {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let (this, before) = (turns & u64::from(u32::MAX), turns >> 32);
         let turns = this.max(before).max(1);
+        if this == 1 && before == 1 {
+            let share = self.alone.load(Ordering::Relaxed).max(ROUND);
+            self.granted.store(share, Ordering::Relaxed);
+            return share;
+        }
+        // The first round does not know yet how many there will be.
         let granted = self.granted.load(Ordering::Relaxed);
-        let share = if this == 1 && before == 1 && self.quiet.load(Ordering::Relaxed) {
-            ALONE
-        } else {
-            // The first round does not know yet how many there will be.
-            (ROUND / turns).min(ROUND.saturating_sub(granted)).max(CALL)
-        };
+        let share = (ROUND / turns).min(ROUND.saturating_sub(granted)).max(CALL);
         self.granted.store(granted + share, Ordering::Relaxed);
         share
     }
@@ -76,19 +96,21 @@ pub struct Budget {
     left: Option<u64>,
     /// A part of a large share is spent: what is left of it is for transfers that need not be cut.
     cut: bool,
+    /// It is that of a turn.
+    turn: bool,
 }
 
 impl Budget {
     /// For a post.
     #[inline]
     pub const fn post() -> Self {
-        Budget { left: Some(ROUND), cut: false }
+        Budget { left: Some(ROUND), cut: false, turn: false }
     }
 
     /// For a turn.
     #[inline]
     pub const fn turn() -> Self {
-        Budget { left: None, cut: false }
+        Budget { left: None, cut: false, turn: true }
     }
 
     /// The bytes of the next copy of a transfer of which `rest` bytes are left, which are thereby spent; `None` if
@@ -147,6 +169,9 @@ impl Budget {
         self.cut |= *left > ROUND && most > SLICE;
         let len = record::piece(rest, most.min(*left).max(CALL));
         *left = left.saturating_sub(len.max(CALL));
+        if self.turn {
+            end.rounds().copied.fetch_add(len, Ordering::Relaxed);
+        }
         Some(len)
     }
 }
