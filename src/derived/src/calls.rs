@@ -8,7 +8,7 @@ use syn::{Attribute, LitStr, Token, Type};
 
 use crate::Result;
 use crate::doc::{self, Doc};
-use crate::headers::{Row, rows};
+use crate::headers::{TableRow, rows};
 use crate::interface::Interface;
 use crate::macros::{Invocation, Lists, invocations};
 
@@ -187,7 +187,7 @@ fn ident(tree: TokenTree) -> Option<Ident> {
 impl Call {
     /// Reads an entry of a list of `interface`, or of one that versions have in common.
     fn read(tokens: TokenStream, interface: &Interface, common: bool) -> Result<Call> {
-        let entry: Entry = syn::parse2(tokens).map_err(|e| e.to_string())?;
+        let entry: CallEntry = syn::parse2(tokens).map_err(|e| e.to_string())?;
         let name = entry.name.to_string();
         let specification = match common {
             true => format!("uDAPL 1.2 and 2.0, {name}(3DAT)."),
@@ -195,7 +195,7 @@ impl Call {
         };
         let lines = doc::lines(&entry.attrs);
         let doc = Doc::read(&lines, interface.version, specification).map_err(|e| format!("{name}: {e}"))?;
-        let Entry { name, abi, arguments, more, how, .. } = entry;
+        let CallEntry { name, abi, arguments, more, how, .. } = entry;
         Ok(Call { name, doc, abi, arguments, more, how, further: false })
     }
 
@@ -206,7 +206,7 @@ impl Call {
 }
 
 /// The entry of a call, as written in the braces.
-struct Entry {
+struct CallEntry {
     attrs: Vec<Attribute>,
     abi: LitStr,
     name: Ident,
@@ -215,8 +215,8 @@ struct Entry {
     how: How,
 }
 
-impl Parse for Entry {
-    fn parse(input: ParseStream) -> syn::Result<Entry> {
+impl Parse for CallEntry {
+    fn parse(input: ParseStream) -> syn::Result<CallEntry> {
         let attrs = input.call(Attribute::parse_outer)?;
         input.parse::<Token![extern]>()?;
         let abi = input.parse()?;
@@ -241,7 +241,7 @@ impl Parse for Entry {
             _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap, own, slot nor variadic")),
         };
         input.parse::<Token![;]>()?;
-        Ok(Entry { attrs, abi, name, arguments, more, how })
+        Ok(CallEntry { attrs, abi, name, arguments, more, how })
     }
 }
 
@@ -257,7 +257,7 @@ fn arguments_behind(input: ParseStream) -> syn::Result<Vec<Argument>> {
 fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
     let list;
     syn::parenthesized!(list in input);
-    let argument = |Row { lines, name, value: ty }: Row<Type>| match lines.concat().trim().split_once(", ") {
+    let argument = |TableRow { lines, name, value: ty }: TableRow<Type>| match lines.concat().trim().split_once(", ") {
         Some((way, text)) => Ok(Argument { name, ty, way: way.to_owned(), text: text.to_owned() }),
         None => Err(syn::Error::new(name.span(), "its text does not begin with in or out")),
     };

@@ -43,7 +43,7 @@ pub struct Doc {
     /// What holds after success, if the entry says it.
     pub success: Option<String>,
     /// The rest of the list of returned codes.
-    pub errors: Vec<Row>,
+    pub errors: Vec<Returned>,
     /// What follows the list, in paragraphs.
     pub notes: Vec<String>,
     /// The place where it is specified.
@@ -51,7 +51,7 @@ pub struct Doc {
 }
 
 /// An entry of the list of returned codes.
-pub struct Row {
+pub struct Returned {
     pub kind: String,
     /// The subtypes, none if it has none.
     pub subtypes: Vec<String>,
@@ -103,7 +103,7 @@ impl Doc {
 
     /// Every type with every subtype, `DAT_NO_SUBTYPE` where there is none.
     pub fn codes(&self) -> BTreeSet<Code> {
-        let of_row = |row: &Row| -> Vec<Code> {
+        let of_row = |row: &Returned| -> Vec<Code> {
             let code = |subtype: &str| Code::new(&row.kind, subtype, row.foreign);
             match &row.subtypes[..] {
                 [] => vec![code("DAT_NO_SUBTYPE")],
@@ -148,7 +148,7 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
 }
 
 /// The entries of the list. One of a single version begins with its number: `2.0: when`.
-fn rows(list: &[String], version: &str) -> Result<Vec<Row>> {
+fn rows(list: &[String], version: &str) -> Result<Vec<Returned>> {
     let of_version = |row: &&String| match row.split_once(" - ").and_then(|(_, when)| when.split_once(": ")) {
         Some((only, _)) if only.starts_with(|c: char| c.is_ascii_digit()) => only == version,
         _ => true,
@@ -157,12 +157,12 @@ fn rows(list: &[String], version: &str) -> Result<Vec<Row>> {
         return Err("no list of returned codes".to_owned());
     }
     let rows = list.iter().filter(of_version);
-    rows.map(|row| Row::read(row).ok_or_else(|| format!("not a returned code: {row}"))).collect()
+    rows.map(|row| Returned::read(row).ok_or_else(|| format!("not a returned code: {row}"))).collect()
 }
 
-impl Row {
+impl Returned {
     /// Parses ``* `TYPE` / `SUBTYPE`, ... - when``, where a subtype may be abbreviated to `..._WORD`.
-    pub fn read(row: &str) -> Option<Row> {
+    pub fn read(row: &str) -> Option<Returned> {
         let (returned, when) = row.strip_prefix("* ")?.split_once(" - ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -180,7 +180,7 @@ impl Row {
         }
         let own = when.strip_suffix(FOREIGN).and_then(|when| when.strip_suffix("; "));
         let (when, foreign) = (own.unwrap_or(when).to_owned(), own.is_some());
-        Some(Row { kind: (*kind).to_owned(), subtypes, when, foreign })
+        Some(Returned { kind: (*kind).to_owned(), subtypes, when, foreign })
     }
 }
 

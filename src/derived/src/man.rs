@@ -10,7 +10,7 @@ use std::path::Path;
 use syn::Type;
 
 use crate::calls::{Call, Calls, How};
-use crate::doc::{Code, Row};
+use crate::doc::{Code, Returned};
 use crate::headers::{Level, wrap};
 use crate::interface::INTERFACES;
 use crate::{Derived, Result};
@@ -177,8 +177,8 @@ const ANY: &str =
 const STATE: &str = "DAT_INVALID_STATE_EP_";
 
 /// The entry of a code, or of several that have one meaning.
-fn returned(row: &Row) -> String {
-    let Row { kind, subtypes, when, foreign } = row;
+fn returned(row: &Returned) -> String {
+    let Returned { kind, subtypes, when, foreign } = row;
     let mut when = format!("{when}{}", handle(kind, when));
     let tag = match &subtypes[..] {
         [] => "\" / \" DAT_NO_SUBTYPE".to_owned(),

@@ -21,7 +21,7 @@ use crate::nodes::Nodes;
 use crate::os::pages;
 use crate::pair::End;
 use crate::record::LARGEST;
-use crate::regions::{Entry, ROWS, Users, WRITES};
+use crate::regions::{NewRow, ROWS, Users, WRITES};
 use crate::ring::SMALL;
 use crate::srq::SharedQueue;
 use crate::thread::PendingConnect;
@@ -288,7 +288,7 @@ impl Transport for Shm {
         // used as the rights say, until it deregisters it.
         let key = unsafe {
             let users = Users::of_zone(zone.0);
-            self.node.links.home.regions.insert(&Entry { addr, len, first, rights, users, window: false })
+            self.node.links.home.regions.insert(&NewRow { addr, len, first, rights, users, window: false })
         };
         let key = key.ok_or_else(|| self.no_region())?;
         let remote = rights.intersects(Rights::REMOTE);
@@ -382,7 +382,7 @@ impl Transport for Shm {
                 // SAFETY: a part of a region that is registered, and stays so while the
                 // window is bound into it (the core refuses to free it).
                 let key = unsafe {
-                    self.node.links.home.regions.insert(&Entry { addr, len, first, rights, users, window: true })
+                    self.node.links.home.regions.insert(&NewRow { addr, len, first, rights, users, window: true })
                 };
                 Some(key.ok_or_else(|| self.no_region())?)
             }

@@ -19,7 +19,7 @@ use crate::os::socket::Socket;
 use crate::os::user::{Source, Target};
 use crate::pair::Pair;
 use crate::record;
-use crate::regions::{Entry, Party, PeerRegions, ROW_SIZE, ROWS, RegionTable, Users};
+use crate::regions::{NewRow, Party, PeerRegions, ROW_SIZE, ROWS, RegionTable, Users};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
@@ -226,10 +226,10 @@ pub struct Range {
 }
 
 impl Range {
-    fn entry(&self) -> Entry {
+    fn entry(&self) -> NewRow {
         let Range { addr, len, first, rights, zone, port, window } = *self;
         let users = port.map_or(Users::of_zone(zone), Users::of_connection);
-        Entry { addr, len, first, rights: Rights::from_bits_truncate(rights), users, window }
+        NewRow { addr, len, first, rights: Rights::from_bits_truncate(rights), users, window }
     }
 }
 

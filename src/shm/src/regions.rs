@@ -38,7 +38,7 @@ mod row;
 
 pub use granted::Granted;
 pub use peer::PeerRegions;
-pub use row::{Entry, Party, RemoteFault, Users};
+pub use row::{NewRow, Party, RemoteFault, Users};
 use row::{Row, split_key, within};
 
 /// Rows of a table.
@@ -149,8 +149,8 @@ impl RegionTable {
     /// # Safety
     /// Until [`RegionTable::remove`] returns, the bytes can be read, and can be written if the rights have one to write.
     /// (A program promises that when it registers memory.)
-    pub unsafe fn insert(&self, entry: &Entry) -> Option<u32> {
-        let Entry { addr, len, first, rights, users, window } = *entry;
+    pub unsafe fn insert(&self, entry: &NewRow) -> Option<u32> {
+        let NewRow { addr, len, first, rights, users, window } = *entry;
         addr.checked_add(len)?;
         first.checked_add(len)?;
         let (index, generation) = self.allocate()?;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use dat_core::transport::ConnectionReport;
 use rdma_sys::ibv_qp_state;
 
-use crate::qp::{Qp, QpPhase, State};
+use crate::qp::{Qp, QpPhase, QpState};
 
 /// The longest that the device may take to give work back.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
@@ -111,7 +111,7 @@ impl Qp {
         self.reset();
         self.settle();
         self.leave();
-        let over = State { phase: QpPhase::Dead, finishing: true, ..State::default() };
+        let over = QpState { phase: QpPhase::Dead, finishing: true, ..QpState::default() };
         let ended = {
             let mut state = self.state.lock();
             self.ended.notify_all();

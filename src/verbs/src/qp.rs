@@ -99,7 +99,7 @@ pub enum QpPhase {
 
 /// The part of a queue pair that changes with its phase.
 #[derive(Default)]
-pub struct State {
+pub struct QpState {
     pub phase: QpPhase,
     pub cm: Option<Arc<CmId>>,
     /// The private data of the request, until it is sent.
@@ -144,7 +144,7 @@ pub struct Qp {
     drained: AtomicBool,
     /// The device has given back the last buffer of a shared queue.
     pub(crate) last_reached: AtomicBool,
-    pub(crate) state: Mutex<State>,
+    pub(crate) state: Mutex<QpState>,
     /// The phase became [`QpPhase::Dead`].
     pub(crate) ended: Condvar,
 }

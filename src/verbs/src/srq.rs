@@ -34,10 +34,10 @@ pub struct SharedQueue {
     zone: Arc<Pd>,
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
-    state: Mutex<State>,
+    state: Mutex<SrqState>,
 }
 
-struct State {
+struct SrqState {
     /// The most receives that the device is to have: they must have room in its completion queues.
     most: usize,
     /// Receives that the device has room for.
@@ -103,7 +103,7 @@ impl SharedQueue {
         let fixed = device.force_backlog || !device.limits.srq_resize;
         let room = if device.force_backlog { depth.min(most) } else { (room as usize).min(most) };
         let found_in = zone.pd.clone();
-        let mut state = State {
+        let mut state = SrqState {
             most,
             room,
             posted: 0,
@@ -159,7 +159,7 @@ impl SharedQueue {
     /// Adds a receive that the device does not take now, or that it finds in another zone.
     #[cold]
     #[inline(never)]
-    fn post_otherwise(&self, mut state: MutexGuard<'_, State>, recv: &Recv<'_>) -> Result<()> {
+    fn post_otherwise(&self, mut state: MutexGuard<'_, SrqState>, recv: &Recv<'_>) -> Result<()> {
         if self.takes(&state) && state.backlog.is_empty() {
             self.hand_over(&state.found_in, recv.id, recv.segments).map_err(exhausted(Resource::Memory))?;
             state.posted += 1;
@@ -175,7 +175,7 @@ impl SharedQueue {
 
     /// True if the device can have another receive.
     #[inline]
-    fn takes(&self, state: &State) -> bool {
+    fn takes(&self, state: &SrqState) -> bool {
         state.posted < state.room && (state.users > 0 || !self.by_user)
     }
 
@@ -206,7 +206,7 @@ impl SharedQueue {
     }
 
     #[cold]
-    fn feed(&self, state: &mut State) {
+    fn feed(&self, state: &mut SrqState) {
         while self.takes(state) {
             match state.backlog.pop_if(|next| self.hand_over(&state.found_in, next.id, next.segments())) {
                 Ok(true) => {}
@@ -277,7 +277,7 @@ impl SharedQueue {
         self.limit_settled(&mut self.state.lock())
     }
 
-    fn limit_settled(&self, state: &mut State) -> bool {
+    fn limit_settled(&self, state: &mut SrqState) -> bool {
         if state.limit > 0 && state.posted + state.backlog.len() < state.limit {
             // The core has found its watermark passed.
             state.limit = 0;
@@ -292,13 +292,13 @@ impl SharedQueue {
         state.due
     }
 
-    fn apply_limit(&self, state: &State) {
+    fn apply_limit(&self, state: &SrqState) {
         if let Err(error) = self.try_limit(state) {
             log::warn!("the limit of a shared receive queue was not set: {error}");
         }
     }
 
-    fn try_limit(&self, state: &State) -> std::io::Result<()> {
+    fn try_limit(&self, state: &SrqState) -> std::io::Result<()> {
         let limit = if state.backlog.is_empty() { state.limit } else { state.room.div_ceil(2).max(1) };
         self.raw.set_limit(small(limit.min(state.room)))
     }
@@ -327,7 +327,7 @@ impl SharedQueue {
     }
 }
 
-impl State {
+impl SrqState {
     /// Makes room in the backlog for those of `depth` receives that the device may not have, so that posting never
     /// allocates.
     fn reserve(&mut self, depth: usize, by_user: bool) -> Result<()> {

@@ -2,16 +2,16 @@ use super::*;
 
 #[test]
 fn a_row_has_a_type_and_subtypes() {
-    let row = Row::read("* `DAT_A` / `DAT_A_B_C`, `..._D` - it happens").unwrap();
+    let row = Returned::read("* `DAT_A` / `DAT_A_B_C`, `..._D` - it happens").unwrap();
     assert_eq!(
         (row.kind.as_str(), &row.subtypes[..]),
         ("DAT_A", &["DAT_A_B_C".to_owned(), "DAT_A_B_D".to_owned()][..])
     );
     assert!(!row.foreign && row.when == "it happens");
-    let row = Row::read("* `DAT_A` - rare; never from the providers of this project").unwrap();
+    let row = Returned::read("* `DAT_A` - rare; never from the providers of this project").unwrap();
     assert!(row.subtypes.is_empty() && row.foreign && row.when == "rare");
-    assert!(Row::read("* `DAT_A` / - empty").is_none());
-    assert!(Row::read("* `DAT_A`, `DAT_B` - two types").is_none());
+    assert!(Returned::read("* `DAT_A` / - empty").is_none());
+    assert!(Returned::read("* `DAT_A`, `DAT_B` - two types").is_none());
 }
 
 #[test]

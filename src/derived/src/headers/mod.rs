@@ -7,7 +7,7 @@ mod source;
 mod spec;
 mod text;
 
-pub use self::source::{Row, rows};
+pub use self::source::{TableRow, rows};
 pub use self::spec::Level;
 pub use self::text::wrap;
 

@@ -107,7 +107,7 @@ impl Source {
         } else if is_call(item, "c_struct") {
             self.units.push(item.mac.parse_body_with(structure).map_err(wrong)?);
         } else if is_call(item, "c_types") {
-            for Row { lines, name, value } in item.mac.parse_body_with(rows::<Token![=], Type>).map_err(wrong)? {
+            for TableRow { lines, name, value } in item.mac.parse_body_with(rows::<Token![=], Type>).map_err(wrong)? {
                 self.alias(syn::parse_quote!(#(#[doc = #lines])* pub type #name = #value;));
             }
         } else if is_call(item, "c_consts") {
@@ -221,7 +221,7 @@ impl Parse for Enumeration {
         input.parse::<Token![as]>()?;
         let name = input.parse()?;
         input.parse::<Token![;]>()?;
-        let member = |Row { lines, name, value }: Row<Expr>| -> Variant {
+        let member = |TableRow { lines, name, value }: TableRow<Expr>| -> Variant {
             syn::parse_quote!(#(#[doc = #lines])* #name = #value)
         };
         let members = rows::<Token![=], Expr>(input)?.into_iter().map(member).collect();
@@ -236,7 +236,7 @@ fn structure(input: ParseStream) -> syn::Result<Unit> {
     let name = if input.parse::<Option<Token![as]>>()?.is_some() { Some(input.parse()?) } else { None };
     input.parse::<Token![;]>()?;
     let fields = rows::<Token![:], Type>(input)?;
-    let fields = fields.iter().map(|Row { lines, name, value }| quote!(#(#[doc = #lines])* pub #name: #value));
+    let fields = fields.iter().map(|TableRow { lines, name, value }| quote!(#(#[doc = #lines])* pub #name: #value));
     let mut unit = Unit::of_type(&tag, &quote!(#(#attrs)* #[repr(C)] pub #kind #tag { #(#fields),* }));
     if let Some(name) = name {
         unit.give_second(&tag, &name);
@@ -248,13 +248,12 @@ fn structure(input: ParseStream) -> syn::Result<Unit> {
 fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
     let ty: Type = input.parse()?;
     input.parse::<Token![;]>()?;
-    let constant =
-        |Row { lines, name, value }: Row<Expr>| syn::parse_quote!(#(#[doc = #lines])* pub const #name: #ty = #value;);
+    let constant = |TableRow { lines, name, value }: TableRow<Expr>| syn::parse_quote!(#(#[doc = #lines])* pub const #name: #ty = #value;);
     Ok(rows::<Token![=], Expr>(input)?.into_iter().map(constant).collect())
 }
 
 /// A row of a table, `NAME = VALUE, "COMMENT";`.
-pub struct Row<V> {
+pub struct TableRow<V> {
     /// The lines of the comment, each starting with a space.
     pub lines: Vec<String>,
     pub name: Ident,
@@ -262,7 +261,7 @@ pub struct Row<V> {
 }
 
 /// The rows of a table, where `S` stands between a name and its value.
-pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<Row<V>>> {
+pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<TableRow<V>>> {
     let mut rows = Vec::new();
     while !input.is_empty() {
         let name = input.parse()?;
@@ -274,7 +273,7 @@ pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<Row<V>>> 
             lines.push(format!(" {}", input.parse::<LitStr>()?.value()));
         }
         input.parse::<Token![;]>()?;
-        rows.push(Row { lines, name, value });
+        rows.push(TableRow { lines, name, value });
     }
     Ok(rows)
 }

@@ -24,7 +24,7 @@ fn a_text_has_a_sentence_a_line() {
 
 #[test]
 fn states_are_named_in_the_text() {
-    let row = Row::read("* `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_A`, `..._B`, `..._C` - it is so").unwrap();
+    let row = Returned::read("* `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_A`, `..._B`, `..._C` - it is so").unwrap();
     let entry = ".TP\n.BR DAT_INVALID_STATE \" / DAT_INVALID_STATE_EP_...\"\nIt is so.\n\
             The subtype names the state: \\fBDAT_INVALID_STATE_EP_A\\fP,\n\
             \\fBDAT_INVALID_STATE_EP_B\\fP or \\fBDAT_INVALID_STATE_EP_C\\fP.\n";
@@ -33,7 +33,7 @@ fn states_are_named_in_the_text() {
 
 #[test]
 fn a_bad_handle_is_one_of_four_kinds() {
-    let row = |when: &str| returned(&Row::read(&format!("* `DAT_INVALID_HANDLE` / `X` - {when}")).unwrap());
+    let row = |when: &str| returned(&Returned::read(&format!("* `DAT_INVALID_HANDLE` / `X` - {when}")).unwrap());
     assert!(row("`x` is not an endpoint").ends_with("null, misaligned, of another kind, or already\nfreed.\n"));
     assert!(row("`x` is not an endpoint, or so").ends_with("or so.\n"));
 }

@@ -39,13 +39,13 @@ struct Sleeper {
 /// What a door and the other threads share.
 #[derive(Default)]
 struct Note {
-    state: Mutex<State>,
+    state: Mutex<DoorState>,
     /// The state has changed.
     news: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct DoorState {
     /// The number of the door, once it is published.
     tid: i32,
     /// The door is to leave.
@@ -187,7 +187,7 @@ impl Sleeper {
     /// True if the thread was to leave, and the kernel no longer finds it, or finds it without memory. A thread that is
     /// joined may still be found for a moment.
     fn is_gone(&self) -> bool {
-        let State { tid, leave } = *self.note.state.lock();
+        let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
         let own = std::process::id().cast_signed();
         // A debugger may keep what is left of the thread.
@@ -197,12 +197,12 @@ impl Sleeper {
 }
 
 impl Note {
-    fn set(&self, change: impl FnOnce(&mut State)) {
+    fn set(&self, change: impl FnOnce(&mut DoorState)) {
         change(&mut self.state.lock());
         self.news.notify_all();
     }
 
-    fn wait(&self, until: impl Fn(&State) -> bool) {
+    fn wait(&self, until: impl Fn(&DoorState) -> bool) {
         let mut state = self.state.lock();
         while !until(&state) {
             self.news.wait(&mut state);

@@ -75,7 +75,7 @@ impl Party {
 
 /// What a row says of memory.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct NewRow {
     /// First byte.
     pub addr: u64,
     /// Bytes.

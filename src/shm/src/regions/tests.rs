@@ -17,8 +17,8 @@ fn table() -> (RegionTable, PeerRegions) {
 }
 
 /// A region in which peers count addresses.
-fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> Entry {
-    Entry { addr, len, first: addr, rights, users: Users::of_zone(zone), window: false }
+fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
+    NewRow { addr, len, first: addr, rights, users: Users::of_zone(zone), window: false }
 }
 
 /// Enters a range that nobody looks at.
@@ -27,7 +27,7 @@ fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) ->
 }
 
 /// Enters a range that nobody looks at.
-fn insert(table: &RegionTable, entry: &Entry) -> Option<u32> {
+fn insert(table: &RegionTable, entry: &NewRow) -> Option<u32> {
     // SAFETY: the tests that use this make no copies.
     unsafe { table.insert(entry) }
 }
@@ -80,7 +80,7 @@ fn keys_that_name_nothing_are_refused() {
 fn ranges_beyond_the_address_space_are_refused() {
     let (table, _) = table();
     assert_eq!(enter(&table, u64::MAX, 2, ALL, 1), None);
-    assert_eq!(insert(&table, &Entry { first: u64::MAX, ..region(0, 2, ALL, 1) }), None);
+    assert_eq!(insert(&table, &NewRow { first: u64::MAX, ..region(0, 2, ALL, 1) }), None);
     assert!(enter(&table, u64::MAX, 0, ALL, 1).is_some());
 }
 
@@ -232,7 +232,7 @@ fn peers_never_see_a_mixture() {
             // As many rounds as there are generations: every key is new.
             for round in 1..GENERATIONS {
                 let (addr, len) = (u64::from(round) << 20, u64::from(round));
-                let entry = Entry { first: u64::from(round) << 40, ..region(addr, len, ALL, round) };
+                let entry = NewRow { first: u64::from(round) << 40, ..region(addr, len, ALL, round) };
                 let key = insert(&table, &entry).expect("row");
                 latest.store(key, Ordering::Release);
                 assert!(table.remove(key));
@@ -259,7 +259,7 @@ fn peers_count_as_the_row_says_and_the_owner_counts_addresses() {
     let (table, peer) = table();
     let mut memory = *b"0123456789";
     let base = memory.as_mut_ptr().expose_provenance() as u64;
-    let entry = Entry { first: 0, ..region(base + 2, 6, Rights::REMOTE_READ | Rights::REMOTE_WRITE, 3) };
+    let entry = NewRow { first: 0, ..region(base + 2, 6, Rights::REMOTE_READ | Rights::REMOTE_WRITE, 3) };
     // SAFETY: `memory` lives longer than the table is used.
     let key = unsafe { table.insert(&entry) }.expect("row");
     let end = Party::new(3, 1);
@@ -294,7 +294,7 @@ fn a_row_can_be_open_to_one_connection() {
     let (table, peer) = table();
     let (zone, port) = (3, 1 << 40);
     let users = Users::of_connection(port);
-    let key = insert(&table, &Entry { users, window: true, ..region(64, 8, ALL, zone) }).expect("row");
+    let key = insert(&table, &NewRow { users, window: true, ..region(64, 8, ALL, zone) }).expect("row");
     for (end, open) in
         [(Party::new(zone, port), true), (Party::new(zone, port + 1), false), (Party::new(zone, 0), false)]
     {
@@ -316,7 +316,7 @@ fn peers_invalidate_windows_that_are_open_to_them_and_nothing_else() {
     let users = Users::of_connection(port);
     let whole = insert(&table, &region).expect("row");
     let [of_zone, of_one] =
-        [region.users, users].map(|users| insert(&table, &Entry { users, window: true, ..region }).expect("row"));
+        [region.users, users].map(|users| insert(&table, &NewRow { users, window: true, ..region }).expect("row"));
     let [here, elsewhere] = [Party::new(zone, port), Party::new(zone + 1, port + 1)];
     let next = Party::new(zone, port + 1);
     assert_eq!(table.invalidate(whole, &here), None, "no window");
@@ -340,7 +340,7 @@ fn peers_invalidate_windows_that_are_open_to_them_and_nothing_else() {
 #[test]
 fn invalidation_and_removal_of_a_window_both_wait_for_pins() {
     let (table, _) = table();
-    let window = Entry { window: true, ..region(0, 1, ALL, 1) };
+    let window = NewRow { window: true, ..region(0, 1, ALL, 1) };
     let end = Party::new(1, 1);
     for _ in 0..200 {
         let key = insert(&table, &window).expect("row");
