@@ -9,6 +9,7 @@
 //! while it was read is not delivered.
 
 use std::hint::cold_path;
+use std::slice;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
@@ -37,8 +38,8 @@ const RELEASE: u64 = 16;
 /// Records handled in one turn, so that one connection does not keep others waiting.
 const BATCH: usize = 64;
 
-/// The shortest slice of a message that is shared with the sender.
-const SHARED_MIN: u64 = 32 * 1024;
+/// The shortest slice of a message, or of a write, that is shared with the sender.
+pub const SHARED_MIN: u64 = 32 * 1024;
 /// What the sender's part is a multiple of.
 const PAGE: u64 = 4096;
 
@@ -201,6 +202,11 @@ struct Fetching {
     offered: Option<u64>,
     /// What was read ahead, and the last word of the message if it ends there, which comes last.
     ahead: Option<(Slice, LastWord)>,
+}
+
+/// Where the bytes go that are fetched: `into`, or else the receive that was `taken`.
+fn destination<'a>(into: &'a Option<Segment>, taken: &'a Taken) -> &'a [Segment] {
+    into.as_ref().map_or(taken.segments(), slice::from_ref)
 }
 
 /// An RDMA write of the peer of which a part has arrived.
@@ -469,11 +475,10 @@ impl Arriving {
         match view.kind {
             kind::MESSAGE if self.partial.is_none() => self.whole_message(turn, ring, view),
             kind::MESSAGE_PIECE => self.message_piece(turn, ring, view),
-            kind::REMOTE_MESSAGE if turn.advance == Advance::Drain => Way::Wait,
+            kind::REMOTE_MESSAGE | kind::REMOTE_WRITE if turn.advance == Advance::Drain => Way::Wait,
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
             kind::READ => self.read(turn, ring, view),
-            kind::REMOTE_WRITE if turn.advance == Advance::Drain => Way::Wait,
             kind::SHORT_WRITE | kind::SHORT_READ | kind::REMOTE_WRITE => self.claim(turn, ring, view, budget),
             kind::NOTHING => Way::Consumed,
             kind::IMMEDIATE => self.immediate(turn, ring, view),

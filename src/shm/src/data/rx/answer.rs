@@ -2,7 +2,7 @@
 
 use dat_core::event::Status;
 
-use super::{Arriving, Fatal, Turn, Way, fail, read_place};
+use super::{Arriving, Fatal, Turn, Way, destination, fail, read_place};
 use crate::budget::Budget;
 use crate::copy;
 use crate::record::{self, kind};
@@ -36,8 +36,7 @@ impl Arriving {
         fetching.offset += len;
         let last = fetching.offset == fetching.len;
         let into = fetching.into;
-        let segments = into.as_ref().map_or(self.taken.segments(), std::slice::from_ref);
-        if !copy::scatter(turn.end.regions(), segments, offset, bytes, last) {
+        if !copy::scatter(turn.end.regions(), destination(&into, &self.taken), offset, bytes, last) {
             if into.is_some() {
                 return fail(None, Some(Status::RemoteAccess));
             }

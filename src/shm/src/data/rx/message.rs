@@ -1,13 +1,12 @@
 //! Messages and RDMA writes that arrive: in one record, in pieces, or in the sender's memory.
 
-use std::slice;
-
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
 
 use super::{
-    Advance, Arriving, Fetching, PAGE, Partial, SHARED_MIN, Turn, Way, Writing, fail, read_place, read_target,
+    Advance, Arriving, Fetching, PAGE, Partial, SHARED_MIN, Turn, Way, Writing, destination, fail, read_place,
+    read_target,
 };
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
@@ -171,7 +170,7 @@ impl Arriving {
     pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Way {
         let Some(fetching) = &mut self.fetching else { return Way::Wait };
         let (end, into, len) = (turn.end, fetching.into, fetching.len);
-        let segments = into.as_ref().map_or(self.taken.segments(), slice::from_ref);
+        let segments = destination(&into, &self.taken);
         while fetching.offset < len {
             if fetching.asked || turn.advance == Advance::Drain {
                 return Way::Wait;

@@ -8,7 +8,7 @@ use super::{Done, For, Launch, Reading, Tx};
 use crate::budget::Budget;
 use crate::os::user::Source;
 use crate::outlet::Put;
-use crate::pair::{Busy, End};
+use crate::pair::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
 use crate::sleep::News;
 
@@ -80,8 +80,7 @@ impl Tx {
             if !end.pair.is_local() {
                 self.outlet.hurry(end, position);
             }
-            self.reading.push_back(Reading { id: request.id, len: WORD, offset: 0, end: position });
-            end.set_busy(Busy::Reading, true);
+            self.expect_answer(end, Reading { id: request.id, len: WORD, offset: 0, end: position });
             return Launch::Flying(Done::Reading);
         }
         launch

@@ -8,7 +8,7 @@ use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::os::user::Source;
 use crate::outlet::Put;
-use crate::pair::{Busy, End};
+use crate::pair::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};
 use crate::sleep::News;
 
@@ -127,15 +127,16 @@ impl Tx {
             if end.pair.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
                 let whole = self.part.done == 0 && tail == 0;
-                let left = whole && self.is_once_left_to_peer(end);
-                // What has to come behind a record that is not done comes in one, too.
-                if len <= EAGER_MAX && (left || (whole && self.shorts.has_room() && self.is_behind_write())) {
+                if whole && len <= EAGER_MAX && self.is_for_ring(end) {
                     match self.short_write(end, remote, request) {
                         Launch::Waits(_) if !self.is_behind_write() => {}
                         launch => return launch,
                     }
                 }
-                if left && let Some(launch) = self.remote_write(end, remote, request) {
+                if whole
+                    && self.is_once_left_to_peer(end)
+                    && let Some(launch) = self.remote_write(end, remote, request)
+                {
                     return launch;
                 }
                 if len <= EAGER_MAX && tail > 0 {
@@ -186,7 +187,7 @@ impl Tx {
             if len <= EAGER_MAX
                 && self.part.done == 0
                 && self.reading.len() < self.reads_out
-                && (self.is_once_left_to_peer(end) || (self.shorts.has_room() && self.is_behind_write()))
+                && self.is_for_ring(end)
                 && let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request)
             {
                 return launch;
@@ -209,8 +210,7 @@ impl Tx {
         let launch = self.put_bytes(end, header, &target);
         let Launch::Flying(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
-        self.reading.push_back(Reading { id, len, offset, end: position });
-        end.set_busy(Busy::Reading, true);
+        self.expect_answer(end, Reading { id, len, offset, end: position });
         Launch::Flying(Done::Reading)
     }
 

@@ -8,14 +8,20 @@ use dat_core::Change;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, FailedRequest, RemoteSegment, RequestId};
 
-use super::{Done, Flying, Tx};
+use super::{Done, Reading, Tx};
 use crate::answers::{Owed, Wanted};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome};
 use crate::os::user::Source;
-use crate::pair::End;
+use crate::pair::{Busy, End};
 
 impl Tx {
+    /// The peer answers a request of this side from now on.
+    pub(super) fn expect_answer(&mut self, end: &End, reading: Reading) {
+        self.reading.push_back(reading);
+        end.set_busy(Busy::Reading, true);
+    }
+
     /// Takes a read of the peer that this side has to carry out, and answers as far as it can at once; false if there are
     /// more than it may have.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
@@ -68,16 +74,10 @@ impl Tx {
 
     /// The announced message in flight whose announcement ends at `position`: its request, its segments, its length.
     fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
-        let mut first = 0;
-        for &Flying { id, done, kept, .. } in &self.flying {
-            if done == Done::Announced(position) {
-                let segments: Checked = self.segments.range(first..first + kept).copied().collect();
-                let len = segments.iter().map(|segment| segment.len).sum();
-                return Some((id, segments, len));
-            }
-            first += kept;
-        }
-        None
+        let (own, place) = self.kept_where(|flying| flying.done == Done::Announced(position))?;
+        let segments: Checked = self.segments.range(own).copied().collect();
+        let len = segments.iter().map(|segment| segment.len).sum();
+        Some((self.flying[place].id, segments, len))
     }
 
     /// Writes the part of an announced message that the peer offers.

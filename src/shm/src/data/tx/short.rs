@@ -13,6 +13,7 @@
 //! all before it that is neither short nor [`NOTHING`](crate::record::kind::NOTHING).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use arrayvec::ArrayVec;
 use dat_core::error::Result;
@@ -20,20 +21,20 @@ use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, RemoteSegment, Reque
 use host::memory::Room;
 
 use super::launch::places_of;
-use super::{Done, Launch, Reading, Tx};
+use super::{Done, Flying, Launch, Reading, Tx};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::guard::Trust;
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
+use crate::rx::SHARED_MIN;
 use crate::sleep::News;
 
 /// Writes and reads of which one is tried with a peer that calls and does not poll the connection: at first, and the most.
 const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
-/// The shortest and the longest write that both sides may copy. A longer one would be taken back in one piece.
-const LONG_MIN: u64 = 32 * 1024;
+/// The longest write that both sides may copy. A longer one would be taken back in one piece.
 const LONG_MAX: u64 = 4 * 1024 * 1024;
 
 /// What a record asks for.
@@ -173,6 +174,11 @@ impl Tx {
         left && self.shorts.has_room()
     }
 
+    /// Whether a short write or read goes into the ring: also one that has to come behind a record that is not done.
+    pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
+        self.is_once_left_to_peer(end) || (self.shorts.has_room() && self.is_behind_write())
+    }
+
     /// Puts a write into the ring that the peer is to carry out, if it is one, and left to it; gives where it ends.
     #[inline]
     pub(super) fn try_short_write(&mut self, end: &End, request: &Request<'_>) -> Option<u64> {
@@ -217,8 +223,7 @@ impl Tx {
         let before = self.outlet.tail();
         let Launch::Flying(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
         end.tell_peer(News::Record);
-        self.reading.push_back(Reading { id: request.id, len: remote.len, offset: 0, end: position });
-        end.set_busy(Busy::Reading, true);
+        self.expect_answer(end, Reading { id: request.id, len: remote.len, offset: 0, end: position });
         self.add_short(end, [before, position], remote, What::Read(request.id));
         Some(Launch::Flying(Done::Reading))
     }
@@ -227,7 +232,7 @@ impl Tx {
     /// because the peer does not look, or it does not pay.
     pub(super) fn remote_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Launch> {
         let (RemoteSegment { addr, len, key }, Operation::Write(_)) = (*remote, request.operation) else { return None };
-        if !(LONG_MIN..=LONG_MAX).contains(&len) || !end.pair.peer_reads.get() || !copy::may_announce(end, remote) {
+        if !(SHARED_MIN..=LONG_MAX).contains(&len) || !end.pair.peer_reads.get() || !copy::may_announce(end, remote) {
             return None;
         }
         let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
@@ -372,10 +377,15 @@ impl Tx {
     }
 
     /// Where the segments of a request in flight are, and its place.
-    pub(super) fn kept_of(&self, id: RequestId) -> Option<(std::ops::Range<usize>, usize)> {
+    pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
+        self.kept_where(|flying| flying.id == id)
+    }
+
+    /// The same of the first request of which `is_it` holds.
+    pub(super) fn kept_where(&self, is_it: impl Fn(&Flying) -> bool) -> Option<(Range<usize>, usize)> {
         let mut first = 0;
         for (place, flying) in self.flying.iter().enumerate() {
-            if flying.id == id {
+            if is_it(flying) {
                 return Some((first..first + flying.kept, place));
             }
             first += flying.kept;
