@@ -179,13 +179,13 @@ count()
         }' "$1"
 }
 
-# failures FILE: prints the failed subtests, each with the comment lines after it.
+# failures FILE: prints the failed subtests, each with the comment lines before and after it.
 failures()
 {
-    awk '/^not ok/ { show = 1; print "    " $0; next }
-         /^Bail out!/ { print "    " $0; next }
-         /^#/ { if (show) print "    " $0; next }
-         { show = 0 }' "$1"
+    awk '/^not ok/ { printf "%s", before; before = ""; show = 1; print "    " $0; next }
+         /^Bail out!/ { printf "%s", before; before = ""; print "    " $0; next }
+         /^#/ { if (show) print "    " $0; before = show ? "" : before "    " $0 "\n"; next }
+         { show = 0; before = "" }' "$1"
 }
 
 # name_of PROGRAM: sets $name to its subject and name.

@@ -125,7 +125,8 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     let addr = BYTES.as_ptr().expose_provenance() as u64;
     let all = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE;
     let lmr = Lmr::create(&ia, Memory::Virtual(addr), None, BYTES.len() as u64, &pz, all, Base::Address)?;
-    let rmr = Rmr::create(&pz, Scope::Zone)?;
+    let limits = ia.transport.attributes();
+    let rmr = limits.rmr.then(|| Rmr::create(&pz, Scope::Zone)).transpose()?;
     let srq = Srq::create(&ia, &pz, 8, 2)?;
     let parts = EpParts {
         pz: Some(&pz),
@@ -148,7 +149,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         passive.post_recv(&[at(LEN, LEN)], cookie, CompletionFlags::DEFAULT)?;
     }
     let psp = Psp::create(&ia, None, &arrivals, PspMode::Consumer)?;
-    let address = ia.transport.attributes().address.clone();
+    let address = limits.address.clone();
     let qualifier = psp.point.qualifier();
     let request = Connect { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
     active.connect(&request)?;
@@ -171,7 +172,6 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         active.post_read(&[at(0, len)], 3, to(len), CompletionFlags::DEFAULT)?;
         succeeds(&requests)?;
     }
-    let limits = ia.transport.attributes();
     if limits.immediate {
         passive.post_recv(&[at(LEN, LEN)], 3, CompletionFlags::DEFAULT)?;
         active.post_write_immediate(&[at(0, LEN)], 4, to(LEN), 5, CompletionFlags::DEFAULT)?;
@@ -195,13 +195,18 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         succeeds(&requests)?;
         single.free();
     }
-    active.post_bind(&rmr, Some(&lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 4, CompletionFlags::DEFAULT)?;
-    next(&requests)?;
+    if let Some(rmr) = &rmr {
+        let flags = CompletionFlags::DEFAULT;
+        active.post_bind(rmr, Some(&lmr), at(0, 64), Rights::REMOTE_READ, Base::Address, 4, flags)?;
+        next(&requests)?;
+    }
     active.disconnect(false)?;
 
     // What takes down succeeds in any case.
     psp.free();
-    rmr.free();
+    if let Some(rmr) = rmr {
+        rmr.free();
+    }
     for ep in [active, passive] {
         assert_eq!(ep.free(), Ok(()));
     }

@@ -15,7 +15,9 @@
 //! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held,
 //!   which is to lock the endpoint's requests: until it unlocks them, it calls no other method of this sink, takes none of
 //!   the locks under which it reports, and waits for no thread that has one;
-//! * must hold no lock at all when it calls any other method of a sink.
+//! * must hold no lock at all when it calls any other method of a sink, and calls none inside [`Transport::connect`],
+//!   [`Transport::accept`], [`Transport::drain`] and [`Transport::disconnect`]: the core holds the lock on the endpoint's
+//!   state there, which such a method takes.
 //!
 //! # Promises that no signature shows
 //! * A request is done when its bytes are where they go: a send when the message is in a receive

@@ -2,8 +2,8 @@
 //! memory, sockets, copies between processes, the directory where processes meet.
 //!
 //! Most unsafe code of the crate is here. The rest is in [`crate::ring`], whose records lie in shared memory, in
-//! [`crate::regions`] and [`crate::adapter`], which trust the program about the memory that it registers, and in
-//! [`crate::nodes`], whose list outlives a fork.
+//! [`crate::regions`], [`crate::adapter`] and [`crate::conn`], which trust the program about the memory that it registers,
+//! and in [`crate::nodes`], whose list outlives a fork.
 
 pub mod barrier;
 pub mod directory;

@@ -119,10 +119,16 @@ impl Shorts {
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
-    /// True if there is room for another one. Those that were taken back have one until the peer passes them.
+    /// Forgets those that the peer has consumed.
+    fn pass(&mut self, consumed: u64) {
+        while self.records.front().is_some_and(|short| short.end <= consumed) {
+            self.records.pop_front();
+        }
+    }
+
     #[inline]
-    pub(super) fn has_room(&self) -> bool {
-        self.records.len() < self.records.capacity()
+    fn is_full(&self) -> bool {
+        self.records.len() == self.records.capacity()
     }
 
     /// True if there are none.
@@ -145,11 +151,22 @@ impl Shorts {
 }
 
 impl Tx {
+    /// True if there is room for another one. Those that were taken back have one until the peer passes them.
+    #[inline]
+    fn has_room_for_short(&mut self) -> bool {
+        if self.shorts.is_full()
+            && let Some(Ok(consumed)) = self.outlet.consumed()
+        {
+            self.shorts.pass(consumed);
+        }
+        !self.shorts.is_full()
+    }
+
     /// Whether a short write or read is left to the peer.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         // A peer that sleeps does not look.
-        if end.peer_sleeps() || !self.shorts.has_room() {
+        if end.peer_sleeps() || !self.has_room_for_short() {
             return false;
         }
         let Shorts { trust, late, until_probe, probe, .. } = &mut self.shorts;
@@ -171,12 +188,12 @@ impl Tx {
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
         let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
         self.part.left = Some(left);
-        left && self.shorts.has_room()
+        left && self.has_room_for_short()
     }
 
     /// Whether a short write or read goes into the ring: also one that has to come behind a record that is not done.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
-        self.is_once_left_to_peer(end) || (self.shorts.has_room() && self.is_behind_write())
+        self.is_once_left_to_peer(end) || (self.has_room_for_short() && self.is_behind_write())
     }
 
     /// Puts a write into the ring that the peer is to carry out, if it is one, and left to it; gives where it ends.
@@ -280,9 +297,7 @@ impl Tx {
 
     /// Drops the records that the peer has consumed, and takes back those that it does not get to in time.
     pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
-        while self.shorts.records.front().is_some_and(|short| short.end <= consumed) {
-            self.shorts.records.pop_front();
-        }
+        self.shorts.pass(consumed);
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
                 (self.shorts.seen, self.shorts.mine) = (consumed, true);
