@@ -120,9 +120,13 @@ pub trait Area {
     fn load_second(&self, at: u64) -> u64;
     /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
-    /// Copies `src`, at most [`SMALL`] bytes of it, to the slot at `at` behind the header.
-    fn write_small(&self, at: u64, src: Source<'_>) {
-        self.write(at + HEADER as u64, src.split(SMALL).0);
+    /// Writes `head` and then `src`, at most [`SMALL`] bytes in all, to the slot at `at` behind the header.
+    fn write_small<const N: usize>(&self, at: u64, head: [u64; N], src: Source<'_>) {
+        let at = at + HEADER as u64;
+        for (word, at) in head.iter().zip((at..).step_by(8)) {
+            self.write(at, Source::of(&word.to_le_bytes()));
+        }
+        self.write(at + 8 * N as u64, src.split(SMALL - 8 * N).0);
     }
     /// Fills `dst` from byte `at` of the area.
     fn read(&self, at: u64, dst: Target<'_>);
@@ -186,25 +190,12 @@ impl Mapped {
     #[inline]
     fn word(&self, at: u64, word: usize) -> &AtomicU64 {
         const { assert!(SLOT.is_multiple_of(align_of::<AtomicU64>())) };
-        let at = (at & self.mask) as usize + (word & 1) * size_of::<AtomicU64>();
+        let at = (at & self.mask) as usize + word % (SLOT / 8) * size_of::<AtomicU64>();
         // SAFETY: a slot that the ring has begins at the masked offset, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: aligned and mapped as long as `self.shared` lives; any bits are a value.
         unsafe { at.as_ref() }
-    }
-
-    /// Has the processor fetch the slot at `at`, where that can be had.
-    #[inline]
-    fn prefetch(&self, at: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a hint, which accesses nothing; the masked offset is inside the area.
-            unsafe { _mm_prefetch(self.data.as_ptr().add((at & self.mask) as usize).cast(), _MM_HINT_T0) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = at;
     }
 
     /// The address of the first of the [`SMALL`] bytes of the slot at `at` behind the header.
@@ -279,10 +270,13 @@ impl Area for Mapped {
     }
 
     #[inline(always)]
-    fn write_small(&self, at: u64, src: Source<'_>) {
+    fn write_small<const N: usize>(&self, at: u64, head: [u64; N], src: Source<'_>) {
+        for (word, value) in head.into_iter().enumerate() {
+            self.word(at, HEADER / 8 + word).store(value.to_le(), Ordering::Relaxed);
+        }
         // SAFETY: the rest of the slot, which is inside the area and writable as long as `self` lives.
         let dst = unsafe { Target::new(self.behind_header(at), SMALL) };
-        copy(dst, src);
+        copy(dst.split(8 * N).1, src);
     }
 
     #[inline]

@@ -16,13 +16,11 @@ use std::hint;
 use std::time::{Duration, Instant};
 
 use dat_core::event::Status;
-use dat_core::transport::ShortSend;
 
 use crate::guard::Trust;
 use crate::os::user::Source;
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
-use crate::regions::checked_source;
 use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 
 // What `Outlet::put` relies on.
@@ -193,17 +191,21 @@ impl Outlet {
     /// Puts a message of one slot into the ring, while no more than a quarter of that is in use: see
     /// [`Producer::put_small`]. Gives the end of the record.
     #[inline(always)]
-    pub fn put_small(&mut self, end: &End, send: &ShortSend<'_>) -> Option<u64> {
+    pub fn put_small<const N: usize>(
+        &mut self,
+        end: &End,
+        header: Header,
+        head: [u64; N],
+        rest: Source<'_>,
+    ) -> Option<u64> {
         let producer = self.producer.as_mut()?;
         if producer.used() >= RING_SLOTS as u64 / 4 {
             return None;
         }
-        let acknowledge = Acknowledge::of(send.signalled);
-        let flags = (u8::from(send.solicited) * record::SOLICITED) | acknowledge.flag();
-        let bytes = checked_source(&send.segment);
-        let position = producer.put_small(kind::MESSAGE, flags, send.segment.len, end.taken(), bytes);
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | header.acknowledge.flag();
+        let position = producer.put_small([header.kind, flags], header.aux, end.taken(), head, rest);
         self.tail = position;
-        self.asked = acknowledge;
+        self.asked = header.acknowledge;
         Some(position)
     }
 

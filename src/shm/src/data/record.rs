@@ -161,10 +161,16 @@ pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
 /// A range of the receiver's registered memory.
 pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
     let mut bytes = [0; TARGET];
-    bytes[..8].copy_from_slice(&addr.to_le_bytes());
-    bytes[8..16].copy_from_slice(&len.to_le_bytes());
-    bytes[16..20].copy_from_slice(&key.to_le_bytes());
+    for (bytes, word) in bytes.chunks_exact_mut(8).zip(target_words(addr, key, len)) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
     bytes
+}
+
+/// The same as words.
+#[inline]
+pub fn target_words(addr: u64, key: u32, len: u64) -> [u64; TARGET / 8] {
+    [addr, len, key.into()]
 }
 
 /// Reads a [`target`]: address, key, length.

@@ -48,10 +48,10 @@ use host::memory::Room;
 
 use crate::answers::{Answers, Failed};
 use crate::budget::Budget;
-use crate::copy;
 use crate::outlet::{Asked, Outlet, Put};
 use crate::pair::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
+use crate::regions::checked_source;
 use crate::ring::{Corrupt, Producer, Reservation};
 use crate::rx::Fatal;
 use crate::sleep::News;
@@ -232,7 +232,10 @@ impl Tx {
         if !self.is_free(send.fence) {
             return None;
         }
-        let position = self.outlet.put_small(end, send)?;
+        let ShortSend { ref segment, solicited, signalled, .. } = *send;
+        let acknowledge = Acknowledge::of(signalled);
+        let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: segment.len };
+        let position = self.outlet.put_small(end, header, [], checked_source(segment))?;
         self.note_wanted(end, position);
         end.tell_peer(News::Record);
         Some(Mark(position + self.entries))
@@ -265,15 +268,9 @@ impl Tx {
 
     /// Puts a message that is one record into the ring.
     fn put_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<u64> {
-        let len = request.len;
         let acknowledge = Acknowledge::of(request.signalled);
-        let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
-        let put = self.put(end, header, len as usize, |room| {
-            let mut wrote = 0;
-            let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
-            there && wrote as u64 == len
-        });
-        if let Put::At(position) = put { Some(position) } else { None }
+        let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
+        if let Put::At(position) = self.put_whole(end, header, &[], request) { Some(position) } else { None }
     }
 
     /// Carries a request out that is not a record alone, or finds no room, or queues it.

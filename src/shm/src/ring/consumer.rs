@@ -18,9 +18,6 @@ pub struct Consumer<A: Area = Mapped> {
     released: u64,
 }
 
-/// How far ahead a slot is fetched.
-const AHEAD: u64 = 4;
-
 /// A record, its header copied and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
@@ -207,12 +204,6 @@ impl Consumer<Mapped> {
     pub fn small_source(&self, small: Small) -> Source<'_> {
         // SAFETY: in a slot, which is inside the area and readable as long as `self` lives.
         unsafe { Source::new(self.area.behind_header(self.spot.0), small.len().min(SMALL)) }
-    }
-
-    /// Has the processor fetch a slot behind `view`, for which an instruction that locks the bus would otherwise have to wait.
-    #[inline]
-    pub fn fetch_ahead(&self, view: &RecordView) {
-        self.area.prefetch((view.end() + AHEAD) * SLOT as u64);
     }
 
     /// Up to `len` bytes of the payload of `view`, from byte `offset`; one piece. They can

@@ -178,7 +178,7 @@ fn pass_small(slots: usize, sizes: &'static [usize]) {
             for (i, &len) in sizes.iter().enumerate() {
                 let payload = vec![2_u8; len];
                 if len <= SMALL && producer.used() < slots as u64 {
-                    producer.put_small(MESSAGE, i as u8, len as u64, 7, Source::of(&payload));
+                    producer.put_small([MESSAGE, i as u8], len as u64, 7, [], Source::of(&payload));
                     continue;
                 }
                 loop {

@@ -81,14 +81,21 @@ impl<A: Area> Producer<A> {
     }
 
     /// Puts a record of one slot into the ring, of which no more than a part is in use: does what [`Producer::reserve`] and
-    /// [`Reservation::finish`] do for the first [`SMALL`] bytes of `payload`. Returns the position behind the record.
+    /// [`Reservation::finish`] do for the first [`SMALL`] bytes of `head` and `rest`. Returns the position behind the record.
     #[inline(always)]
-    pub fn put_small(&mut self, kind: u8, flags: u8, aux: u64, credit: u64, payload: Source<'_>) -> u64 {
+    pub fn put_small<const N: usize>(
+        &mut self,
+        [kind, flags]: [u8; 2],
+        aux: u64,
+        credit: u64,
+        head: [u64; N],
+        rest: Source<'_>,
+    ) -> u64 {
         let start = self.tail;
         debug_assert!(self.used() < self.area.slots(), "there is room");
         let at = start * SLOT as u64;
-        let len = payload.len().min(SMALL) as u32;
-        self.area.write_small(at, payload);
+        let len = (8 * N + rest.len()).min(SMALL) as u32;
+        self.area.write_small(at, head, rest);
         let end = start + 1;
         self.clear(end);
         self.area.store_second(at, Second::new(aux, credit).pack());

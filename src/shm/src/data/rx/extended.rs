@@ -38,7 +38,6 @@ impl Arriving {
 
     /// Carries a write or a read of the peer out, unless that has taken it back.
     pub(super) fn claim(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
-        ring.fetch_ahead(view);
         match (turn.end.peers_claim().take(view.end()), view.kind) {
             (claim::Turn::Own, kind::SHORT_READ) => self.read(turn, ring, view),
             (claim::Turn::Own, kind::REMOTE_WRITE) => self.remote_write(turn, ring, view, budget),

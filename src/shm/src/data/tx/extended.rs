@@ -7,7 +7,6 @@ use dat_core::transport::{RemoteSegment, Request};
 use super::{Done, For, Launch, Reading, Tx};
 use crate::budget::Budget;
 use crate::os::user::Source;
-use crate::outlet::Put;
 use crate::pair::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
 use crate::sleep::News;
@@ -88,10 +87,6 @@ impl Tx {
 
     /// Puts a record of these bytes into the ring.
     pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> Launch {
-        match self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()) {
-            Put::At(position) => Launch::Flying(Done::At(position)),
-            Put::NoRoom => Launch::Waits(For::Peer),
-            Put::Failed(status) => Launch::Flying(Done::Failed(status)),
-        }
+        self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()).into()
     }
 }

@@ -214,6 +214,18 @@ impl Tx {
         Launch::Flying(Done::Reading)
     }
 
+    /// Puts `head` and the bytes of a short request into the ring as one record.
+    #[inline(always)]
+    pub(super) fn put_whole(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Put {
+        let len = request.len;
+        self.put(end, header, head.len() + len as usize, |room| {
+            room.write(Source::of(head));
+            let mut wrote = 0;
+            let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
+            there && wrote as u64 == len
+        })
+    }
+
     /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
     /// no room go on at the next call.
     #[inline]
@@ -257,6 +269,16 @@ impl Tx {
             end.tell_peer(News::Record);
         }
         launch
+    }
+}
+
+impl From<Put> for Launch {
+    fn from(put: Put) -> Self {
+        match put {
+            Put::At(position) => Launch::Flying(Done::At(position)),
+            Put::NoRoom => Launch::Waits(For::Peer),
+            Put::Failed(status) => Launch::Flying(Done::Failed(status)),
+        }
     }
 }
 

@@ -22,11 +22,12 @@ use host::memory::Room;
 
 use super::launch::places_of;
 use super::{Done, Flying, Launch, Reading, Tx};
-use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::guard::Trust;
+use crate::os::user::Source;
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
+use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
 
@@ -219,15 +220,38 @@ impl Tx {
     #[inline]
     pub(super) fn short_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
         let (len, acknowledge) = (remote.len, Acknowledge::of(request.signalled));
-        let target = record::target(remote.addr, remote.key, len);
         let header = Header { kind: kind::SHORT_WRITE, solicited: false, acknowledge, aux: len };
         let before = self.outlet.tail();
-        let launch = self.pieces(end, header, &target, request, &mut Budget::post());
+        let launch = match self.put_small_write(end, header, remote, request) {
+            Some(position) => Launch::Flying(Done::At(position)),
+            None => self.put_whole(end, header, &record::target(remote.addr, remote.key, len), request).into(),
+        };
         if let Launch::Flying(Done::At(position)) = launch {
+            end.tell_peer(News::Record);
             self.written = position;
             self.add_short(end, [before, position], remote, What::Write);
         }
         launch
+    }
+
+    /// Puts a write into the ring that takes one slot; `None` if it takes more, or there is no room as far as is known.
+    #[inline(always)]
+    fn put_small_write(
+        &mut self,
+        end: &End,
+        header: Header,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+    ) -> Option<u64> {
+        if remote.len as usize > SMALL - TARGET || request.segments.len() != 1 {
+            return None;
+        }
+        let head = record::target_words(remote.addr, remote.key, remote.len);
+        let mut position = None;
+        let put = |bytes: Source<'_>| position = self.outlet.put_small(end, header, head, bytes);
+        copy::gather(end.regions(), request.segments, 0, remote.len, put);
+        self.note_wanted(end, position?);
+        position
     }
 
     /// Puts a read into the ring that either side can carry out; `None` if there is no room.
@@ -348,6 +372,11 @@ impl Tx {
                 if let What::LongWrite(_) = short.what {
                     // Others have their turn first.
                     end.set_overdue();
+                    return true;
+                }
+                // A peer that gets on again was only held up for a moment.
+                if at + 1 < self.shorts.records.len() && self.outlet.consumed() != Some(Ok(consumed)) {
+                    self.shorts.late = false;
                     return true;
                 }
                 continue;
