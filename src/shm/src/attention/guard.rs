@@ -2,13 +2,15 @@
 //!
 //! While the peer's callers poll, it is left to them to carry such a record out: to wake its thread would take the
 //! processor, and the locks, from a program that is about to poll. Should they not poll, the thread of this process does
-//! something about it, which looks after two ticks at what it has seen waiting after one: it takes the record back, if that
-//! can be, and otherwise wakes the peer. So that needs no call of this process.
-//! The thread ticks only while there are such records, and shortly after.
+//! something about it, so that it needs no call: if the peer does not get on for a moment, it takes the record back, if that
+//! can be, and otherwise wakes the peer.
+//! The thread ticks only while there are such records, and shortly after. A tick costs a program that has the same processor
+//! some ten microseconds.
 //!
 //! A connection whose peer had to be woken is not trusted for a while: the next such records wake it at once, see
 //! [`Trust`].
 
+use std::hint;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,8 +30,10 @@ use crate::pair::Pair;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
-/// Time between two looks of the thread. A record waits for two at most before the peer is woken.
-const TICK: Duration = Duration::from_micros(250);
+/// Time between two looks of the thread. A record that the peer has not begun waits for one at most, and another one for two.
+const TICK: Duration = Duration::from_micros(700);
+/// Time in which a peer that polls gets on, unless it copies.
+const MOMENT: Duration = Duration::from_micros(10);
 /// Ticks without a new record after which a connection is no longer watched.
 const LINGER: u32 = 8;
 /// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double.
@@ -212,18 +216,39 @@ impl WatchedRing {
         WatchedRing { owed, last: 0, waits: None, woken: None, quiet: 0 }
     }
 
-    /// Looks whether the peer has got on.
-    fn look(&mut self) {
+    /// Where the peer is.
+    fn head(&self) -> u64 {
+        self.owed.ring.head().load(Ordering::Relaxed)
+    }
+
+    /// True if the peer is carrying out what comes behind `head`, or gets on from there until `end`.
+    fn gets_on(&self, head: u64, end: Instant) -> bool {
+        while !self.owed.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
+            if Instant::now() >= end {
+                return false;
+            }
+            hint::spin_loop();
+        }
+        true
+    }
+
+    /// Looks whether the peer has got on, or does until `end`.
+    fn look(&mut self, end: Instant) {
         let last = self.owed.last.end();
-        let head = self.owed.ring.head().load(Ordering::Relaxed);
+        let head = self.head();
         self.quiet = if last == self.last { self.quiet + 1 } else { 0 };
         self.last = last;
         if head >= last {
             self.waits = None;
-        } else if self.waits != Some(head) {
-            self.waits = Some(head);
+            return;
+        }
+        if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
-        } else if self.owed.short.load(Ordering::Relaxed) {
+            if self.gets_on(head, end) {
+                return;
+            }
+        }
+        if self.owed.short.load(Ordering::Relaxed) {
             // This process looks, and copies what the peer has not got to.
             self.owed.pair.mark(self.owed.side, self.owed.index, News::Record);
             self.owed.pair.ring_own_thread();
@@ -278,8 +303,9 @@ impl Watched {
         if self.starved {
             self.begin(guard);
         }
-        self.next = Instant::now() + TICK;
-        self.entries.iter_mut().for_each(WatchedRing::look);
+        let now = Instant::now();
+        self.next = now + TICK;
+        self.entries.iter_mut().for_each(|entry| entry.look(now + MOMENT));
         if self.entries.iter().any(|entry| entry.quiet >= LINGER) {
             self.forget();
         }

@@ -93,6 +93,12 @@ impl<W: Word<Value = u64>> Claim<W> {
         Turn::Corrupt
     }
 
+    /// True if the target has claimed a record that ends behind `position`.
+    pub fn is_taken_behind(&self, position: u64) -> bool {
+        let found = self.0.load(Ordering::Relaxed);
+        found >> BITS > position && found & ((1 << BITS) - 1) == Claimed::ByTarget as u64
+    }
+
     /// Takes the record back that ends at `end`; false if the target was first. [`Claim::finish`] or [`Claim::give_back`]
     /// follows.
     pub fn take_back(&self, end: u64) -> bool {
