@@ -36,7 +36,8 @@ const TICK: Duration = Duration::from_micros(700);
 const MOMENT: Duration = Duration::from_micros(10);
 /// Ticks without a new record after which a connection is no longer watched.
 const LINGER: u32 = 8;
-/// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double.
+/// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double. One that was
+/// left to the peer in vain comes a tick late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
 /// Records in time after which the first number counts again: a program that polls loses its processor now and then.
@@ -139,14 +140,15 @@ impl Trust {
     /// Counts another record; true if it is left to the peer's callers.
     #[inline]
     pub fn next(&mut self, owed: &Owed) -> bool {
-        self.after(owed.take_late())
+        self.after(owed.take_late(), WARY_MAX)
     }
 
-    /// The same; `late` says that the peer had to be woken, or did not get to records in time.
+    /// The same; `late` says that the peer had to be woken, or did not get to records in time. Then at most `most` records are
+    /// not left to it.
     #[inline]
-    pub fn after(&mut self, late: bool) -> bool {
+    pub fn after(&mut self, late: bool, most: u32) -> bool {
         if late {
-            self.wary = self.term.clamp(WARY_MIN, WARY_MAX);
+            self.wary = self.term.clamp(WARY_MIN, most);
             self.term = self.wary * 2;
             self.kept = 0;
         }

@@ -6,7 +6,7 @@ fn a_peer_that_had_to_be_woken_is_woken_at_once_for_a_while() {
     let mut wary = |late: bool| {
         let mut count = 0;
         let mut late = late;
-        while !trust.after(std::mem::take(&mut late)) {
+        while !trust.after(std::mem::take(&mut late), WARY_MAX) {
             count += 1;
         }
         count
