@@ -30,8 +30,10 @@ use crate::pair::Pair;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
-/// Time between two looks of the thread. A record that the peer has not begun waits for one at most, and another one for two.
+/// Time between two looks of the thread, after which it takes back what the peer has not begun.
 const TICK: Duration = Duration::from_micros(700);
+/// Time from there to the next look if the peer is to be woken, which costs it more, unless it gets on until then.
+const GRACE: Duration = Duration::from_micros(250);
 /// Time in which a peer that polls gets on, unless it copies.
 const MOMENT: Duration = Duration::from_micros(10);
 /// Ticks without a new record after which a connection is no longer watched.
@@ -234,23 +236,24 @@ impl WatchedRing {
         true
     }
 
-    /// Looks whether the peer has got on, or does until `end`.
-    fn look(&mut self, end: Instant) {
+    /// Looks whether the peer has got on, or does until `end`. Gives the time to the next look.
+    fn look(&mut self, end: Instant) -> Duration {
         let last = self.owed.last.end();
         let head = self.head();
         self.quiet = if last == self.last { self.quiet + 1 } else { 0 };
         self.last = last;
         if head >= last {
             self.waits = None;
-            return;
+            return TICK;
         }
+        let short = self.owed.short.load(Ordering::Relaxed);
         if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
-            if self.gets_on(head, end) {
-                return;
+            if !short || self.gets_on(head, end) {
+                return if short { TICK } else { GRACE };
             }
         }
-        if self.owed.short.load(Ordering::Relaxed) {
+        if short {
             // This process looks, and copies what the peer has not got to.
             self.owed.pair.mark(self.owed.side, self.owed.index, News::Record);
             self.owed.pair.ring_own_thread();
@@ -262,6 +265,7 @@ impl WatchedRing {
                 peer.wake_thread();
             }
         }
+        TICK
     }
 }
 
@@ -306,8 +310,8 @@ impl Watched {
             self.begin(guard);
         }
         let now = Instant::now();
-        self.next = now + TICK;
-        self.entries.iter_mut().for_each(|entry| entry.look(now + MOMENT));
+        let next = self.entries.iter_mut().map(|entry| entry.look(now + MOMENT)).min();
+        self.next = now + next.unwrap_or(TICK);
         if self.entries.iter().any(|entry| entry.quiet >= LINGER) {
             self.forget();
         }
