@@ -222,10 +222,11 @@ static DAT_RETURN provide(DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp)
 }
 
 /*
- * Waits in vain until the thread has slept in such a wait. What it needs for that stays with the thread; whether any
- * other wait of a life takes long enough for a sleep depends on what else the system does.
+ * Waits in vain until the thread has slept in such a wait. What it needs for that, a descriptor among it where a device
+ * wakes it, stays with the thread; whether any other wait of a life takes long enough for a sleep depends on what else the
+ * system does.
  */
-static bool sleep_once(void)
+static bool sleep_once(DAT_EVD_HANDLE evd)
 {
     enum { MICROSECONDS = 2000, TIMES = 1000 };
     struct rusage before, after;
@@ -234,7 +235,7 @@ static bool sleep_once(void)
 
     getrusage(RUSAGE_THREAD, &before);
     for (int i = 0; i < TIMES; i++) {
-        DAT_RETURN rc = dat_evd_wait(it.evd[CR_EVD], MICROSECONDS, 1, &e, &more);
+        DAT_RETURN rc = dat_evd_wait(evd, MICROSECONDS, 1, &e, &more);
 
         if (!rc_is(rc, DAT_TIMEOUT_EXPIRED))
             return went("dat_evd_wait: nothing can come", rc);
@@ -252,7 +253,7 @@ static bool connect_both(void)
     DAT_EVENT e;
     DAT_LMR_TRIPLET t = part(SIZE, SIZE);
 
-    if (!sleep_once())
+    if (!sleep_once(it.evd[CR_EVD]))
         return false;
     /* Receives that are posted before there is a connection wait in lists of their own. */
     for (int i = 0; i < 6; i++)
@@ -265,7 +266,7 @@ static bool connect_both(void)
     if (!wait_for(it.evd[CR_EVD], &e))
         return false;
     TRY(dat_cr_accept, (e.event_data.cr_arrival_event_data.cr_handle, it.passive, sizeof hello, hello));
-    return established();
+    return established() && sleep_once(it.evd[RECV]);
 }
 
 static bool move(void)

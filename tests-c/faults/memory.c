@@ -42,6 +42,8 @@ struct report {
     long calls;
     long live;
     int fds;
+    /* What the descriptors are. */
+    char open[400];
     int left;
     /* A thread is still there. */
     bool running;
@@ -75,6 +77,23 @@ static int left_behind(void)
     return n;
 }
 
+/* Writes what the descriptors of this process are, but for the standard ones. */
+static void list_descriptors(char *text, size_t size)
+{
+    char path[64], target[200];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int fd = 3; fd < 200 && used < size; fd++) {
+        ssize_t len;
+
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        len = readlink(path, target, sizeof target - 1);
+        if (len >= 0)
+            used += (size_t)snprintf(text + used, size - used, " %d %.*s", fd, (int)len, target);
+    }
+}
+
 /* The numbers of a process that lacked nothing. */
 static struct report normal;
 
@@ -103,6 +122,7 @@ static int child(long first, long last, bool lacking)
     report->running = !wait_until(threads_at_most, &before, SOON_MS);
     report->live = allocator_live() - live;
     report->fds = entries("/proc/self/fd") - fds;
+    list_descriptors(report->open, sizeof report->open);
     report->left = left_behind();
     if (has_device() && report->whole.wrong != NULL)
         report->lost = device_lost((struct sockaddr *)&normal.whole.address);
@@ -150,7 +170,7 @@ static const char *excuse(int status)
 /* Why the process in the report is not as it should be; NULL when it is. */
 static const char *fault(int status)
 {
-    static char text[300];
+    static char text[500];
 
     if (WIFSIGNALED(status))
         snprintf(text, sizeof text, "%s", WTERMSIG(status) == SIGALRM ? "hung" : strsignal(WTERMSIG(status)));
@@ -164,7 +184,7 @@ static const char *fault(int status)
     else if (report->running)
         snprintf(text, sizeof text, "a thread is left");
     else if (report->fds > normal.fds)
-        snprintf(text, sizeof text, "%d descriptors left, not %d", report->fds, normal.fds);
+        snprintf(text, sizeof text, "%d descriptors left, not %d:%s", report->fds, normal.fds, report->open);
     else if (report->live > normal.live && !has_device())
         snprintf(text, sizeof text, "%ld blocks left, not %ld", report->live, normal.live);
     else if (report->left != 0)
@@ -264,8 +284,8 @@ int main(int argc, char **argv)
         allocator_tell();
         status = child(n < 0 ? -n : n, n < 0 ? LONG_MAX : n, true);
         diag("of %ld calls; refused: %s; wrong: %s; afterwards: %s; left: %ld blocks, %d descriptors, %d entries; "
-             "lost: %s", report->calls, text(report->faulty.refused), text(report->faulty.wrong),
-             text(report->whole.wrong), report->live, report->fds, report->left, text(report->lost));
+             "lost: %s; descriptors:%s", report->calls, text(report->faulty.refused), text(report->faulty.wrong),
+             text(report->whole.wrong), report->live, report->fds, report->left, text(report->lost), report->open);
         return status;
     }
     seed = given != NULL ? (unsigned)strtoul(given, NULL, 0) : (unsigned)time(NULL) * 7919u + (unsigned)getpid();
