@@ -73,8 +73,8 @@ pub struct AdapterAttributes {
     pub optimal_alignment: usize,
     pub srq: bool,
     pub srq_low_watermark: bool,
-    /// Whether there are windows: without them, no remote memory region can be made, and `max_rmrs`, `endpoint_windows`
-    /// and `invalidate` mean nothing.
+    /// Whether there are windows. Without them no remote memory region can be made; `max_rmrs` means nothing then, and
+    /// `endpoint_windows` and `invalidate` are false.
     pub rmr: bool,
     /// Whether peers can be made to count the bytes of a region or a window from 0.
     pub zero_based: bool,

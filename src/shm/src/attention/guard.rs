@@ -30,16 +30,16 @@ use crate::pair::Pair;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
-/// Time between two looks of the thread, after which it takes back what the peer has not begun.
+/// Time between two looks of the thread.
 const TICK: Duration = Duration::from_micros(700);
-/// Time from there to the next look if the peer is to be woken, which costs it more, unless it gets on until then.
+/// The same where a peer is to be woken unless it gets on until then, since that costs it more than taking records back.
 const GRACE: Duration = Duration::from_micros(250);
-/// Time in which a peer that polls gets on, unless it copies.
+/// Time in which peers that poll get on, unless they copy: so long the thread waits for all of them at a look.
 const MOMENT: Duration = Duration::from_micros(10);
 /// Ticks without a new record after which a connection is no longer watched.
 const LINGER: u32 = 8;
 /// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double. One that was
-/// left to the peer in vain comes a tick late.
+/// left to the peer in vain comes a tick late, or more.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
 /// Records in time after which the first number counts again: a program that polls loses its processor now and then.

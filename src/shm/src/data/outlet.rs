@@ -188,7 +188,7 @@ impl Outlet {
         self.producer.as_ref().map(|producer| producer.payload(end, len))
     }
 
-    /// Puts a message of one slot into the ring, while no more than a quarter of that is in use: see
+    /// Puts a record of one slot into the ring, while no more than a quarter of that is in use: see
     /// [`Producer::put_small`]. Gives the end of the record.
     #[inline(always)]
     pub fn put_small<const N: usize>(

@@ -270,7 +270,8 @@ impl Tx {
     fn put_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<u64> {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
-        if let Put::At(position) = self.put_whole(end, header, &[], request) { Some(position) } else { None }
+        let put = self.put_part(end, header, &[], request, [0, request.len]);
+        if let Put::At(position) = put { Some(position) } else { None }
     }
 
     /// Carries a request out that is not a record alone, or finds no room, or queues it.

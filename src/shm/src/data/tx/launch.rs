@@ -214,15 +214,21 @@ impl Tx {
         Launch::Flying(Done::Reading)
     }
 
-    /// Puts `head` and the bytes of a short request into the ring as one record.
+    /// Puts `head` and the `take` bytes of a request from `offset` on into the ring as one record.
     #[inline(always)]
-    pub(super) fn put_whole(&mut self, end: &End, header: Header, head: &[u8], request: &Request<'_>) -> Put {
-        let len = request.len;
-        self.put(end, header, head.len() + len as usize, |room| {
+    pub(super) fn put_part(
+        &mut self,
+        end: &End,
+        header: Header,
+        head: &[u8],
+        request: &Request<'_>,
+        [offset, take]: [u64; 2],
+    ) -> Put {
+        self.put(end, header, head.len() + take as usize, |room| {
             room.write(Source::of(head));
             let mut wrote = 0;
-            let there = copy::gather(end.regions(), request.segments, 0, len, |bytes| wrote += room.write(bytes));
-            there && wrote as u64 == len
+            let there = copy::gather(end.regions(), request.segments, offset, take, |bytes| wrote += room.write(bytes));
+            there && wrote as u64 == take
         })
     }
 
@@ -246,14 +252,7 @@ impl Tx {
             if !budget.record(end, request.len, take) {
                 break Launch::Waits(For::Turn);
             }
-            let put = self.put(end, header, head.len() + take as usize, |room| {
-                room.write(Source::of(head));
-                let mut wrote = 0;
-                let there =
-                    copy::gather(end.regions(), request.segments, offset, take, |bytes| wrote += room.write(bytes));
-                there && wrote as u64 == take
-            });
-            match put {
+            match self.put_part(end, header, head, request, [offset, take]) {
                 Put::NoRoom => break Launch::Waits(For::Peer),
                 Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
                 Put::At(position) => {

@@ -158,11 +158,15 @@ impl Shorts {
 impl Tx {
     /// True if there is room for another one. Those that were taken back have one until the peer passes them.
     #[inline]
-    fn has_room_for_short(&mut self) -> bool {
+    fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full()
             && let Some(Ok(consumed)) = self.outlet.consumed()
         {
             self.shorts.pass(consumed);
+            if self.shorts.is_empty() {
+                end.set_busy(Busy::Short, false);
+                end.owed.set_short(false);
+            }
         }
         !self.shorts.is_full()
     }
@@ -171,7 +175,7 @@ impl Tx {
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         // A peer that sleeps does not look.
-        if end.peer_sleeps() || !self.has_room_for_short() {
+        if end.peer_sleeps() || !self.has_room_for_short(end) {
             return false;
         }
         let Shorts { trust, late, until_probe, probe, .. } = &mut self.shorts;
@@ -193,12 +197,12 @@ impl Tx {
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
         let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
         self.part.left = Some(left);
-        left && self.has_room_for_short()
+        left && self.has_room_for_short(end)
     }
 
     /// Whether a short write or read goes into the ring: also one that has to come behind a record that is not done.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
-        self.is_once_left_to_peer(end) || (self.has_room_for_short() && self.is_behind_write())
+        self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
 
     /// Puts a write into the ring that the peer is to carry out, if it is one, and left to it; gives where it ends.
@@ -228,7 +232,7 @@ impl Tx {
         let before = self.outlet.tail();
         let launch = match self.put_small_write(end, header, remote, request) {
             Some(position) => Launch::Flying(Done::At(position)),
-            None => self.put_whole(end, header, &record::target(remote.addr, remote.key, len), request).into(),
+            None => self.put_part(end, header, &record::target(remote.addr, remote.key, len), request, [0, len]).into(),
         };
         if let Launch::Flying(Done::At(position)) = launch {
             end.tell_peer(News::Record);
@@ -252,7 +256,11 @@ impl Tx {
         }
         let head = record::target_words(remote.addr, remote.key, remote.len);
         let mut position = None;
-        let put = |bytes: Source<'_>| position = self.outlet.put_small(end, header, head, bytes);
+        let put = |bytes: Source<'_>| {
+            if bytes.len() as u64 == remote.len {
+                position = self.outlet.put_small(end, header, head, bytes);
+            }
+        };
         copy::gather(end.regions(), request.segments, 0, remote.len, put);
         self.note_wanted(end, position?);
         position
@@ -351,13 +359,18 @@ impl Tx {
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.set_due();
+        let late = self.shorts.late;
         for at in 0..self.shorts.records.len() {
             let short = self.shorts.records[at];
             if short.done {
                 continue;
             }
-            // In the other case the peer carries it out this moment.
-            if short.behind > consumed || !end.own_claim().take_back(short.end) {
+            if short.behind > consumed {
+                return false;
+            }
+            if !end.own_claim().take_back(short.end) {
+                // The peer carries it out this moment, so it was only held up.
+                self.shorts.late = late;
                 return false;
             }
             self.shorts.late = end.peer_polls();
@@ -380,7 +393,7 @@ impl Tx {
                 }
                 // A peer that gets on again was only held up for a moment.
                 if at + 1 < self.shorts.records.len() && self.outlet.consumed() != Some(Ok(consumed)) {
-                    self.shorts.late = false;
+                    self.shorts.late = late;
                     return true;
                 }
                 continue;
