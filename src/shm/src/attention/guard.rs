@@ -249,8 +249,11 @@ impl WatchedRing {
         let short = self.owed.short.load(Ordering::Relaxed);
         if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
-            if !short || self.gets_on(head, end) {
-                return if short { TICK } else { GRACE };
+            if !short {
+                return GRACE;
+            }
+            if self.gets_on(head, end) {
+                return TICK;
             }
         }
         if short {

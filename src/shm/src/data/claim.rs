@@ -41,6 +41,12 @@ fn word(position: u64, claimed: Claimed) -> u64 {
     position << BITS | claimed as u64
 }
 
+/// The position in a word, and the state.
+#[inline]
+fn parts(word: u64) -> (u64, u64) {
+    (word >> BITS, word & ((1 << BITS) - 1))
+}
+
 /// What the target of a record is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -71,7 +77,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         for _ in 0..ATTEMPTS {
             // SYNC claim: what the initiator has copied is visible before the target goes on.
             let found = self.0.load(Ordering::Acquire);
-            let (position, state) = (found >> BITS, found & ((1 << BITS) - 1));
+            let (position, state) = parts(found);
             let taken_back = state == Claimed::TakenBack as u64;
             if position >= end {
                 return match position > end {
@@ -95,8 +101,8 @@ impl<W: Word<Value = u64>> Claim<W> {
 
     /// True if the target has claimed a record that ends behind `position`.
     pub fn is_taken_behind(&self, position: u64) -> bool {
-        let found = self.0.load(Ordering::Relaxed);
-        found >> BITS > position && found & ((1 << BITS) - 1) == Claimed::ByTarget as u64
+        let (claimed, state) = parts(self.0.load(Ordering::Relaxed));
+        claimed > position && state == Claimed::ByTarget as u64
     }
 
     /// Takes the record back that ends at `end`; false if the target was first. [`Claim::finish`] or [`Claim::give_back`]
