@@ -20,7 +20,7 @@ CARGO_TERM_COLOR=never
 export LC_ALL CARGO_TERM_COLOR
 # Tests ask for diagnostics themselves, and the variables of the make that runs this script are not
 # for the makes that it runs.
-unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST RUST_LOG MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST DAT_LOG RUST_LOG MAKEFLAGS MFLAGS MAKELEVEL GNUMAKEFLAGS
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -142,9 +142,10 @@ have()
 packages()
 {
     for pair in gcc=gcc g++=g++ clang=clang valgrind=valgrind mandoc=mandoc groff=groff \
-        pkg-config=pkg-config readelf=binutils python3=python3 zsh=zsh fish=fish bpftrace=bpftrace; do
+        pkg-config=pkg-config readelf=binutils python3=python3 zsh=zsh fish=fish bpftrace=bpftrace cmake=cmake; do
         have "${pair%%=*}" || echo "${pair#*=}"
     done
+    python3 -c 'import yaml' 2>/dev/null || echo python3-yaml
     src/verbs/needs.sh
     case " $(echo $steps) " in *' verbs '*) machine ;; esac
     case " $(echo $steps) " in *' packages '*) packagers ;; esac
@@ -278,6 +279,7 @@ step_musl()
     fi
 }
 
+step_crates() { tap "$here/crates.sh"; }
 step_install() { tap "$here/install.sh"; }
 step_packages() { tap "$here/packages/packages.sh"; }
 step_docs()
@@ -285,12 +287,9 @@ step_docs()
     for tool in python3 pkg-config; do
         have $tool || { skip "$tool is not installed"; return; }
     done
-    # A line in it is in force, and no text can know what it says.
-    if grep -qs '^[[:space:]]*[^#[:space:]]' /etc/dat.conf /etc/rdma/dat.conf; then
-        skip 'this host has a dat.conf'
-    else
-        tap "$here/docs/run.py" docs/getting-started.md docs/porting.md docs/deploying.md docs/troubleshooting.md
-    fi
+    tap "$here/docs/roots.sh" README.md docs/getting-started.md docs/porting.md docs/deploying.md docs/mpi.md \
+        docs/troubleshooting.md
+    tap "$here/docs/examples.py" "$target/bin"
 }
 
 step_fmt()
@@ -405,10 +404,6 @@ step_verbs()
 step_demo()
 {
     tap sh -c '
-        # If the host has a dat.conf, the built-in adapters are not there.
-        if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
-            export DAT_OVERRIDE=dat.conf.example
-        fi
         n=0
         for cc in gcc clang; do
             n=$((n + 1))

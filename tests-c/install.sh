@@ -5,7 +5,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG LD_LIBRARY_PATH LD_PRELOAD
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG LD_LIBRARY_PATH LD_PRELOAD
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 cc=${CC:-cc}
@@ -46,13 +46,17 @@ expected()
         for page in docs/man/*.[1357]; do
             echo "share/man/man${page##*.}/${page##*/}"
         done
-        for file in README.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE dat.conf.example; do
+        # These lead to the page of dat_extension_op.
+        for operation in post_rdma_write_immed post_fetch_and_add post_cmp_and_swap open_query close_query; do
+            echo "share/man/man3/dat_ib_$operation.3"
+        done
+        for file in README.md SECURITY.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE LICENSE-THIRD-PARTY dat.conf.example; do
             echo "share/doc/libdat/$file"
         done
         for file in tests-c/demo/*.[ch]; do
             echo "share/doc/libdat/demo/${file##*/}"
         done
-        for file in docs/*.md docs/bench.svg docs/tracing/*.bt; do
+        for file in docs/*.md docs/bench.svg docs/tracing/*.bt docs/examples/*; do
             echo "share/doc/libdat/$file"
         done
     ) | sort
@@ -99,6 +103,19 @@ same_result()
     [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }
 }
 
+# ---- Without a compiler that will do ----
+
+# lacks FOLDER TEXT: make says so in one line of its own, and nothing else.
+lacks()
+{
+    ! $make base CARGO="$1" >"$work/lacks" 2>&1 && sed -i '/^make\(\[[0-9]*\]\)\?: \*\*\*/d' "$work/lacks" &&
+        grep "$2" "$work/lacks" && [ "$(wc -l <"$work/lacks")" = 1 ]
+}
+printf '#!/bin/sh\necho cargo 1.63.0\n' >"$work/old-cargo"
+chmod +x "$work/old-cargo"
+ok 'make with an old cargo: one line says which it needs' lacks "$work/old-cargo" 'needs cargo and rustc 1.*, here is 1.63.0'
+ok 'make without cargo: one line says what it needs' lacks "$work/no-cargo" 'needs cargo and rustc 1.*, here is none'
+
 # ---- As a package is made ----
 
 ok 'make' $make all
@@ -127,6 +144,21 @@ ok 'libraries and tools name no directory of this build' \
     names_no_directory "$work"/package/usr/lib/*.so.? "$work"/package/usr/bin/*
 ok 'make uninstall' $make uninstall PREFIX=/usr DESTDIR="$work/package"
 ok 'nothing is left' nothing_left "$work/package/usr"
+
+# A folder that was there before stays, also an empty one.
+only_what_was_there()
+{
+    find "$work/kept" | sort >"$work/got"
+    printf '%s\n' "$work/kept" "$work/kept/bin" | diff - "$work/got"
+}
+mkdir -p "$work/kept/bin"
+ok 'make install-strip PREFIX=' $make install-strip PREFIX="$work/kept/new"
+ok 'what it installs has no debugging symbols, and has its places for tracers' sh -c '
+    ! readelf -SW "$0"/lib/*.so.[12] "$0"/bin/* | grep -F .debug_info && readelf -nW "$0/lib/libdaplshm.so.1" | grep -q stapsdt' \
+    "$work/kept/new"
+ok 'make install over it' $make install PREFIX="$work/kept/new"
+ok 'make uninstall PREFIX=' $make uninstall PREFIX="$work/kept/new"
+ok 'the folders that it made are gone, and no others' only_what_was_there
 
 # ---- To a prefix, and then elsewhere ----
 
@@ -195,7 +227,7 @@ for name in OpenIB-cma OpenIB-nowhere7-1 ofa-v2-nowhere7 ofa-v2-nowhere7-1 ofa-v
         env LD_LIBRARY_PATH="$tree/lib" DAT_OVERRIDE="$work/others.conf" DAT_DBG_TYPE=1 \
             "$work/$program" $name >"$work/opened" 2>&1
         ok "$name: the provider is loaded, and looks for the device" \
-            grep -e "libdaplverbs: .*looked for \"nowhere7\"" "$work/opened"
+            grep -e "libdaplverbs\[.*looked for \"nowhere7\"" "$work/opened"
     else
         skip "$name: the provider is loaded" 'no libdaplverbs: see make'
     fi

@@ -107,7 +107,7 @@ DAT_TEST_RESULTS=$out DAT_TEST_PATTERN=$pattern
 export DAT_IA DAT_TEST_API DAT_TEST_RESULTS DAT_TEST_PATTERN
 
 # Tests that read diagnostics ask for them themselves.
-unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_DBG_DEST DAPL_DBG_DEST DAT_LOG RUST_LOG
 
 valgrind_command="valgrind --quiet --error-exitcode=99 --fair-sched=yes --trace-children=yes
     --suppressions=$here/valgrind.supp"

@@ -21,8 +21,7 @@ programs=$1 libdir=$2 out=$3 fast_path=$4
 status=$?
 
 if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
-    machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
-    awk -v machine="${machine:-$(uname -m)}, $(nproc) processors" -f "$here/lines.awk" "$out/shm.csv" |
+    awk -v machine="$("$here/machine.sh")" -f "$here/lines.awk" "$out/shm.csv" |
         "$programs/dat-perf" shm --draw >"$out/bench.svg" && cp "$out/bench.svg" "$root/docs/bench.svg"
     echo
     "$root/tests-c/perf/instructions.sh" "$fast_path" "$libdir" >"$out/instructions.txt" &&

@@ -25,7 +25,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 3 ] || { sed -n '6,24p' "$0" >&2; exit 2; }
@@ -363,6 +363,9 @@ while [ "$round" -lt "$ROUNDS" ]; do
     done 3<"$work/order"
 done
 progress ''
-awk -f "$here/table.awk" -v sets="$sets" "$work/rows" "$raw" >"$out/$name.txt"
+{
+    "$here/machine.sh"
+    awk -f "$here/table.awk" -v sets="$sets" "$work/rows" "$raw"
+} >"$out/$name.txt"
 cat "$out/$name.txt"
 [ "$failures" -eq 0 ]

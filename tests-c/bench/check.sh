@@ -158,6 +158,7 @@ if [ "$status" -eq 77 ]; then
 else
     [ "$status" -eq 0 ] && grep -q '^8 B, SRQ to without .* ns ' "$work/told" &&
         grep -q '^64 B, SRQ to without .*/s ' "$work/told" &&
+        grep -qx '.* processors; Linux .*; libdat [0-9.]*; [0-9-]*' "$work/told" &&
         [ "$(grep -c '^[12],ours send_lat --size 8,median,[0-9.e+]*,ns$' "$work/out/shm.csv")" -eq 2 ]
     result $? 'bench.sh: a short run'
     QUICK=1 ROUNDS=1 PROGRESS=none ONLY='8 B, polling' AGAINST=$libdir "$here/bench.sh" "$programs" "$libdir" \

@@ -57,7 +57,7 @@ $1 != "round" {
 
 END {
     gsub(/["\\]/, "", machine)
-    printf "{ \"title\": \"shm beside UCX\", \"note\": \"two processes, medians of %d rounds of one run; %s\", \"panels\": [\n",
+    printf "{ \"title\": \"shm beside UCX\", \"note\": \"two processes, medians of %d rounds of one run\\n%s\", \"panels\": [\n",
         rounds, machine
 
     panel("Latency, one way, polling (less is better)", "ns")
@@ -70,8 +70,10 @@ END {
     panel("Bandwidth, 64 outstanding (more is better)", "MB/s")
     line("shm: send", "#c1272d", "", points("ours send_bw --size ", "", "bandwidth"))
     line("shm: RDMA write", "#e8871e", "", points("ours write_bw --size ", "", "bandwidth"))
-    line("shm: RDMA read", "#7b3294", "", points("ours read_bw --size ", "", "bandwidth"))
+    line("shm: RDMA read", "#7b3294", "3 3", points("ours read_bw --size ", "", "bandwidth"))
     line("UCX: tag_bw", "#0b5fa5", "7 4", points("ucx tag_bw -s ", " -O 64", "bandwidth"))
+    line("UCX: ucp_put_bw", "#4ba3d8", "7 4", points("ucx ucp_put_bw -s ", " -O 64", "bandwidth"))
+    line("UCX: ucp_get", "#1b7f5c", "7 4", points("ucx ucp_get -s ", " -O 64", "bandwidth"))
     line("the kernel's copy, process_vm_writev", "#777", "2 3", points("mark writev ", "", "bandwidth"))
     line("memcpy in one process", "#aaa", "2 3", points("mark memcpy ", "", "bandwidth"))
     print "] }] }"

@@ -9,7 +9,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 if [ -z "${DAT_TEST_DAPL2:-}" ]; then
     echo '1..0 # SKIP DAT_TEST_DAPL2 does not name the packages of Debian'

@@ -12,8 +12,10 @@ backquotes that open a block say what it is:
     sh              commands; what a block exports and the folder it ends in hold for the blocks after it
       tree          they run in the source tree
       fails         the last of them must fail
+      any           the last of them may fail, with status 1
       server        they run beside the following blocks, as in another terminal
       verbs         they need the provider verbs, which not every build has
+      needs=TOOL    they need a program that not every machine has
       namespaces    they need user and pid namespaces, which not every machine allows
       device, root  they need an RDMA device, or change the machine: they run with --machine alone
       others        they never run; the comment in their first line says why
@@ -33,6 +35,7 @@ are used there where make has put them, since copies take minutes. CARGO_TARGET_
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,6 +45,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 100 * float(os.environ.get("DAT_TEST_SCALE", "1"))
+# These install it themselves.
+INSTALLING = ("README", "getting-started")
 ONLY_WITH_MACHINE = {"device": "needs an RDMA device", "root": "changes the machine, as root"}
 
 
@@ -192,6 +197,8 @@ class Session:
         self.environment = dict(variable.split("=", 1) for variable in variables)
         if "tree" not in block.marks:
             self.folder = Path(where)
+        if "any" in block.marks:
+            return process.returncode in (0, 1)
         return (process.returncode != 0) == ("fails" in block.marks)
 
     def shows(self, block):
@@ -210,6 +217,9 @@ def reason(block, machine, home):
     """Why a block cannot run here, or None."""
     if "verbs" in block.marks and not (home / "libdat/lib/libdaplverbs.so.1").exists():
         return "no libdaplverbs: see make"
+    for tool in (mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")):
+        if not shutil.which(tool):
+            return f"no {tool} here"
     if "namespaces" in block.marks and subprocess.run(
             ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"],
             stderr=subprocess.DEVNULL).returncode != 0:
@@ -269,7 +279,7 @@ def main():
                 (Path(home) / "libdat").mkdir(exist_ok=True)
                 for part in ("bin", "lib"):
                     (Path(home) / "libdat" / part).symlink_to(target / part)
-            elif document.stem != "getting-started" and not (Path(home) / "libdat").exists():
+            elif document.stem not in INSTALLING and not (Path(home) / "libdat").exists():
                 subprocess.run(["make", "-C", ROOT, "install", f"PREFIX={home}/libdat"],
                                env=environment, check=True, stdout=subprocess.DEVNULL)
             folder = Path(home) / document.stem

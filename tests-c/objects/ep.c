@@ -393,22 +393,38 @@ static void watermarks(struct fx *fx)
     must_rc(dat_ep_free(c.ep), DAT_SUCCESS, "dat_ep_free");
 }
 
-/* NULL attributes: the provider's choice, to be seen in dat_ep_query(). */
+static DAT_COUNT at_most(DAT_COUNT limit, DAT_COUNT value)
+{
+    return value < limit ? value : limit;
+}
+
+/* NULL attributes: those that dat_ep_create(3) lists, to be seen in dat_ep_query(). */
 static void defaults(struct fx *fx)
 {
     DAT_EP_HANDLE ep = UNTOUCHED, again = UNTOUCHED;
     DAT_EP_PARAM p;
+    DAT_IA_ATTR ia;
 
     if (!is_success(dat_ep_create(fx->ia, fx->pz, evds.recv, evds.req, evds.conn, NULL, &ep),
                     "dat_ep_create: attributes NULL: success"))
         return;
     is_success(dat_ep_query(ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: defaults: success");
-    ok(p.ep_attr.max_recv_dtos > 0 && p.ep_attr.max_request_dtos > 0,
-       "dat_ep_query: defaults: work can be posted both ways");
-    ok(p.ep_attr.max_recv_iov > 0 && p.ep_attr.max_request_iov > 0,
-       "dat_ep_query: defaults: segments both ways");
-    ok(p.ep_attr.max_message_size > 0 && p.ep_attr.max_rdma_size > 0,
-       "dat_ep_query: defaults: messages and RDMA of some size");
+    must_rc(dat_ia_query(fx->ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL), DAT_SUCCESS, "dat_ia_query");
+    ok(p.ep_attr.max_message_size == ia.max_message_size && p.ep_attr.max_rdma_size == ia.max_rdma_size,
+       "dat_ep_query: defaults: sizes of the adapter");
+    ok(p.ep_attr.qos == DAT_QOS_BEST_EFFORT && p.ep_attr.recv_completion_flags == DAT_COMPLETION_EVD_THRESHOLD_FLAG
+           && p.ep_attr.request_completion_flags == DAT_COMPLETION_EVD_THRESHOLD_FLAG,
+       "dat_ep_query: defaults: best effort, completions that notify");
+#define DEFAULT(field, limit, value) \
+    is_int(p.ep_attr.field, at_most(ia.limit, value), "dat_ep_query: defaults: " #field)
+    DEFAULT(max_recv_dtos, max_dto_per_ep, 256);
+    DEFAULT(max_request_dtos, max_dto_per_ep, 256);
+    DEFAULT(max_recv_iov, max_iov_segments_per_dto, 4);
+    DEFAULT(max_request_iov, max_iov_segments_per_dto, 4);
+    DEFAULT(max_rdma_read_iov, max_iov_segments_per_rdma_read, 4);
+    DEFAULT(max_rdma_write_iov, max_iov_segments_per_rdma_write, 4);
+    DEFAULT(max_rdma_read_in, max_rdma_read_per_ep_in, 4);
+    DEFAULT(max_rdma_read_out, max_rdma_read_per_ep_out, 4);
     is_success(dat_ep_create(fx->ia, fx->pz, evds.recv, evds.req, evds.conn, &p.ep_attr, &again),
                "dat_ep_create: with the attributes that dat_ep_query gave: success");
     is_success(dat_ep_free(again), "dat_ep_free: success");

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# packages.sh - builds the packages, and uses them in a clean root of their own: those for Debian with apt-get, also over the
-# packages of the C implementation, and those with RPM with rpm. Prints TAP.
+# packages.sh - builds the packages, and uses them in a clean root of their own: those for Debian with apt-get, also beside the
+# packages of the C implementation and in their place, and with autopkgtest; those with RPM with rpm. Prints TAP.
 #
 #   CARGO_TARGET_DIR  the build directory; what make has built there is packed
 #   AGAIN=1           builds all a second time, from a copy of the sources in another folder: it must be the same. That takes
@@ -11,7 +11,7 @@ set -u
 LC_ALL=C.UTF-8
 DEBIAN_FRONTEND=noninteractive
 export LC_ALL DEBIAN_FRONTEND
-unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG LD_LIBRARY_PATH LD_PRELOAD
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG LD_LIBRARY_PATH LD_PRELOAD
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -48,6 +48,16 @@ skip()
 {
     number=$((number + 1))
     echo "ok $number - $1 # SKIP $2"
+}
+
+# refuses WORDS COMMAND...: it fails, and says these words.
+refuses()
+{
+    words=$1
+    shift
+    "$@" >"$work/refused" 2>&1 && return 1
+    cat "$work/refused"
+    grep -q "$words" "$work/refused"
 }
 
 same_result()
@@ -90,7 +100,7 @@ elif [ "$(id -u)" -ne 0 ] || ! unshare --mount --pid --fork true 2>/dev/null; th
     no_root='needs root, and namespaces'
 else
     aside "$work/mmdebstrap.log" mmdebstrap --quiet --variant=apt --format=directory \
-        --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1 \
+        --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1,autopkgtest \
         "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$clean"
     bootstrap=$!
 fi
@@ -110,8 +120,8 @@ if [ "${AGAIN:-0}" = 1 ]; then
     second=$!
 fi
 
-packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-dev libdat2-dev dat-tools'
-rpm_packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-devel libdat2-devel dat-tools'
+packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-common libdat-dev libdat2-dev dat-tools'
+rpm_packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-common libdat-devel libdat2-devel dat-tools'
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 arch=$(dpkg --print-architecture)
 
@@ -129,9 +139,15 @@ every_package()
     for package in libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs dat-tools; do
         [ "$(ls "$debs/${package}_"*"_$arch.deb" "$debs/$package-dbgsym_"*"_$arch.deb" | wc -l)" -eq 2 ] || return 1
     done
-    ls "$debs"/libdat-dev_*.deb "$debs"/libdat2-dev_*.deb
+    ls "$debs"/libdat-common_*.deb "$debs"/libdat-dev_*.deb "$debs"/libdat2-dev_*.deb
 }
 ok 'each package is there, and debugging symbols of each that has code' every_package
+
+for deb in "$debs"/*.deb; do
+    dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v '/$'
+done | sort >"$work/packed"
+ok 'no two packages have the same file' same_result "$(uniq -d "$work/packed")" ''
+ok 'no package has a file in /etc' same_result "$(grep '^./etc/' "$work/packed")" ''
 
 # The packages are not for Debian's archive, whose first upload of one closes the report that asks for it. What else is
 # passed over stands in packaging/debian, with the reason. This takes as long as the packages with RPM, and runs beside them.
@@ -198,7 +214,7 @@ ok 'no file names a folder of the build' names_no_folder
 leads_somewhere()
 {
     for document in "$@"; do
-        for link in $(grep -o '](\([^):#]*\)' "$document" | sed 's/](//'); do
+        for link in $(grep -o '](\([^)]*\)' "$document" | sed 's/](//; /:/d; s/#.*//'); do
             [ -e "$(dirname "$document")/$link" ] || { echo "$document: $link"; return 1; }
         done
     done
@@ -218,12 +234,14 @@ if have rpmbuild; then
         done
     }
     ok 'each package is there' every_rpm
-    rpm -qpl "$rpms/libdat1-$version"-*.rpm >"$work/list" 2>/dev/null
-    ok 'libdat1 has the library and dat.conf' \
-        sh -c 'grep "/libdat\.so\.1$" "$0" && grep -x /etc/dat.conf "$0"' "$work/list"
-    ok 'dat.conf is a file that upgrades leave alone' \
-        sh -c 'rpm -qp --qf "[%{filenames} %{fileflags:fflags}\n]" "$0" | grep "^/etc/dat.conf cn$"' \
-        "$rpms/libdat1-$version"-*.rpm
+    ok 'no package has a file in /etc' same_result "$(rpm -qpl "$rpms"/*.rpm 2>/dev/null | grep '^/etc/')" ''
+    mkdir "$work/few"
+    for tool in dirname mkdir rpmbuild sh; do
+        ln -s "$(command -v $tool)" "$work/few"
+    done
+    PATH=$work/few "$root/packaging/rpm.sh" "$work/no-rpms" >"$work/told" 2>&1
+    ok 'without eu-strip one sentence says so' same_result "$? $(cat "$work/told")" \
+        '1 rpm.sh: the package elfutils, with eu-strip, is missing'
     if have rpmlint; then
         ok 'rpmlint finds no error' rpmlint -c "$root/packaging/rpm/rpmlint.toml" "$root/packaging/rpm/libdat.spec" \
             "$rpms"/*.rpm
@@ -272,11 +290,9 @@ files_of_root()
 # programs_work EXAMPLES LIBDIR: programs of the packages do, and those that are compiled there.
 programs_work()
 {
-    ok 'dat-ping shm --self as nobody: dat.conf hides nothing' as_nobody dat-ping shm --self --count 3
-    ok 'programs compile with pkg-config dat and pkg-config dat2' \
-        as_root env PKG_CONFIG_PATH="$2/pkgconfig" sh /debs/build.sh "$1"
-    ok 'the program of uDAPL 1.2 runs as nobody' as_nobody /debs/demo shm
-    ok 'the program of uDAPL 2.0 runs as nobody' as_nobody /debs/second
+    ok 'dat-ping shm --self as nobody' as_nobody dat-ping shm --self --count 3
+    ok 'programs compile with pkg-config dat and pkg-config dat2, and run, as nobody' \
+        as_nobody env PKG_CONFIG_PATH="$2/pkgconfig" /debs/libdat/debian/tests/programs "$1"
 }
 
 if [ -n "$bootstrap" ]; then
@@ -285,24 +301,17 @@ if [ -n "$bootstrap" ]; then
 fi
 if [ -z "$no_root" ]; then
     mkdir "$clean/debs"
-    cp "$debs"/*.deb "$here/dtest.sh" "$clean/debs"
+    cp "$debs"/*.deb "$clean/debs"
     rm "$clean"/debs/*-dbgsym_*
-    cat >"$clean/debs/build.sh" <<'BUILD'
-set -e
-cc -Wall -Wextra -Werror -o /debs/demo "$1"/*.c $(pkg-config --cflags --libs dat)
-printf '#include <dat2/udat.h>\n#include <stdio.h>\n%s\n' 'int main(void) {
-    char shm[] = "shm"; DAT_EVD_HANDLE evd = DAT_HANDLE_NULL; DAT_IA_HANDLE ia;
-    if (dat_ia_open(shm, 8, &evd, &ia) != DAT_SUCCESS) return 1;
-    return dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) != DAT_SUCCESS; }' >/debs/second.c
-cc -Wall -Wextra -Werror -o /debs/second /debs/second.c $(pkg-config --cflags --libs dat2)
-BUILD
+    # The sources, of which the tests are used; by this file autopkgtest knows that they are built.
+    "$root/packaging/sources.sh" "$clean/debs/libdat"
+    cp -R "$root/packaging/debian" "$clean/debs/libdat/debian"
+    : >"$clean/debs/libdat/debian/files"
 fi
 
 # ---- Packages for Debian in it ----
 
 apt_get() { as_root apt-get -q -y --no-install-recommends "$@"; }
-# The answer to a question about dat.conf is the one that dpkg proposes.
-apt_get_asked() { apt_get -o Dpkg::Options::=--force-confdef "$@"; }
 
 # files_of PACKAGE...: the files of ours, in that root.
 files_of()
@@ -313,35 +322,33 @@ files_of()
 }
 libdir=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 
+# of_version VERSION FILE FOLDER: the package of that file, as if of that version, in that folder.
+of_version()
+{
+    rm -rf "$work/tree" && dpkg-deb -R "$2" "$work/tree" &&
+        sed -i "s/^Version: .*/Version: $1/; /^Depends:/s/(= [^)]*)/(= $1)/" "$work/tree/DEBIAN/control" &&
+        dpkg-deb -b "$work/tree" "$3"
+}
+
 debian()
 {
-    # An older libdat1, with another dat.conf.
-    dpkg-deb -R "$debs/libdat1_"*"_$arch.deb" "$work/old"
-    sed -i 's/^Version: .*/Version: 0.0.1-1/' "$work/old/DEBIAN/control"
-    echo '# This line is from an older package.' >>"$work/old/etc/dat.conf"
-    rm "$work/old/DEBIAN/md5sums"
-    dpkg-deb -b "$work/old" "$clean/debs/old.deb" >/dev/null
-
     files_of_root >"$work/before"
+    of_version 0.0.1-1 "$debs/libdat1_"*"_$arch.deb" "$clean/debs/old.deb" >/dev/null
     ok 'apt-get installs an older libdat1 alone' apt_get install /debs/old.deb
-    echo '# mine' >>"$clean/etc/dat.conf"
     rm "$clean/debs/old.deb"
-    ok 'apt-get installs all packages, over the older one' apt_get_asked install $(files_of $packages)
-    ok 'the dat.conf that was changed is as it was' grep -x '# mine' "$clean/etc/dat.conf"
-    as_root dpkg --verify $packages >"$work/verify" 2>&1
-    ok 'dpkg finds every file as it was packed, but dat.conf' same_result "$(sed 's/.* //' "$work/verify")" /etc/dat.conf
+    ok 'apt-get installs all packages, over the older one' apt_get install $(files_of $packages)
+    ok 'dpkg finds every file as it was packed' same_result "$(as_root dpkg --verify $packages 2>&1)" ''
     ok 'the libraries are in the folder of the architecture' test -e "$clean$libdir/libdat.so.1"
     programs_work /usr/share/doc/libdat-dev/examples "$libdir"
-    ok 'man finds dat.conf(5), a call and a tool by the names of the files' \
-        sh -c 'ls "$0"/man5/dat.conf.5dat.gz "$0"/man3/dat_ia_open.3.gz "$0"/man1/dat-ping.1.gz' "$clean/usr/share/man"
+    ok 'man finds dat.conf(5), a provider, a call and a tool by the names of the files' \
+        sh -c 'cd "$0" && ls man5/dat.conf.5dat.gz man7/libdaplshm.7.gz man3/dat_ia_open.3.gz man1/dat-ping.1.gz' \
+        "$clean/usr/share/man"
     ok 'apt-get removes them' apt_get remove $packages
-    ok 'dat.conf is still there' grep -x '# mine' "$clean/etc/dat.conf"
-    ok 'apt-get purges libdat1' apt_get purge libdat1
     files_of_root >"$work/after"
     ok 'nothing is left' diff "$work/before" "$work/after"
 }
 
-# ---- Over the packages of the C implementation ----
+# ---- Beside the packages of the C implementation, and in their place ----
 
 # fetch_theirs: an archive that has them, the only one that apt-get knows in that root from then on.
 fetch_theirs()
@@ -349,10 +356,13 @@ fetch_theirs()
     dapl2=$("$root/tests-c/verbs/dapl2.sh" "$target" 2>"$work/dapl2") || return 1
     mkdir "$clean/debs/archive"
     cp "$dapl2"/packages/*.deb "$clean/debs/archive"
-    (cd "$clean/debs/archive" && dpkg-scanpackages . >Packages 2>/dev/null)
     rm -rf "$clean"/etc/apt/sources.list "$clean"/etc/apt/sources.list.d/*
     echo 'deb [trusted=yes] file:/debs/archive ./' >"$clean/etc/apt/sources.list"
-    apt_get update >"$work/dapl2" 2>&1
+    scan_theirs >"$work/dapl2" 2>&1
+}
+scan_theirs()
+{
+    (cd "$clean/debs/archive" && dpkg-scanpackages . >Packages) && apt_get update
 }
 
 # plans ARGUMENT...: what apt-get with these arguments would do; removes ARGUMENT...: what it would remove.
@@ -371,70 +381,135 @@ from()
     as_root sh -c 'dpkg -S $(realpath "$@")' sh $("$@") | sed 's/:.*//' | sort -u | tr '\n' ' '
 }
 linked() { as_root ldd /usr/bin/dtest | sed -n 's/.*libdat2.*=> \([^ ]*\).*/\1/p'; }
-loaded() { as_nobody timeout 120 sh /debs/dtest.sh; }
+loaded() { as_nobody timeout 120 sh /debs/libdat/tests-c/packages/dtest.sh; }
 # provider NAME: what dtest loads of that provider. It needs a device, and does not open.
 provider()
 {
     as_nobody timeout 60 env LD_DEBUG=files dtest -P "$1" -s 2>&1 | sed -n 's|.*calling init: \(/.*/libdapl.*\)|\1|p' | sort -u
 }
+# without_device: what dtest says where there is none, but for processes, addresses and times.
+without_device()
+{
+    as_nobody timeout 60 dtest -P ofa-v2-ib0 -s 2>&1 | sed 's/[0-9a-f]\{3,\}//g; s/[0-9]* us//g' | sort
+}
+# changed PACKAGE...: the files of these that are not as they were packed.
+changed() { as_root dpkg --verify "$@" 2>&1 | sed 's/.* //'; }
+
+beside_theirs()
+{
+    said=$(without_device)
+    cp "$clean/etc/dat.conf" "$work/dat.conf"
+    ok 'apt-get would remove nothing for libdat1, libdat-dev and dat-tools' \
+        same_result "$(removes install $(files_of $beside))" ''
+    ok 'apt-get installs them beside theirs' apt_get install $(files_of $beside)
+    ok 'every file of theirs is as it was packed' same_result "$(changed $theirs)" ''
+    ok 'dtest has the library of libdapl2 still' same_result "$(from linked)" 'libdapl2 '
+    ok 'dtest asks for a device in the same words as before' same_result "$(without_device)" "$said"
+    ok 'these are those of libdapl2' sh -c 'case $0 in *ib0\ configured*) ;; *) echo "$0"; exit 1 ;; esac' "$said"
+    ok 'dat-ping shm --self as nobody, beside the dat.conf of libdapl2' as_nobody dat-ping shm --self --count 3
+}
 
 # over_theirs: ours in the place of Debian's.
 over_theirs()
 {
-    ok 'apt-get installs ours in the place of libdapl2 and libdapl-dev' apt_get_asked install $(files_of $ours)
+    ok 'for libdat2-2 and libdat2-dev, apt-get would remove libdapl2 and libdapl-dev alone' \
+        same_result "$(removes install $(files_of $ours))" 'libdapl-dev libdapl2 '
+    ok 'apt-get installs them' apt_get install $(files_of $ours)
     ok 'dtest passes with the libraries of libdat2-2 alone' same_result "$(from loaded)" 'libdat2-2 '
     ok 'apt-get finds nothing that is broken, and nothing to upgrade' same_result "$(plans check; plans dist-upgrade)" ''
+    ok 'the dat.conf of libdapl2 has stayed as it was' cmp "$work/dat.conf" "$clean/etc/dat.conf"
+    ok 'its names are those of libdat2-2-verbs' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
 }
 
 # theirs_again CHANGED: Debian's in the place of ours. CHANGED is the file of theirs that is not as it was packed.
 theirs_again()
 {
-    ok 'libdapl2 would remove ours and nothing else' \
-        same_result "$(removes install libdapl2)" "$(printf '%s\n' $ours | sort | tr '\n' ' ')"
-    ok 'apt-get installs libdapl2 and libdapl-dev in the place of ours' apt_get_asked install libdapl2 libdapl-dev
+    ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
+        same_result "$(removes install libdapl2)" 'libdat2-2 libdat2-2-verbs libdat2-dev '
+    ok 'apt-get installs libdapl2 and libdapl-dev in the place of ours' apt_get install libdapl2 libdapl-dev
     ok 'dtest has the library of libdapl2 again' same_result "$(from linked)" 'libdapl2 '
-    as_root dpkg --verify $theirs >"$work/verify" 2>&1
-    ok 'their files are as they were packed, but a dat.conf that was changed' \
-        same_result "$(sed 's/.* //' "$work/verify")" "$1"
-    # The version of which dpkg has asked.
-    rm -f "$clean/etc/dat.conf.dpkg-dist"
+    ok 'their files are as they were packed, but a dat.conf that was changed' same_result "$(changed $theirs)" "$1"
+    ok 'which is as it was' cmp "$work/dat.conf" "$clean/etc/dat.conf"
     files_of_root >"$work/after"
     ok 'no file has come or gone' diff "$work/before" "$work/after"
 }
 
-debian_over_theirs()
+debian_and_theirs()
 {
     theirs='libdapl2 libdapl-dev dapl2-utils'
-    ours='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat2-dev dat-tools'
+    beside='libdat1 libdat1-verbs libdat-common libdat-dev dat-tools'
+    ours='libdat2-dev libdat2-2-verbs libdat2-2'
     ok "apt-get installs $theirs" apt_get install $theirs
-    ok 'dtest has the library of libdapl2' same_result "$(from linked)" 'libdapl2 '
+    beside_theirs
     files_of_root >"$work/before"
-
-    ok 'libdat1 and dat-tools alone would remove libdapl2, and all that needs it' \
-        same_result "$(removes install $(files_of libdat1 dat-tools))" 'dapl2-utils libdapl-dev libdapl2 '
-    ok 'with libdat2-2 and libdat2-dev, dapl2-utils would stay' \
-        same_result "$(removes install $(files_of $ours))" 'libdapl-dev libdapl2 '
-
-    cp "$clean/etc/dat.conf" "$clean/debs/dat.conf"
     over_theirs
-    ok 'a dat.conf that nobody has changed has given way' cmp "$root/packaging/dat.conf" "$clean/etc/dat.conf"
-    cp "$clean/debs/dat.conf" "$clean/etc/dat.conf"
-    ok 'its names are those of libdat2-2-verbs when it is put back' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
-    cp "$root/packaging/dat.conf" "$clean/etc/dat.conf"
     ok 'without libdat2-2 apt-get would remove dapl2-utils' \
         same_result "$(removes remove libdat2-2)" 'dapl2-utils libdat2-2 libdat2-2-verbs libdat2-dev '
     theirs_again ''
 
-    # The file of libdapl2 does not end with the end of a line, and has no line for shm.
-    mine='shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""'
-    printf '\n%s\n' "$mine" >>"$clean/etc/dat.conf"
+    # A version of theirs that there is not yet, and a dat.conf that was changed.
+    for package in $theirs; do
+        of_version 2.1.11-1 "$dapl2/packages/${package}_"*.deb "$clean/debs/archive" >/dev/null
+    done
+    scan_theirs >/dev/null 2>&1
+    ok 'apt-get upgrades theirs' apt_get upgrade
+    ok 'to a later version' same_result "$(as_root dpkg-query -W -f '${Version}' libdapl2)" 2.1.11-1
+    echo '# mine' >>"$clean/etc/dat.conf"
+    cp "$clean/etc/dat.conf" "$work/dat.conf"
+    files_of_root >"$work/before"
     over_theirs
-    ok 'a dat.conf that was changed is as it was' grep -xF "$mine" "$clean/etc/dat.conf"
-    ok 'ours is beside it' cmp "$root/packaging/dat.conf" "$clean/etc/dat.conf.dpkg-dist"
+    ok 'dpkg alone refuses theirs, with the reason' refuses 'libdat2-2.* conflicts with libdapl2' \
+        as_root sh -c 'dpkg -i /debs/archive/libdapl2_2.1.11-1_*.deb'
     theirs_again /etc/dat.conf
-    ok 'apt-get purges libdat1' apt_get purge libdat1
-    ok 'the dat.conf that was changed is still as it was' grep -xF "$mine" "$clean/etc/dat.conf"
-    apt_get purge $theirs >/dev/null 2>&1
+    ok 'dpkg alone puts ours in the place of theirs' as_root dpkg -i $(files_of $ours)
+    ok 'apt-get purges libdapl2' apt_get purge libdapl2
+    ok 'with it goes its dat.conf' same_result "$(ls "$clean/etc" | grep dat.conf)" ''
+    ok 'dtest passes without one' same_result "$(from loaded)" 'libdat2-2 '
+    apt_get purge $theirs $ours $beside >/dev/null 2>&1
+}
+
+# ---- The Containerfile in it ----
+
+# carried_out FILE: its steps, but that the packages come from where they were built.
+carried_out()
+{
+    while read -r step rest; do
+        case $step in
+        COPY)
+            to=$clean${rest##* }
+            case $to in */) mkdir -p "$to" ;; esac
+            (cd "$root" && cp $(echo "${rest% *}" | sed "s|target/deb|$debs|g") "$to") ;;
+        RUN) as_root sh -c "$rest" ;;
+        esac || return 1
+    done <"$1"
+}
+
+container()
+{
+    in_root --userspec=dat:dat "$clean" "$@"
+}
+
+# Two containers have namespaces of their own and the directory of the image. The server ends after one client, which is
+# started again while the server does not listen yet.
+meet()
+{
+    container timeout 60 dat-ping shm --count 1 >"$work/server" 2>&1 &
+    server=$!
+    until container timeout 60 dat-ping shm 127.0.0.1 --count 1; do
+        kill -0 $server 2>/dev/null || break
+    done
+    wait $server
+}
+
+containerfile()
+{
+    ok 'the steps of docs/examples/Containerfile' carried_out "$root/docs/examples/Containerfile"
+    ok 'two processes with namespaces of their own meet in its directory, as its user' meet
+    # What comes behind this finds the root as it was, with the lists of apt-get, which an image leaves out.
+    apt_get purge libdat1 libdat2-2 dat-tools >/dev/null 2>&1
+    as_root userdel dat
+    rm -rf "$clean/etc/dat.conf" "$clean/run/dat"
+    apt_get update >/dev/null 2>&1
 }
 
 # ---- Packages with RPM in it ----
@@ -458,10 +533,9 @@ conflicts()
 {
     printf '%%description\n%%files\n' | stand_in "$2" 2.1.10
     rpm_there -i "$work/$2.rpm" || return 1
-    rpm_there -i --test "$rpms/$1-$version"-*.rpm >"$work/refused" 2>&1
+    refuses "$2.* conflicts with .*$1" rpm_there -i --test "$rpms/$1-$version"-*.rpm
     status=$?
-    cat "$work/refused"
-    rpm_there -e "$2" && [ $status -ne 0 ] && grep -q "$2.* conflicts with .*$1" "$work/refused"
+    rpm_there -e "$2" && [ $status -eq 0 ]
 }
 
 rpm_in_root()
@@ -490,32 +564,20 @@ rpm_in_root()
     stand_in libdat1 0.0.1 <<'SPEC'
 %description
 %install
-mkdir -p %{buildroot}/etc %{buildroot}%{_libdir}
-echo '# This line is from an older package.' >%{buildroot}/etc/dat.conf
+mkdir -p %{buildroot}%{_libdir}
 echo >%{buildroot}%{_libdir}/libdat.so.0
 %files
-%config(noreplace) /etc/dat.conf
 %{_libdir}/libdat.so.0
 SPEC
 
     files_of_root >"$work/before"
     ok 'rpm installs an older libdat1' rpm_there -i "$work/distribution.rpm" "$work/libdat1.rpm"
-    echo '# mine' >>"$clean/etc/dat.conf"
     ok 'rpm installs all packages, over the older one; all that they ask for is there' rpm_there -U "$rpms"/*.rpm
-    ok 'the dat.conf that was changed is as it was' grep -x '# mine' "$clean/etc/dat.conf"
-    ok 'that of the package is beside it' cmp "$root/packaging/dat.conf" "$clean/etc/dat.conf.rpmnew"
-    rpm_there -V $rpm_packages >"$work/verify" 2>&1
-    ok 'rpm finds every file as it was packed, but dat.conf' same_result "$(sed 's/.* //' "$work/verify")" /etc/dat.conf
+    ok 'rpm finds every file as it was packed' rpm_there -V $rpm_packages libdat-debuginfo
     ok 'the libraries are in the folder of the spec, and not those of the older package' \
         sh -c 'test -e "$0/libdat.so.1" && ! test -e "$0/libdat.so.0"' "$clean$libdir"
     programs_work /usr/share/doc/libdat-devel/demo "$libdir"
     ok 'rpm erases them' rpm_there -e $rpm_packages libdat-debuginfo
-    ok 'the dat.conf that was changed is now dat.conf.rpmsave' grep -x '# mine' "$clean/etc/dat.conf.rpmsave"
-    rm -f "$clean/etc/dat.conf.rpmsave" "$clean/etc/dat.conf.rpmnew"
-
-    ok 'rpm installs them where none was' rpm_there -i "$rpms"/*.rpm
-    ok 'rpm finds every file as it was packed' rpm_there -V $rpm_packages libdat-debuginfo
-    ok 'rpm erases them with their dat.conf' rpm_there -e $rpm_packages libdat-debuginfo
     for pair in libdat1:compat-dapl libdat2-2:dapl libdat2-devel:dapl-devel; do
         ok "rpm refuses ${pair%:*} beside ${pair#*:}" conflicts "${pair%:*}" "${pair#*:}"
     done
@@ -529,14 +591,21 @@ if [ -n "$no_root" ]; then
 else
     debian
     if fetch_theirs; then
-        debian_over_theirs
+        debian_and_theirs
     else
-        skip "in the place of Debian's libdapl2" "$(tail -n 1 "$work/dapl2")"
+        skip "beside Debian's libdapl2" "$(tail -n 1 "$work/dapl2")"
     fi
     if have rpmbuild; then
         rpm_in_root
     else
         skip 'packages with RPM in a clean root' 'no rpmbuild here'
+    fi
+    containerfile
+    # The last one, since it leaves packages in the root.
+    if [ -n "${dapl2:-}" ]; then
+        ok 'autopkgtest passes debian/tests' as_root autopkgtest /debs/libdat $(files_of $packages) -- null
+    else
+        skip 'autopkgtest passes debian/tests' "$(tail -n 1 "$work/dapl2")"
     fi
 fi
 

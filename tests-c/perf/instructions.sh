@@ -26,7 +26,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 KINDS='send srq write wait empty'
 # Calls: the row, the kind of round, the function, its calls in a round.

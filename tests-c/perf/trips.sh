@@ -11,7 +11,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 program=${1:-} libdir=${2:-}
 if [ ! -x "$program" ] || [ ! -d "$libdir" ]; then

@@ -74,7 +74,7 @@ static const char good_conf[] =
 
 static void bad_lines(void)
 {
-    is_listed(UDAPL == 12 ? "first/0 last/0" : "first/0 other/0 last/0", "lines that are no entry do not disturb the others");
+    is_listed(UDAPL == 12 ? "first/0 last/0" : "first/0 last/0 other/0", "lines that are no entry do not disturb the others");
 }
 
 #define LINE(name) name " " CONF_API " nonthreadsafe default l L.1.0 \"\" \"\"\n"

@@ -8,6 +8,8 @@
 #define ENTRY_BY(name, library, data) \
     name " " CONF_API " nonthreadsafe default " library " STUB.1.0 \"" data "\" \"\"\n"
 #define ENTRY(name) ENTRY_BY(name, "%S/libstub.so", "data")
+/* One that switches a name off. */
+#define NONDEFAULT(name) name " " CONF_API " nonthreadsafe nondefault none STUB.1.0 \"\" \"\"\n"
 
 /* Opens an adapter by name; the handle is NULL on failure. */
 static inline DAT_RETURN open_named(const char *name, DAT_IA_HANDLE *ia)

@@ -75,17 +75,17 @@ static const struct scene scenes[] = {
 
 int main(int argc, char **argv)
 {
-    static const char *const asking[] = { "DAT_DBG_TYPE=1", "DAPL_DBG_TYPE=0xffff",
+    static const char *const asking[] = { "DAT_DBG_TYPE=1", "DAPL_DBG_TYPE=0xffff", "DAT_LOG=error",
                                           "RUST_LOG=error", "RUST_LOG=other=off,dat=error" };
-    static const char *const silent[] = { "DAT_DBG_TYPE=0", "DAPL_DBG_TYPE=0", "RUST_LOG=off",
-                                          "RUST_LOG=other=trace" };
+    static const char *const silent[] = { "DAT_DBG_TYPE=0", "DAPL_DBG_TYPE=0", "DAT_LOG=off",
+                                          "RUST_LOG=off", "RUST_LOG=other=trace" };
     const char *text;
 
     scene_enter(argc, argv, scenes);
     text = scene_play("two cannot be loaded", &(struct setting){ .conf = CONF });
     ok(text[0] == '\0', "nobody asks, no terminal: nothing is written");
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         text = scene_play("two cannot be loaded",
                           &(struct setting){ .conf = CONF, .env = { asking[i] } });
         ok(tells_all(text, 2, "libstub-absent.so") &&
@@ -96,12 +96,12 @@ int main(int argc, char **argv)
         if (strstr(asking[i], "0xffff") == NULL)
             is_int(lines_in(text), 2, "%s: once, in one line", asking[i]);
     }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         text = scene_play("two cannot be loaded",
                           &(struct setting){ .conf = CONF, .env = { silent[i] } });
         ok(text[0] == '\0', "%s, no terminal: nothing is written", silent[i]);
     }
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         text = scene_play("two cannot be loaded", &(struct setting){ .conf = CONF,
                                                                      .env = { silent[i] },
                                                                      .terminal = true });
@@ -132,10 +132,17 @@ int main(int argc, char **argv)
     ok(strstr(text, "unknown") != NULL && strstr(text, "absent missing") != NULL,
        "an unknown name: those that are known are told");
     text = scene_play("unknown name", &(struct setting){ .conf = CONF, .terminal = true });
-    ok(text[0] == '\0', "an unknown name, a terminal: nothing is written");
+    ok(strstr(text, "unknown") != NULL && strstr(text, "there are: absent missing") != NULL &&
+           strstr(text, "dat-info --explain unknown") != NULL && lines_in(text) == 1,
+       "an unknown name, a terminal: one line with those that there are");
+    text = scene_play("unknown name", &(struct setting){ .conf = ENTRY("unknwon") ENTRY("other"), .terminal = true });
+    ok(strstr(text, "perhaps unknwon was meant") != NULL && lines_in(text) == 1,
+       "an unknown name, a terminal: the one that was probably meant");
+    text = scene_play("unknown name", &(struct setting){ .conf = CONF });
+    ok(text[0] == '\0', "an unknown name, no terminal: nothing is written");
     text = scene_play("unknown name", &(struct setting){ .conf = "unknown " CONF_API " nonthreadsafe\n",
                                                          .env = { "DAT_DBG_TYPE=1" } });
-    ok(strstr(text, "dat.conf:1:") != NULL, "a name whose line is bad: the line is told");
+    ok(strstr(text, "dat.conf:1 may be its line: ") != NULL, "a name whose line is bad: the line is told");
     text = scene_play("told on standard output",
                       &(struct setting){ .conf = CONF, .env = { "DAT_DBG_TYPE=1", "DAT_DBG_DEST=1" } });
     ok(text[0] == '\0', "DAT_DBG_DEST=1: nothing is written to standard error");

@@ -177,6 +177,7 @@ static void enter(const char *name, const struct setting *s, const char *dir, in
     unsetenv("DAT_OVERRIDE");
     unsetenv("DAT_DBG_TYPE");
     unsetenv("DAPL_DBG_TYPE");
+    unsetenv("DAT_LOG");
     unsetenv("RUST_LOG");
     if (s->override != NULL)
         setenv("DAT_OVERRIDE", expanded(s->override, dir), 1);

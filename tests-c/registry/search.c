@@ -33,14 +33,54 @@ static void by_override(void)
     only("overriding");
 }
 
+/* The file's own entry, and behind it what is built in. */
+static void first(const char *name)
+{
+    DAT_COUNT n = list();
+    bool built_in = n >= 2 && strcmp(entries[1].ia_name, "shm") == 0;
+
+    for (int i = 2; i < n; i++)
+        built_in = built_in && strncmp(entries[i].ia_name, "verbs-", 6) == 0;
+    scene_ok(n >= 1 && strcmp(entries[0].ia_name, name) == 0, "the first entry is %s", name);
+    scene_ok(built_in, "the others are built in: shm, and verbs-NETDEV if there is one");
+}
+
 static void in_etc(void)
 {
-    only("etc");
+    first("etc");
 }
 
 static void in_etc_rdma(void)
 {
-    only("rdma");
+    first("rdma");
+}
+
+/* Lines switch all built-in names off. */
+static void switched_off(void)
+{
+    only("etc");
+    scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
+}
+
+/* A line switches one of them off. */
+static void without_shm(void)
+{
+    DAT_COUNT n = list();
+    bool verbs = true;
+
+    for (int i = 1; i < n; i++)
+        verbs = verbs && strncmp(entries[i].ia_name, "verbs-", 6) == 0;
+    scene_ok(n >= 1 && strcmp(entries[0].ia_name, "etc") == 0 && verbs, "the entry of the file, and no shm");
+    scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
+}
+
+/* What another package has installed hides nothing. */
+static void opens_shm(void)
+{
+    DAT_IA_HANDLE ia;
+
+    scene_opens("shm", &ia);
+    scene_closes(ia);
 }
 
 static void nowhere(void)
@@ -85,6 +125,9 @@ static const struct scene scenes[] = {
     { "override missing", nowhere },
     { "file is a folder", nowhere },
     { "built-in", built_in },
+    { "switched off", switched_off },
+    { "without shm", without_shm },
+    { "shm opens", opens_shm },
     { "read once", read_once },
     { NULL, NULL },
 };
@@ -102,6 +145,17 @@ int main(int argc, char **argv)
                &(struct setting){ .etc = { NULL, ENTRY("rdma") }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .private_etc = true });
     scene_play("built-in", &(struct setting){ .etc = { "# comments alone\n\n", NULL }, .private_etc = true });
+    scene_play("built-in", &(struct setting){ .etc = { "", NULL }, .private_etc = true });
+    scene_play("built-in", &(struct setting){ .override = "builtin", .etc = { ENTRY("etc"), NULL }, .private_etc = true });
+    scene_play("built-in", &(struct setting){ .override = "builtin" });
+    scene_play("switched off", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("builtin"), NULL },
+                                                  .private_etc = true });
+    scene_play("without shm", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("shm"), NULL },
+                                                 .private_etc = true });
+    scene_play("shm opens", &(struct setting){ .etc = { ENTRY("etc"), NULL }, .private_etc = true });
+    scene_play("shm opens", &(struct setting){ .etc = { "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "
+                                                        "\"ib0 0\" \"\"\n", NULL },
+                                               .private_etc = true });
     scene_play("/etc/rdma/dat.conf", &(struct setting){ .etc = { "# comments alone\n", ENTRY("rdma") },
                                                         .private_etc = true });
     scene_play("override missing", &(struct setting){ .override = "%D/absent.conf",

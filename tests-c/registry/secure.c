@@ -65,7 +65,7 @@ int main(int argc, char **argv)
     text = scene_play("set-user-ID", &(struct setting){ .conf = ENTRY("overriding"),
                                                         .program = "%D/secure_child",
                                                         .prepare = make_setuid,
-                                                        .env = { "DAT_DBG_TYPE=0xffff" } });
-    ok(text[0] == '\0', "set-user-ID: DAT_DBG_TYPE is ignored");
+                                                        .env = { "DAT_DBG_TYPE=0xffff", "DAT_LOG=trace" } });
+    ok(text[0] == '\0', "set-user-ID: DAT_DBG_TYPE and DAT_LOG are ignored");
     return done_testing();
 }

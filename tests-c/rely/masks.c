@@ -1,4 +1,7 @@
-/* masks.c - DAT_DBG_TYPE and DAPL_DBG_TYPE: each bit of the C libraries asks for the lines on its subject. */
+/*
+ * masks.c - DAT_DBG_TYPE and DAPL_DBG_TYPE: each bit of the C libraries asks for the lines on its subject; DAT_LOG asks for a
+ * level. Each line has the number of its process.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 
@@ -72,17 +75,34 @@ static int actor(struct link *up)
     return 0;
 }
 
-/* What the process writes with this in its environment; valid until the next call. */
+/* Takes the number of the process out of each line, where it stands behind the library. False if a line lacks it. */
+static bool take_pid(char *text, pid_t pid)
+{
+    char number[32], *found, *end;
+    int length = snprintf(number, sizeof number, "[%d]: ", (int)pid);
+
+    for (char *line = text; (end = strchr(line, '\n')) != NULL; line = strchr(line, '\n') + 1) {
+        found = strstr(line, number);
+        if (found == NULL || found > end)
+            return false;
+        memmove(found, found + length - 2, strlen(found + length - 2) + 1);
+    }
+    return true;
+}
+
+/* What the process writes with this in its environment, without its number; valid until the next call. */
 static const char *lines_of(const char *variable, const char *value)
 {
     static char text[1 << 16];
     const char *path = getenv(INTO);
     struct peer p;
     size_t used;
+    pid_t pid;
     FILE *file;
 
     setenv(variable, value, 1);
     peer_start(&p, "actor");
+    pid = p.pid;
     unsetenv(variable);
     peer_ok(&p, "%s=%s: the process ends well", variable, value);
     file = fopen(path, "r");
@@ -91,6 +111,7 @@ static const char *lines_of(const char *variable, const char *value)
     used = fread(text, 1, sizeof text - 1, file);
     text[used] = '\0';
     fclose(file);
+    ok(take_pid(text, pid), "%s=%s: each line has the number of the process", variable, value);
     return text;
 }
 
@@ -104,10 +125,10 @@ static const struct {
     { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv returns 0x00000000" },
     { "DAPL_DBG_TYPE", "0x4", "debug: event dispatcher " },
     { "DAPL_DBG_TYPE", "0x8", ": connects to qualifier " },
-    { "DAPL_DBG_TYPE", "0x10", ", then Connected" },
-    { "DAPL_DBG_TYPE", "0x40", ": Broken" },
-    { "DAPL_DBG_TYPE", "0x80", ": a request with cookie 0x2 ends: RemoteAccess" },
-    { "DAPL_DBG_TYPE", "0x80", ": a receive with cookie 0x3 ends: LocalLength" },
+    { "DAPL_DBG_TYPE", "0x10", ", then DAT_EP_STATE_CONNECTED" },
+    { "DAPL_DBG_TYPE", "0x40", ": DAT_CONNECTION_EVENT_BROKEN" },
+    { "DAPL_DBG_TYPE", "0x80", ": a request with cookie 0x2 ends: DAT_DTO_ERR_REMOTE_ACCESS" },
+    { "DAPL_DBG_TYPE", "0x80", ": a receive with cookie 0x3 ends: DAT_DTO_ERR_LOCAL_LENGTH" },
     { "DAPL_DBG_TYPE", "0x100", "debug: dat_ep_connect\n" },
     { "DAPL_DBG_TYPE", "0x200", "dat_ep_connect returns 0x00000000" },
     { "DAPL_DBG_TYPE", "0x800", ": below the low watermark" },
@@ -127,6 +148,7 @@ int main(int argc, char **argv)
     static const struct peer_role roles[] = { { "actor", actor }, { NULL, NULL } };
     char path[] = "/tmp/dat-test-masks-XXXXXX";
     const char *text;
+    char zone;
     int fd;
 
     env_init(argc, argv, roles);
@@ -145,15 +167,22 @@ int main(int argc, char **argv)
     ok(strstr(text, ": debug: ") == NULL, "DAPL_DBG_TYPE=3: errors and warnings alone");
     text = lines_of("DAPL_DBG_TYPE", "0");
     is_int((long)strlen(text), 0, "DAPL_DBG_TYPE=0: nothing");
-    for (int i = 0; i < 2; i++) {
-        static const char *const all[] = { "DAT_DBG_TYPE", "DAPL_DBG_TYPE" };
+    text = lines_of("DAT_LOG", "warn");
+    ok(strstr(text, ": debug: ") == NULL, "DAT_LOG=warn: errors and warnings alone");
+    text = lines_of("DAT_LOG", "off");
+    is_int((long)strlen(text), 0, "DAT_LOG=off: nothing");
+    for (int i = 0; i < 3; i++) {
+        static const char *const all[][2] = {
+            { "DAT_DBG_TYPE", "0xffff" }, { "DAPL_DBG_TYPE", "0xffff" }, { "DAT_LOG", "debug,time" },
+        };
         int missing = 0;
 
-        text = lines_of(all[i], "0xffff");
+        text = lines_of(all[i][0], all[i][1]);
         for (size_t k = 0; k < SUBJECTS; k++)
             missing += strstr(text, subjects[k].line) == NULL;
-        is_int(missing, 0, "%s=0xffff: all subjects of all libraries", all[i]);
+        is_int(missing, 0, "%s=%s: all subjects of all libraries", all[i][0], all[i][1]);
     }
+    ok(sscanf(text, "%*2u:%*2u:%*2u.%*6u%c", &zone) == 1 && zone == 'Z', "DAT_LOG=debug,time: lines begin with the time");
     unlink(path);
     return done_testing();
 }

@@ -16,7 +16,7 @@ BIN=$(cd "${BIN:-$here/../../target/bin}" && pwd) || exit 2
 LIB=$(cd "${LIB:-$here/../../target/lib}" && pwd) || exit 2
 LD_LIBRARY_PATH=$LIB
 export BIN LIB LD_LIBRARY_PATH
-unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG NO_COLOR CLICOLOR CLICOLOR_FORCE
+unset DAT_OVERRIDE DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG NO_COLOR CLICOLOR CLICOLOR_FORCE
 
 out=$(mktemp) || exit 2
 trap 'rm -f "$out"' EXIT

@@ -11,6 +11,7 @@ trap 'exit 2' HUP INT TERM
 chmod 755 "$work"
 info=$BIN/dat-info
 . "$(dirname "$0")/../common/tap.sh"
+. "$(dirname "$0")/../common/said.sh"
 
 # run STATUS ARGUMENT...: runs dat-info, keeps both outputs in $work/out, and compares the exit status.
 run()
@@ -20,19 +21,6 @@ run()
     "$info" "$@" >"$work/out" 2>&1 </dev/null
     got=$?
     [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
-}
-
-# says TEXT...: each of these was printed by the last run.
-says()
-{
-    for text in "$@"; do
-        grep -qF -e "$text" "$work/out" || { echo "not said: $text"; cat "$work/out"; return 1; }
-    done
-}
-
-never_says()
-{
-    ! says "$@" >/dev/null || { cat "$work/out"; return 1; }
 }
 
 # json EXPRESSION: the last run printed JSON, of which this is true; `d` is the value.
@@ -55,15 +43,21 @@ shm="shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\""
 
 # ---- Arguments ----
 
+ok 'dat-info --licences: status 0, without libdat.so.1 as well' env LD_LIBRARY_PATH= "$BIN/dat-info" --licences
+ok 'dat-info --licences: its own, and those of others' sh -c '
+    { cd "$1" && cat LICENSE && echo && cat LICENSE-MIT && echo && cat LICENSE-THIRD-PARTY; } >"$2/wanted" &&
+        "$0/dat-info" --licences | diff "$2/wanted" -' "$BIN" "$(dirname "$0")/../.." "$work"
 ok 'dat-info --help: status 0' run 0 --help
 ok 'dat-info --help: usage, options, exit status and examples' says 'Usage: dat-info' '--explain' 'Exit status' 'Examples'
 ok 'dat-info --help: what the tool uses for itself is not shown' never_says --probe
 ok 'dat-info --nonsense: status 2' run 2 --nonsense
+ok "dat-info '': status 2" run 2 ''
+ok "dat-info '': what is wrong" says 'no adapter has an empty name'
 ok 'dat-info --version: the version of the project' run 0 --version
 ok 'dat-info --library: a file that is not there: status 1' run 1 --library "$work/libdat.so.1"
 ok 'dat-info --library: it says which file, and why not' says "$work/libdat.so.1" 'No such file'
 ok 'dat-info --library: the file that is named is used' run 0 --library "$LIB/libdat.so.1" --json
-ok 'dat-info --library: it is told which' json "d['library'].endswith('/libdat.so.1')"
+ok 'dat-info --library: it is told which' json "[f.endswith('/libdat.so.1') for f in d['libraries']] == [True]"
 
 # Installed, but in no folder where the loader looks: only the tool finds the library.
 tree=$work/tree
@@ -78,22 +72,31 @@ else
     ok 'the library beside the tool: status 0' installed
     ok 'the library beside the tool: it says that programs do not find it' says "note   $tree/lib/libdat.so.1" \
         'the loader does not find it: libdat.so.1: cannot open' '#library-not-found'
+    ok 'the library beside the tool: how programs find it' says \
+        "Programs do not find libdat.so.1: put $tree/lib into LD_LIBRARY_PATH"
     ok 'where LD_LIBRARY_PATH leads to it: status 0' installed LD_LIBRARY_PATH="$tree/lib"
     ok 'where LD_LIBRARY_PATH leads to it: the loader finds it' says "ok     $tree/lib/libdat.so.1"
     echo 'no library' >"$tree/broken/libdat.so.1"
     ok 'a broken file where the loader looks: that one beside the tool is not taken' \
         sh -c '! "$@"' broken env LD_LIBRARY_PATH="$tree/broken" "$tree/bin/dat-info" --explain shm
+    # The other version would do, but the one that programs of 1.2 find is broken.
+    env LD_LIBRARY_PATH="$tree/broken:$LIB" "$info" --explain shm >"$work/out" 2>&1 </dev/null
+    ok 'a broken file where the loader looks, --explain shm: it is wrong' says 'WRONG  libdat.so.1 cannot be used' 'file too short'
     unset DAT_OVERRIDE
 fi
 
 # ---- The table ----
 
-if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
-    skip 'without a file: shm is built in' 'this host has a dat.conf'
-else
-    ok 'without a file: status 0' run 0 --json
-    ok 'without a file: shm is built in' \
-        json "d['adapters'][0]['name'] == 'shm' and d['adapters'][0]['from'] == 'built in'"
+export DAT_OVERRIDE=builtin
+ok 'DAT_OVERRIDE=builtin: status 0' run 0 --json
+ok 'DAT_OVERRIDE=builtin: shm is built in' \
+    json "d['adapters'][0]['name'] == 'shm' and d['adapters'][0]['from'] == 'built in'"
+ok 'DAT_OVERRIDE=builtin, --explain: status 0' run 0 --explain shm
+ok 'DAT_OVERRIDE=builtin, --explain: it says so' says 'DAT_OVERRIDE is builtin'
+unset DAT_OVERRIDE
+if [ ! -e /etc/dat.conf ] && [ ! -e /etc/rdma/dat.conf ]; then
+    ok 'without a file: the same' run 0 --json
+    ok 'without a file: shm is built in' json "d['adapters'][0]['from'] == 'built in'"
 fi
 conf '# a comment' "$shm" \
     'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
@@ -101,10 +104,12 @@ conf '# a comment' "$shm" \
 ok 'a file: status 0, since one adapter opens' run 0
 ok 'a file: adapters with file and line' says "$work/dat.conf:2" "$work/dat.conf:3" 'NAME' 'ready' 'does not open'
 ok 'a file: why one does not open, in the words of the loader' says 'libno-such-provider.so.1: cannot open shared object'
-ok 'a file: entries of other versions are no adapters' never_says later
+ok 'a file: adapters of both versions' grep -qE "^later +2\.0 .* $work/dat.conf:4" "$work/out"
+ok 'a file, --api 1.2: status 0' run 0 --api 1.2
+ok 'a file, --api 1.2: entries of the other version are no adapters' never_says later
 run 0 --json
 ok 'a file, --json: the same for programs' json "[(a['name'], a['opens'], a['thread_safe'], a['version'])
-    for a in d['adapters']] == [('shm', True, True, '1.2'), ('gone', False, False, '1.2')]"
+    for a in d['adapters']] == [('shm', True, True, '1.2'), ('gone', False, False, '1.2'), ('later', True, True, '2.0')]"
 ok 'a file, --json: the library as it was found' \
     json "d['adapters'][0]['library'].endswith('/libdaplshm.so.1') and d['adapters'][0]['library'][0] == '/'"
 ok 'a file, --json: the address' json "d['adapters'][0]['address'] == '127.0.0.1'"
@@ -165,14 +170,30 @@ ok '--explain: each line with what is wrong with it' says "dat.conf:5: line igno
 ok '--explain: the reason of the loader' says 'libno-such-provider.so.1: cannot open shared object file'
 ok '--explain: ends with what works now, and how to get RDMA' says 'Works now: shm' 'RDMA'
 run 1 --explain --json
-ok '--explain --json: chapters with steps' json "d['works'] == ['shm'] and any(s['state'] == 'wrong'
+ok '--explain --json: chapters with steps' json "d['works'] == ['shm', 'later'] and any(s['state'] == 'wrong'
     and s['see'] == 'docs/troubleshooting.md#ignored-line' for c in d['chapters'] for s in c['steps'] if 'line ignored' in s['text'])"
 ok '--explain shm: status 1, since a line is wrong' run 1 --explain shm
 ok '--explain shm: it says where to read' says 'see: docs/troubleshooting.md#ignored-line'
+conf "$shm" 'a u2.0 threadsafe default l.so A.2.0 "" ""' 'b u2.0 threadsafe default l.so A.2.0 "" ""' \
+    'c u2.0 threadsafe default l.so A.2.0 "" ""'
+ok '--explain: many lines for another version: status 0' run 0 --explain shm
+ok '--explain: many lines for another version are one' says 'dat.conf: 3 lines from 2 to 4 are for other versions'
+ok '--explain: none of them is said by itself' never_says 'takes no part'
 conf "$shm"
 ok '--explain shm: without these lines, status 0' run 0 --explain shm
 ok '--explain shm: the directory in which processes meet, and its owner' says "$work/meet belongs to you, user $(id -u)"
 chmod 755 "$work/meet"
+# refused VARIABLE=VALUE...: a program on a terminal opens an adapter that lacks something.
+refused()
+{
+    env "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$BIN/dat-ping" shm --self --count 1 >"$work/out" 2>&1 \
+        </dev/null
+}
+refused TERM=dumb
+ok 'a provider that refuses, on a terminal: one line says who tells more' \
+    [ "$(grep -c 'libdat\[[0-9]*\]: shm: its provider lacks something to open it; "dat-info --explain shm" tells what' "$work/out")" = 1 ]
+refused DAT_DBG_TYPE=0
+ok 'a provider that refuses, on a terminal with DAT_DBG_TYPE=0: nothing' never_says 'its provider lacks'
 ok '--explain shm: a directory open to others: status 1' run 1 --explain shm
 ok '--explain shm: what is wrong with it, and where to read' says "$work/meet: open to other users (mode 755); it has to be 700" \
     '#rendezvous-directory'
@@ -182,7 +203,7 @@ chmod 700 "$work/meet"
 
 for text in '' '# a comment' 'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""'; do
     conf "$text"
-    ok "a file that gives no adapter ($text): status 1" run 1 --explain
+    ok "a file that gives no adapter ($text): status 1" run 1 --explain --api 1.2
     ok "a file that gives no adapter ($text): it is wrong, and where to read" \
         says "WRONG  $work/dat.conf: no line of it gives" 'see: docs/troubleshooting.md#no-adapter'
 done
@@ -190,6 +211,19 @@ ok 'a file without a line for shm: it is told of one' says "$work/dat.conf has n
 conf "$shm"
 run 0 --explain shm
 ok 'a file with a line for shm: it is not' never_says 'has no line for shm'
+
+# Many adapters, none of which has its device.
+if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>&1; then
+    conf "$shm" "$(seq 9 | sed 's/.*/eth& u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere 0" ""/')"
+    run 1 --explain
+    ok 'nine adapters without a device: one chapter for all' says 'dat_ia_open of 9 adapters over RDMA' 'eth1 eth2 eth3' '#no-rdma-device'
+    ok 'nine adapters without a device: none of them has its own' never_says 'dat_ia_open "eth1"'
+    run 0 --explain shm
+    ok 'nine other lines are not told one by one' says '9 lines have other names'
+    run 0
+    ok 'the table tells of some why they do not open, and how many there are' says 'eth1: looked for' '4 more do not open.'
+    conf "$shm"
+fi
 
 # ---- Entries of one name ----
 
@@ -201,7 +235,7 @@ ok 'entries of one name: each tells of itself' json "[(a['version'], a['thread_s
 ok 'entries of one name, --explain: status 1' run 1 --explain
 ok 'entries of one name, --explain: a chapter for each' says 'dat_ia_open "shm", version 1.2 threadsafe' \
     'dat_ia_open "shm", version 1.2 nonthreadsafe' 'dat_ia_open "shm", version 1.3 threadsafe'
-ok 'entries of one name, --explain: the name works once' grep -q 'Works now: shm\. ' "$work/out"
+ok 'entries of one name, --explain: the name works once' grep -qF 'Works now: shm (1.2). Try' "$work/out"
 
 # ---- Names and words that are no plain text ----
 
@@ -282,22 +316,29 @@ if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
     ok 'without /proc, by PATH: the adapters are listed' without_proc env PATH="$BIN:$PATH" dat-info
     without_proc "$info" --explain shm
     ok 'without /proc, --explain shm: it says so' says 'WRONG  /proc' '#proc-file-system'
+    unshare -rm sh -c 'mount -t tmpfs -o mode=700,nr_inodes=1 none "$0" && exec "$@"' "$work/meet" \
+        "$info" --explain shm >"$work/out" 2>&1 </dev/null
+    ok '--explain shm, no room where processes meet: where, and what to do' \
+        says "$work/meet: No space left on device" 'make room (df, df -i'
 else
-    skip 'without /proc' 'no user namespaces'
+    skip 'without /proc, and without room where processes meet' 'no user namespaces'
 fi
 conf "$shm" 'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
     'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""'
 
 ok '--explain verbs-eth7: no such name: status 1' run 1 --explain verbs-eth7
 ok '--explain verbs-eth7: what there is, and what works' says 'no entry has this name; there are: shm gone' 'Works now: shm'
-ok '--explain later: only for another version' run 1 --explain later
-ok '--explain later: it says so' says 'are for another version of the interface than 1.2'
+ok '--explain later: only 2.0 has it: status 0' run 0 --explain later
+ok '--explain later: it is explained for programs of 2.0' says 'dat_ia_open "later", version 2.0' 'Works now: later'
+ok '--explain later: of 1.2 nothing is said' never_says 'version 1.2'
+ok '--explain later --api 1.2: status 1' run 1 --explain later --api 1.2
+ok '--explain later --api 1.2: it says why' says 'are for another version of the interface than 1.2'
 
 conf "$shm" 'eth7 u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere7 0" ""'
 if [ -e "$LIB/libdaplverbs.so.1" ]; then
     ok '--explain eth7: no such device: status 1' run 1 --explain eth7
-    ok '--explain eth7: what was looked for, and what is there' says 'looked for "nowhere7"' 'there is' 'RDMA device' \
-        '#instance-data'
+    ok '--explain eth7: what was looked for, and what is there' says 'looked for "nowhere7"' 'there is' 'RDMA device'
+    ok '--explain eth7: where to read' grep -qE '#(instance-data|no-rdma-device)$' "$work/out"
 else
     skip '--explain eth7: what was looked for' 'no libdaplverbs: see make'
 fi

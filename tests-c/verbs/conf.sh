@@ -6,7 +6,7 @@
 set -u
 LC_ALL=C
 export LC_ALL
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 : "${1:?the name of an adapter}" "${DAT_TEST_LIBDIR:?the directory of the libraries}"
 netdev=${1#verbs-}

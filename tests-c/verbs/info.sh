@@ -6,7 +6,7 @@
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG DAT_OVERRIDE
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG DAT_OVERRIDE
 
 ia=${1:?the name of an adapter}
 info=${BIN:-}/dat-info

@@ -7,7 +7,7 @@
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
-unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG
+unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 ia=${1:?the name of an adapter}
 ours=${DAT_TEST_LIBDIR:?the directory of the libraries}

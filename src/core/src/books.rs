@@ -8,11 +8,11 @@
 //! two locked instructions a message, the charges of a queue that lives have none: the queue gives each of them one when
 //! it ends.
 
-use std::hint::cold_path;
 use std::mem;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use host::cold_path;
 use host::epoch::{self, Memory, Section};
 use host::lock::Mutex;
 use host::memory::Room;

@@ -6,8 +6,8 @@
 //! What the transport alone knows it counts itself (`Flow` in `transport/gauge.rs`): a gauge notes whether something
 //! waits, under the lock of whatever waits. Counts of wake-ups alone are locked additions, each beside a system call. A
 //! query of an adapter holds the lock on the sums of endpoints that were freed, so that no endpoint counts twice or not
-//! at all; it comes before the list of objects. No other process can read the counters: they would have to lie in
-//! shared memory, at a load more for each.
+//! at all; it comes before the list of objects. No other process can read the counters, for which they would have
+//! to lie in shared memory at a load more for each; a thread of the transport may tell them ([`Glance`](crate::ep::Glance)).
 
 use crate::event::Transfer;
 use crate::slab::Handle;

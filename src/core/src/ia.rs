@@ -46,6 +46,8 @@ impl<T: Transport> Drop for AsyncOutlet<T> {
 pub struct Habits {
     /// That a connection has ended whose endpoint receives from a shared receive queue, by an asynchronous event.
     pub tell_end_of_shared: bool,
+    /// The version of the interface, which the core only passes on to who looks at the adapter.
+    pub version: (u8, u8),
     /// What extended operations of a peer bring, so that peers may post them: see
     /// [`QpInit::extended`](crate::transport::QpInit::extended).
     pub extended: bool,
@@ -135,6 +137,11 @@ impl<T: Transport> Ia<T> {
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
+    }
+
+    /// Whether the adapter is being closed, or was.
+    pub(crate) fn is_shut(&self) -> bool {
+        self.destroyed.load(Ordering::Relaxed)
     }
 
     /// Calls `f` with each live object of a kind that was made from the adapter, which is closed. `f` is called without
@@ -240,7 +247,7 @@ impl<T: Transport> Ia<T> {
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
         if !evd.offer(Event::Async { object, reason }) {
-            log::warn!("ia {}: no room for an asynchronous event ({reason:?})", self.name);
+            log::warn!("ia {}: no room for an asynchronous event ({reason})", self.name);
         }
     }
 }

@@ -13,7 +13,7 @@
 //!   adapter, as all objects know it; [`transport`]: the contract with what moves the bytes, which reports to objects;
 //!   `lmr_table`: the regions of an adapter by context; `rmr_table`: its remote keys; `agent`: calls of programs' agents; `books`:
 //!   where the buffers of a shared queue are; [`counters`]: what is counted; `waker`: waking a thread that waits; [`probes`]:
-//!   places for tracers
+//!   places for tracers; `names`: what messages call states and codes
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `patience`, `kept`: the types that all of
 //!   them use
 //!
@@ -37,6 +37,7 @@ mod kept;
 mod lmr;
 mod lmr_table;
 mod mem;
+mod names;
 mod open;
 mod patience;
 pub mod probes;

@@ -10,9 +10,9 @@
 //! Before it, the slab finds the object behind a handle; [`LmrTable::check`](crate::LmrTable::check) checks segments. Those
 //! two have quick ways of their own; nothing else in the core is written twice for speed.
 
-use std::hint::cold_path;
 use std::sync::atomic::Ordering;
 
+use host::cold_path;
 use host::epoch::Section;
 
 use crate::books::Completed;

@@ -1,4 +1,4 @@
-//! Lists of calls: the exported names, the return codes to test, the table in README.md.
+//! Lists of calls: the exported names, the return codes to test, the table in docs/functions.md.
 
 use std::fs;
 use std::path::Path;
@@ -43,9 +43,9 @@ pub fn codes(interface: &Interface, calls: &Calls) -> Derived {
 const BEGIN: &str = "<!-- BEGIN functions -->\n";
 const END: &str = "<!-- END functions -->\n";
 
-/// README.md with the table of functions; `all` has the calls of each version.
-pub fn readme(root: &Path, all: &[Calls], operations: &[Operation]) -> Result<Derived> {
-    let path = "README.md".to_owned();
+/// docs/functions.md with its table; `all` has the calls of each version.
+pub fn functions(root: &Path, all: &[Calls], operations: &[Operation]) -> Result<Derived> {
+    let path = "docs/functions.md".to_owned();
     let old = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
     let parts = old.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (before, after) = parts.ok_or_else(|| format!("{path}: no lines BEGIN functions and END functions"))?;

@@ -6,7 +6,7 @@
 //! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
 //! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
 //! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
-//! | the table of functions in README.md | the calls | `lists` |
+//! | the table in docs/functions.md | the calls | `lists` |
 //! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
 //! | the sections SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | the calls | `man` |
 //!
@@ -83,7 +83,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
         }
         all.push(calls);
     }
-    derived.push(lists::readme(&root, &all, &operations)?);
+    derived.push(lists::functions(&root, &all, &operations)?);
     derived.extend(tools::all()?);
     derived.extend(man::pages(&root, &all)?);
     faults.extend(man::faults(&root, &all)?);

@@ -7,7 +7,9 @@ use std::sync::{LazyLock, Mutex};
 use dat_registry::conf::{Line, parse};
 use dat_registry::loader::LoadError;
 use dat_registry::search::{Found, Places, find};
-use dat_registry::{AddError, Backend, Entry, Identity, InitError, Interface, Registry, RemoveError, Request, Version};
+use dat_registry::{
+    AddError, Backend, Entry, Identity, InitError, Interface, Origin, Registry, RemoveError, Request, Version,
+};
 use tempfile::TempDir;
 
 const VERSION: Version = Version { major: 1, minor: 2 };
@@ -122,16 +124,18 @@ pub fn run(data: &[u8]) {
     for (at, identity) in identities.iter().enumerate() {
         assert!(identity.major == VERSION.major && !identities[..at].contains(identity), "{identity:?}");
     }
-    assert!(found.entries.len() + found.listed_only.len() <= own.max(1), "entries come from nowhere");
-    let mut listed = identities.clone();
-    for (nth, (before, identity)) in found.listed_only.iter().enumerate() {
-        assert!(identity.major != VERSION.major && !listed.contains(identity), "{identity:?}");
-        listed.insert(before + nth, identity.clone());
+    let of_file = found.entries.iter().take_while(|(origin, _)| *origin != Origin::BuiltIn).count();
+    assert!(of_file + found.listed_only.len() <= own, "entries come from nowhere");
+    assert!(found.entries.len() <= of_file + 1, "there is one built-in entry");
+    let (first, last) = identities.split_at(of_file);
+    let listed = [first, &found.listed_only, last].concat();
+    for (at, identity) in found.listed_only.iter().enumerate() {
+        assert!(identity.major != VERSION.major && !found.listed_only[..at].contains(identity), "{identity:?}");
     }
     registry(found, &identities, &listed);
 }
 
-/// Tries a registry that has found `identities`, and also lists others between them.
+/// Tries a registry that has found `identities`, and also lists others.
 fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));

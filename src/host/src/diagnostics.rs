@@ -8,6 +8,8 @@
 //! | | a mask | what its bits name, see [`mask`] |
 //! | `RUST_LOG` | `error`, `warn`, `info`, `debug`, `trace`, `off` | that level |
 //! | | `dat=debug` | that level; terms for other programs' modules are passed over |
+//! | `DAT_LOG` | as for `RUST_LOG` | that level |
+//! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!
 //! If several are set, each gets what it asks for. All are ignored in a process that runs with more rights than
 //! its starter. One more rule serves a user at a terminal: the first [`report`] of a process is written when standard
@@ -17,7 +19,7 @@
 //! standard output, 2 for the system's log, 3 for both. The line of a user at a terminal is on the terminal in any case.
 //!
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`] for itself, with
-//! its own name; a line begins with that name.
+//! its own name; a line begins with that name and the number of the process, such as `libdat[4711]: `.
 
 #![forbid(unsafe_code)]
 
@@ -32,10 +34,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::panic;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
 use rustix::net::{self, AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::process::{self, Pid};
+use rustix::process;
 
 use crate::environment;
 
@@ -53,8 +56,11 @@ const DESTINATIONS: [&str; 2] = ["DAT_DBG_DEST", "DAPL_DBG_DEST"];
 /// The socket of the system's log.
 const SYSTEM_LOG: &str = "/dev/log";
 
-/// This asks for messages in the words of the `log` facade: `error` to `trace`, `off`.
-const WORDS: &str = "RUST_LOG";
+/// These ask for messages in the words of the `log` facade: `error` to `trace`, `off`.
+const WORDS: [&str; 2] = ["DAT_LOG", "RUST_LOG"];
+
+/// In the first of [`WORDS`] this asks for the time in each line.
+const TIME: &str = "time";
 
 /// The first words in the names of this project's modules and libraries.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
@@ -74,16 +80,20 @@ struct Wish {
     words: LevelFilter,
     /// Whether a variable said 0 or `off`, and none asked for anything.
     hushed: bool,
+    /// Whether lines begin with the time.
+    time: bool,
 }
 
 impl Wish {
-    fn of(role: Role, masks: [Option<&OsStr>; 2], words: Option<&OsStr>) -> Wish {
+    fn of(role: Role, masks: [Option<&OsStr>; 2], words: [Option<&OsStr>; 2]) -> Wish {
         let [dat, dapl] = masks.map(|value| value.and_then(|value| number(value.as_bytes())));
         let mask = Mask::of(role, dat, dapl);
-        let words = words.and_then(|words| level_of_words(&words.to_string_lossy()));
+        let [own, rust] = words.map(|words| words.map(OsStr::to_string_lossy));
+        let time = own.as_ref().is_some_and(|words| words.split(',').any(|word| word.trim() == TIME));
+        let words = [own, rust].into_iter().flatten().filter_map(|words| level_of_words(&words)).max();
         let nothing = mask.is_none_or(Mask::is_empty) && words.is_none_or(|level| level == LevelFilter::Off);
         let hushed = nothing && (mask.is_some() || words.is_some());
-        Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed }
+        Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed, time }
     }
 
     /// The lowest of the levels that are asked for.
@@ -110,14 +120,16 @@ pub fn init(library: &'static str, role: Role) {
     }
     let output = OUTPUT.get_or_init(|| {
         let masks = MASKS.map(environment::secure);
-        let words = environment::secure(WORDS);
-        let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.as_deref());
+        let words = WORDS.map(environment::secure);
+        let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.each_ref().map(Option::as_deref));
         #[expect(clippy::disallowed_methods, reason = "the library has one")]
         panic::set_hook(Box::new(|info| {
             let place = info.location().map(ToString::to_string);
+            let reason = info.payload();
+            let reason = reason.downcast_ref::<&str>().copied().or_else(|| reason.downcast_ref().map(String::as_str));
             log::error!(
                 "internal error: {} ({})",
-                info.payload_as_str().unwrap_or("no reason given"),
+                reason.unwrap_or("no reason given"),
                 place.as_deref().unwrap_or("place unknown"),
             );
         }));
@@ -139,9 +151,15 @@ pub fn report(message: fmt::Arguments<'_>) {
         return;
     }
     let Some(output) = OUTPUT.get() else { return };
-    if !output.wish.hushed && io::stderr().is_terminal() && !REPORTED.swap(true, Ordering::Relaxed) {
+    if reports() && !REPORTED.swap(true, Ordering::Relaxed) {
         output.write(Destinations::TERMINAL, Level::Error, format_args!("{message}"));
     }
+}
+
+/// Whether [`report`] would write a line, for messages that take some work.
+pub fn reports() -> bool {
+    let wanted = |output: &Output| !output.wish.hushed && io::stderr().is_terminal();
+    log::log_enabled!(Level::Error) || (!REPORTED.load(Ordering::Relaxed) && OUTPUT.get().is_some_and(wanted))
 }
 
 /// The function that a closure stands in, for the messages [`CALL`] and [`RETURN`].
@@ -198,11 +216,16 @@ impl Destinations {
 impl Output {
     fn write(&self, to: Destinations, level: Level, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
+        if self.wish.time {
+            // The clock is set to a year before 1970 where this fails.
+            line.0 = clock(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
+        }
+        let untimed = line.0.len();
         // A Line takes any text, so this cannot fail.
-        let _ = write!(line, "{}: {message}", self.library);
+        let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
         if to.system {
-            write_to_system(level, &line);
+            write_to_system(level, &line[untimed..]);
         }
         line.push('\n');
         // In one call, so that lines of several processes do not mix. Text that cannot be written is lost, because no other
@@ -256,16 +279,23 @@ impl fmt::Write for Line {
     }
 }
 
-/// Sends a line to the system's log, as syslog(3) does, which has a lock and is a place where threads may be cancelled.
+/// The time of the day in UTC, and a blank.
+fn clock(since_1970: Duration) -> String {
+    let (seconds, micros) = (since_1970.as_secs(), since_1970.subsec_micros());
+    let (hours, minutes, seconds) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{hours:02}:{minutes:02}:{seconds:02}.{micros:06}Z ")
+}
+
+/// Sends a line to the system's log, which adds the time, as syslog(3) does, which has a lock and is a place where threads may be cancelled.
 fn write_to_system(level: Level, line: &str) {
     let Ok(address) = SocketAddrUnix::new(SYSTEM_LOG) else { return };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let Ok(socket) = net::socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None) else { return };
-    let _ = net::sendto(&socket, packet(level, process::getpid(), line).as_bytes(), SendFlags::NOSIGNAL, &address);
+    let _ = net::sendto(&socket, packet(level, line).as_bytes(), SendFlags::NOSIGNAL, &address);
 }
 
-/// A line in the form that the system's log takes: its priority, and the process behind the first word, which is the library.
-fn packet(level: Level, process: Pid, line: &str) -> String {
+/// A line in the form that the system's log takes, which is that of all lines behind a priority.
+fn packet(level: Level, line: &str) -> String {
     /// Messages of users.
     const FACILITY: u32 = 1 << 3;
     let severity = match level {
@@ -274,8 +304,7 @@ fn packet(level: Level, process: Pid, line: &str) -> String {
         Level::Info => 6,
         Level::Debug | Level::Trace => 7,
     };
-    let (library, text) = line.split_once(": ").unwrap_or(("", line));
-    format!("<{}>{library}[{}]: {text}", FACILITY | severity, process.as_raw_nonzero())
+    format!("<{}>{line}", FACILITY | severity)
 }
 
 /// The level in a list such as `warn,dat=debug`. Both a word alone and a word for a module of this project count; the

@@ -60,3 +60,9 @@ pub mod sysfs;
 pub mod thread;
 pub mod timers;
 pub mod zone;
+
+/// Says that its caller is seldom there, as `std::hint::cold_path` does, which compilers have since 1.95 alone. That it is
+/// inlined leaves no call, but the mark.
+#[cold]
+#[inline(always)]
+pub const fn cold_path() {}

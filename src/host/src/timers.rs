@@ -43,9 +43,11 @@ impl<T> Timers<T> {
 
     /// Makes the things for which `meant` is true due at `when` instead.
     pub fn move_to(&mut self, when: Instant, meant: impl Fn(&T) -> bool) {
-        let moved: Vec<T> = self.waiting.extract_if(.., |_, what| meant(what)).map(|(_, what)| what).collect();
-        for what in moved {
-            self.set(when, what);
+        let moved: Vec<_> = self.waiting.iter().filter(|(_, what)| meant(what)).map(|(&key, _)| key).collect();
+        for key in moved {
+            if let Some(what) = self.waiting.remove(&key) {
+                self.set(when, what);
+            }
         }
     }
 }

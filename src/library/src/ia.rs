@@ -7,7 +7,7 @@ use dat_registry::{Missing, OpenError, Purpose, Request, Ticket};
 use dat_udat::dat::{
     DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR,
 };
-use dat_udat::dat_error::{DAT_GET_TYPE, DAT_INVALID_HANDLE, DAT_RETURN, DAT_SUCCESS};
+use dat_udat::dat_error::{DAT_GET_TYPE, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use dat_udat::dat_platform_specific::{DAT_COUNT, DAT_UINT32};
 use host::{cstr, diagnostics};
 
@@ -77,6 +77,7 @@ pub unsafe fn open<A: Api>(
     drop(note);
     if code != DAT_SUCCESS {
         registry.release(ticket);
+        tell_refused(request.name, code);
         return Err(code);
     }
     Ok(Opened { handle, ticket })
@@ -123,8 +124,19 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     }
 }
 
+/// Tells a user at a terminal that the provider lacks something. Where the environment asks for errors, the provider says what.
+#[cold]
+fn tell_refused(name: &CStr, code: DAT_RETURN) {
+    if DAT_GET_TYPE(code) == DAT_INSUFFICIENT_RESOURCES && !log::log_enabled!(log::Level::Error) {
+        let name = name.to_string_lossy();
+        diagnostics::report(format_args!(
+            "{name}: its provider lacks something to open it; \"dat-info --explain {name}\" tells what"
+        ));
+    }
+}
+
 fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
-    if !log::log_enabled!(log::Level::Error) {
+    if !diagnostics::reports() {
         return;
     }
     let what = match missing {
@@ -134,17 +146,19 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
         Missing::ThreadSafety => "no entry of this name is threadsafe",
     };
     let snapshot = A::statics().registry.snapshot(request.name);
-    log::error!(
-        "{}, version {}.{}, {}: {what}; there are: {}",
-        request.name.to_string_lossy(),
+    let name = request.name.to_string_lossy();
+    let bad_line = snapshot.bad_line.as_ref().map(|(origin, bad)| format!("; {origin} may be its line: {}", bad.fault));
+    let hint = match (missing, snapshot.nearest(&name)) {
+        (Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
+        _ => format!("there are: {}", snapshot.shown()),
+    };
+    diagnostics::report(format_args!(
+        "{name}, version {}.{}, {}: {what}{}; {hint}; \"dat-info --explain {name}\" tells more",
         request.major,
         request.minor,
         ["nonthreadsafe", "threadsafe"][usize::from(request.thread_safe)],
-        snapshot.names.join(" "),
-    );
-    if let Some((origin, bad)) = snapshot.bad_line {
-        log::error!("{origin}: this line may be the one: {}", bad.fault);
-    }
+        bad_line.unwrap_or_default(),
+    ));
 }
 
 /// Has the provider close an instance that was opened here for `purpose`, and takes it off the count of its entry. `None` for

@@ -11,7 +11,6 @@
 //! `slow`, which always lets in. Fast calls are not guarded against panics, and nothing that a program or a peer does
 //! makes them panic: their assertions stand before `unsafe` blocks and hold always.
 
-use std::hint::cold_path;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,6 +19,7 @@ use dat_core::error::{Arg, Error, Resource, Role};
 use dat_core::transport::Transport;
 use dat_udat::{DAT_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
+use host::cold_path;
 use host::diagnostics::{CALL, Function, RETURN};
 use host::memory::{self, NoMemory};
 

@@ -47,7 +47,11 @@ impl Version for Udat12 {
     /// Programs hold the handles of the provider.
     const IA_HANDLES: Option<&'static CStr> = None;
     const MIN_ASYNC_QLEN: usize = 0;
-    const HABITS: Habits = Habits { tell_end_of_shared: false, extended: false };
+    const HABITS: Habits = Habits {
+        version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
+        tell_end_of_shared: false,
+        extended: false,
+    };
 
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = DAT_CNO_FIELD_ALL;
 

@@ -31,7 +31,7 @@ pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Co
 #[inline(always)]
 fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     type Data = DAT_DTO_COMPLETION_EVENT_DATA;
-    const _: () = assert!(offset_of!(Data, rmr_context) == offset_of!(Data, operation) + size_of::<DAT_DTOS>());
+    const { assert!(offset_of!(Data, rmr_context) == offset_of!(Data, operation) + size_of::<DAT_DTOS>()) };
     let both = if cfg!(target_endian = "little") { u64::from(operation) } else { u64::from(operation) << 32 };
     let place = out.as_ptr();
     // SAFETY: an Out is writable, and the fields are beside each other.

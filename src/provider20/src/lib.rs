@@ -77,7 +77,11 @@ impl Version for Udat20 {
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
     /// Programs ask for a few, and get an event for each endpoint that leaves its shared receive queue.
     const MIN_ASYNC_QLEN: usize = 1024;
-    const HABITS: Habits = Habits { tell_end_of_shared: true, extended: true };
+    const HABITS: Habits = Habits {
+        version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
+        tell_end_of_shared: true,
+        extended: true,
+    };
 
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = CNO_BITS;
 

@@ -170,8 +170,9 @@ pub enum RemoveError {
     InUse,
 }
 
-/// The most names that a [`Snapshot`] has: more would not fit into a line for the user.
-const SHOWN: usize = 100;
+/// The most names that a [`Snapshot`] has, and of these that are shown in a line for the user.
+const MOST: usize = 100;
+const SHOWN: usize = 20;
 
 /// Information for a program about a name that was not found.
 #[derive(Debug, Default)]
@@ -180,6 +181,25 @@ pub struct Snapshot {
     pub names: Vec<String>,
     /// A bad line that begins with the name that was asked for.
     pub bad_line: Option<(Origin, BadLine)>,
+}
+
+impl Snapshot {
+    /// The name that is probably meant by `name`: no more than two characters, or a third, are to be changed.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        let distance = |other: &&String| strsim::damerau_levenshtein(&other.to_lowercase(), &name.to_lowercase());
+        let nearest = self.names.iter().min_by_key(distance)?;
+        (distance(&nearest) <= name.chars().count().div_ceil(3).min(2)).then_some(nearest)
+    }
+
+    /// Some names, and how many more there are.
+    pub fn shown(&self) -> String {
+        let shown = self.names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
+        match self.names.len().saturating_sub(SHOWN) {
+            _ if shown.is_empty() => "none".to_owned(),
+            0 => shown,
+            more => format!("{shown} and {more} more"),
+        }
+    }
 }
 
 impl<B: Backend> Registry<B> {
@@ -250,7 +270,7 @@ impl<B: Backend> Registry<B> {
         let state = guard.get();
         let mut seen = HashSet::new();
         let names = state.identities().map(|identity| &identity.name).filter(|name| seen.insert(*name));
-        let names = names.take(SHOWN).map(|name| text(name).into_owned()).collect();
+        let names = names.take(MOST).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
         Snapshot { names, bad_line }
     }

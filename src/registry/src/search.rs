@@ -1,16 +1,17 @@
 //! The search for the static entries.
 //!
 //! 1. `DAT_OVERRIDE`, when it is set and the process has no more rights than its starter: that
-//!    file and no other. If it cannot be read, there are no entries.
+//!    file and no other. If it cannot be read, there are no entries. The word `builtin` names the entries of [`builtin`].
 //! 2. `/etc/dat.conf`.
 //! 3. `/etc/rdma/dat.conf`.
 //! 4. If none of these is used: the entries of [`builtin`].
 //!
 //! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is skipped. So is
-//! one that has only comments, as our packages install it.
+//! one that has only comments. Behind the entries of a file in `/etc` come those of [`builtin`] whose names no line of it
+//! has, since such a file often belongs to another package. A `nondefault` line switches the name off that it has, and one
+//! that is called [`ALL_BUILT_IN`] all names that are built in.
 //!
-//! A file that exists but cannot be read ends the search. So does an empty one: somebody has emptied it, and adapters that
-//! the administrator has not listed would be a surprise.
+//! A file that exists but cannot be read ends the search, since it may switch names off.
 //!
 //! Time and memory are bounded whatever a file holds: [`file::LIMIT`] bytes of it count, [`conf::LINE_MAX`] bytes of a
 //! line, and [`LINES_MAX`] lines. Entries are compared by a hash, so the time grows linearly.
@@ -18,7 +19,7 @@
 #![forbid(unsafe_code)]
 
 use std::collections::{HashMap, HashSet, hash_map};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +34,9 @@ use crate::step::{LineUse, Step};
 
 /// Names the configuration file, and replaces the search for it.
 const OVERRIDE: &str = "DAT_OVERRIDE";
+
+/// The value of `DAT_OVERRIDE` that means the built-in entries, and the name by which a line switches them off.
+pub const ALL_BUILT_IN: &str = "builtin";
 
 /// The most lines of a file that count, without comments and blank ones.
 pub const LINES_MAX: usize = 65_536;
@@ -73,8 +77,10 @@ pub struct Found {
     /// Names of entries of another major version, which are skipped silently. A program that asks for such a name gets the
     /// code that says that only the version is missing.
     pub other_versions: HashSet<CString>,
-    /// Entries of another major version that are listed, each identity once, with the number of `entries` before each.
-    pub listed_only: Vec<(usize, Identity)>,
+    /// Entries of another major version that are listed, each identity once.
+    pub listed_only: Vec<Identity>,
+    /// Names of nondefault entries.
+    pub switched_off: HashSet<CString>,
     /// Lines that are not valid entries.
     pub bad: Vec<(Origin, BadLine)>,
     /// The reason why the file could not be read.
@@ -90,6 +96,7 @@ pub struct Found {
 pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> Found {
     let mut found = Found::default();
     let candidates: &[PathBuf] = match &places.override_file {
+        Some(path) if path.as_os_str() == ALL_BUILT_IN => &[],
         Some(path) => std::slice::from_ref(path),
         None => &places.files,
     };
@@ -100,6 +107,9 @@ pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -
                 let silent = found.read(path, &text, version, tell);
                 if places.override_file.is_some() || !silent {
                     tell(Step::Taken(path));
+                    if places.override_file.is_none() {
+                        found.add_built_in(places, version, tell);
+                    }
                     return found;
                 }
                 tell(Step::PassedOver(path));
@@ -114,10 +124,7 @@ pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -
         }
     }
     tell(Step::BuiltIn);
-    for entry in builtin::entries(version, &places.sysfs) {
-        tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
-        found.entries.push((Origin::BuiltIn, entry));
-    }
+    found.add_built_in(places, version, tell);
     found
 }
 
@@ -126,6 +133,22 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
+    /// Adds the built-in entries whose names no line has.
+    fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
+        let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());
+        for entry in builtin::entries(version, &places.sysfs) {
+            let has = |name: Option<&CStr>| name == Some(&entry.name);
+            let named = self.entries.iter().any(|(_, own)| has(Some(&own.name)))
+                || self.bad.iter().any(|(_, bad)| has(bad.name.as_deref()));
+            if none || self.switched_off.contains(&entry.name) {
+                tell(Step::Line(&Origin::BuiltIn, LineUse::NonDefault(&entry)));
+            } else if !named {
+                tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
+                self.entries.push((Origin::BuiltIn, entry));
+            }
+        }
+    }
+
     /// Takes the entries of a file. Returns true if the file has nothing for this API version: its entries are all for another
     /// one, or it has none but is not empty either.
     fn read(&mut self, path: &Path, text: &file::Text, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> bool {
@@ -183,13 +206,16 @@ impl Found {
             return tell(Step::Line(&origin, LineUse::Kernel(&entry)));
         }
         if !entry.default {
-            return tell(Step::Line(&origin, LineUse::NonDefault(&entry)));
+            tell(Step::Line(&origin, LineUse::NonDefault(&entry)));
+            if entry.api.major == version.major {
+                self.switched_off.insert(entry.name);
+            }
+            return;
         }
         if entry.api.major != version.major {
             tell(Step::Line(&origin, LineUse::OtherVersion(&entry)));
-            let before = self.entries.len();
-            if version.lists_others() && seen.insert(entry.identity(), before).is_none() {
-                self.listed_only.push((before, entry.identity()));
+            if version.lists_others() && seen.insert(entry.identity(), self.entries.len()).is_none() {
+                self.listed_only.push(entry.identity());
             }
             self.other_versions.insert(entry.name);
             return;

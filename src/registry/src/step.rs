@@ -18,7 +18,7 @@ pub enum Step<'a> {
     Unreadable(&'a Path, &'a io::Error),
     /// The file is read; its lines follow.
     Reading(&'a Path),
-    /// A line of the file that was read last, or a built-in entry.
+    /// A line of the file that was read last, or a built-in entry, which is nondefault if a line switches it off.
     Line(&'a Origin, LineUse<'a>),
     /// The file that was read last has no line for this version: its entries are all for another one, or it has nothing but
     /// comments. The next place is looked at.

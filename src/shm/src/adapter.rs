@@ -7,9 +7,9 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Scope,
-    ShortSend, Shown, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow,
+    Handed, Hooks, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
+    RequestId, Scope, ShortSend, Shown, Transport, ZoneId,
 };
 use host::lock::Mutex;
 use host::{fork, memory, zone};
@@ -273,6 +273,10 @@ impl Transport for Shm {
 
     fn attributes(&self) -> &AdapterAttributes {
         &self.attributes
+    }
+
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        self.node.census.add(sink);
     }
 
     fn zone_create(&self) -> Result<Zone> {

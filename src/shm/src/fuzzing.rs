@@ -43,7 +43,7 @@ pub struct Attempt {
 }
 
 /// The kinds of [`packet`].
-pub const KINDS: u8 = 17;
+pub const KINDS: u8 = 18;
 
 /// A well-formed packet of each kind, by number below [`KINDS`]. Some kinds have several numbers, for their variants.
 pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
@@ -69,6 +69,7 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
         13 => Message::Hello { version: VERSION, name: name(qualifier), probe },
         15 => Message::Ring,
         16 => Message::Again,
+        17 => Message::Ask,
         _ => Message::Hello { version: VERSION, name: String::from_utf8_lossy(&private_data).into_owned(), probe },
     }
     .encode()

@@ -34,6 +34,8 @@ mod word;
 use attention::{alarm, guard, home, hot, ready, sleep, watch};
 use data::{answers, budget, claim, conn, copy, offer, outlet, record, rx, srq, tx};
 use exposure::{door, pending, transfers};
-use meeting::{cm, link, node, nodes, strangers, thread, wire};
+use meeting::{census, cm, link, node, nodes, strangers, thread, wire};
 
 pub use adapter::Shm;
+pub use meeting::census::{Process, processes};
+pub use meeting::wire::OpenAdapter;

@@ -6,8 +6,10 @@
 //! | `thread`, `strangers`, `cm` | the thread of a node; processes that have not said who they are; messages about connections |
 //! | `node` | the process as its peers in one directory see it: name, links, service points, tasks for the thread |
 //! | `link` | a pair of processes, its connections and its socket; the links of a process and their progress |
+//! | `census` | what a process tells of its adapters to one that only asks |
 //! | `wire` | the messages |
 
+pub mod census;
 pub mod cm;
 pub mod link;
 pub mod node;

@@ -54,7 +54,10 @@ pub const SLOT: usize = 64;
 pub const HEADER: usize = 16;
 
 /// The most bytes of payload of a record that is one slot.
-pub const SMALL: usize = SLOT - HEADER;
+pub const ONE: usize = SLOT - HEADER;
+
+/// The most bytes of payload of a record that is small: it has one slot, or two that lie in one piece.
+pub const SMALL: usize = 2 * SLOT - HEADER;
 
 /// The most slots a ring can have.
 pub const MAX_SLOTS: usize = 512;
@@ -120,7 +123,7 @@ pub trait Area {
     fn load_second(&self, at: u64) -> u64;
     /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
-    /// Writes `head` and then `src`, at most [`SMALL`] bytes in all, to the slot at `at` behind the header.
+    /// Writes `head` and then `src`, at most [`SMALL`] bytes in all, to the slot at `at` and the one behind it, after the header.
     fn write_small<const N: usize>(&self, at: u64, head: [u64; N], src: Source<'_>) {
         let at = at + HEADER as u64;
         for (word, at) in head.iter().zip((at..).step_by(8)) {
@@ -198,12 +201,13 @@ impl Mapped {
         unsafe { at.as_ref() }
     }
 
-    /// The address of the first of the [`SMALL`] bytes of the slot at `at` behind the header.
-    #[inline]
-    fn behind_header(&self, at: u64) -> u64 {
+    /// The payload of a small record of `len` bytes at `at`: its address, and how many bytes of it are in one piece.
+    #[inline(always)]
+    fn behind_header(&self, at: u64, len: usize) -> (u64, usize) {
+        let room = if len <= ONE || self.is_start(at + SLOT as u64) { ONE } else { SMALL };
         let at = (at & self.mask) as usize + HEADER;
         // SAFETY: as in `word`, and the header is shorter than a slot.
-        unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64
+        (unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64, len.min(room))
     }
 
     /// From byte `at` to the end of the area.
@@ -274,8 +278,9 @@ impl Area for Mapped {
         for (word, value) in head.into_iter().enumerate() {
             self.word(at, HEADER / 8 + word).store(value.to_le(), Ordering::Relaxed);
         }
-        // SAFETY: the rest of the slot, which is inside the area and writable as long as `self` lives.
-        let dst = unsafe { Target::new(self.behind_header(at), SMALL) };
+        let (first, len) = self.behind_header(at, 8 * N + src.len());
+        // SAFETY: inside the area, which is writable as long as `self` lives.
+        let dst = unsafe { Target::new(first, len) };
         copy(dst.split(8 * N).1, src);
     }
 

@@ -23,6 +23,7 @@ impl Server {
     /// Starts this program as a server, which prints its qualifier, and waits until it listens.
     ///
     /// # Parameters
+    /// * `library` - the server uses the one of the same version.
     /// * `named` - the file of the library that the user named; the server must find the one that was found here.
     /// * `more` - arguments beside these.
     ///
@@ -38,8 +39,16 @@ impl Server {
         drop(Ia::open(library, adapter)?);
         let program = own_file().context("this program is not to be found")?;
         let mut command = Command::new(program);
+        let api = format!("--api={}", library.api());
         let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);
-        command.arg(adapter).arg("--announce").args(named).args(more).stdin(Stdio::null()).stdout(Stdio::piped());
+        command
+            .arg(adapter)
+            .arg("--announce")
+            .arg(api)
+            .args(named)
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
         // Its standard output is for the qualifier, so diagnostics of the libraries go to standard error as usual.
         command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
         // Ctrl-C is for the client, which then ends the server.

@@ -6,15 +6,17 @@
 //! |---|---|
 //! | [`tool`] | what they have in common: arguments, exit status, manual pages |
 //! | [`print`], [`shell`] | output: colours, aligned columns, words of commands |
-//! | [`dat`] | libdat.so.1 behind safe types |
+//! | [`dat`] | libdat.so.1 and libdat2.so.2 behind safe types |
+//! | [`hint`] | what is asked if no server was reached |
 //! | [`interrupt`], [`child`] | Ctrl-C; a server that a tool starts for itself |
-//! | [`statistics`] | minimum, mean and maximum of times |
+//! | [`statistics`], [`units`] | what many times have in common; numbers with K, M or G |
 //! | [`info`] | dat-info |
 //! | [`ping`] | dat-ping |
 //! | [`perf`] | dat-perf |
 
 mod child;
 mod dat;
+mod hint;
 pub mod info;
 mod interrupt;
 pub mod perf;
@@ -23,3 +25,4 @@ mod print;
 mod shell;
 mod statistics;
 pub mod tool;
+mod units;

@@ -1,42 +1,59 @@
-//! Minimum, mean and maximum of times.
+//! What many times have in common.
 
 use std::time::Duration;
 
+use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Times that were measured, without the times themselves.
-#[derive(Clone, Copy, Debug, Default)]
+/// Digits of a time that is kept, and the longest one in nanoseconds: an hour.
+const DIGITS: u8 = 3;
+const LONGEST: u64 = 3_600_000_000_000;
+
+/// Times that were measured, in a memory that does not grow with their number.
+#[derive(Clone, Debug)]
 pub struct Times {
-    count: u64,
+    /// For the median and the standard deviation, in nanoseconds.
+    all: Histogram<u64>,
+    /// What needs no rounding.
     sum: f64,
-    minimum: f64,
-    maximum: f64,
+    minimum: Duration,
+    maximum: Duration,
 }
 
-/// The smallest, the mean and the greatest of some times, in microseconds.
+/// The smallest, the median, the mean, the greatest and the standard deviation of some times, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub minimum_us: f64,
+    pub median_us: f64,
     pub mean_us: f64,
     pub maximum_us: f64,
+    pub deviation_us: f64,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        let all = Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("the bounds are in order");
+        Self { all, sum: 0.0, minimum: Duration::MAX, maximum: Duration::ZERO }
+    }
 }
 
 impl Times {
     /// Takes one more into account.
     pub fn add(&mut self, time: Duration) {
-        let time = microseconds(time);
-        self.minimum = if self.count == 0 { time } else { self.minimum.min(time) };
-        self.maximum = self.maximum.max(time);
-        self.sum += time;
-        self.count += 1;
+        self.all.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        self.sum += microseconds(time);
+        (self.minimum, self.maximum) = (self.minimum.min(time), self.maximum.max(time));
     }
 
     /// Their spread; none if there were none.
     pub fn spread(&self) -> Option<Spread> {
-        (self.count > 0).then(|| Spread {
-            minimum_us: self.minimum,
-            mean_us: self.sum / self.count as f64,
-            maximum_us: self.maximum,
+        let (minimum, maximum) = (microseconds(self.minimum), microseconds(self.maximum));
+        (!self.all.is_empty()).then(|| Spread {
+            minimum_us: rounded(minimum, 3),
+            median_us: rounded((self.all.value_at_quantile(0.5) as f64 / 1e3).clamp(minimum, maximum), 3),
+            mean_us: rounded(self.sum / self.all.len() as f64, 3),
+            maximum_us: rounded(maximum, 3),
+            deviation_us: rounded(self.all.stdev() / 1e3, 3),
         })
     }
 }
@@ -44,6 +61,12 @@ impl Times {
 /// A time in microseconds, to the nanosecond.
 pub fn microseconds(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
+}
+
+/// A number with this many digits behind the point.
+pub fn rounded(number: f64, digits: i32) -> f64 {
+    let factor = 10f64.powi(digits);
+    (number * factor).round() / factor
 }
 
 #[cfg(test)]

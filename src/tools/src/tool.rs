@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Command, Parser};
 
+use crate::dat::{Absent, Adapter, Api, Library};
 use crate::print;
 
 /// A tool; its arguments are the type that implements this.
@@ -63,17 +64,63 @@ pub const EXIT_STATUS: Section = Section {
 
 /// Arguments that every tool has.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[group(skip)]
 pub struct Common {
     /// Write JSON for programs instead of text for people
     #[arg(long)]
     pub json: bool,
 
-    /// Use this libdat.so.1 instead of the one that programs find
+    /// Be a program of this version of uDAPL
+    ///
+    /// Without it dat-info shows both; dat-ping and dat-perf take 1.2 unless only 2.0 has the adapter.
+    #[arg(long, value_name = "VERSION")]
+    pub api: Option<Api>,
+
+    /// Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find
     ///
     /// Without it the library is looked for as the loader does it for any program: in LD_LIBRARY_PATH, then in the
     /// system's directories; and after these in the directory lib beside the one of this tool.
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
+}
+
+impl Common {
+    /// The libraries that may be used, the oldest version first.
+    ///
+    /// # Errors
+    /// Of one: it is not there, or cannot be used.
+    pub fn libraries(&self) -> Vec<anyhow::Result<Library>> {
+        match (&self.library, self.api) {
+            (Some(file), api) => vec![Library::of_file(file, api)],
+            (None, Some(api)) => vec![Library::of_version(api)],
+            (None, None) => Api::ALL.map(Library::of_version).into(),
+        }
+    }
+
+    /// The library with which an adapter opens: the first that lists it, or the first that there is.
+    ///
+    /// # Parameters
+    /// * `name` - the adapter; without it any is meant.
+    ///
+    /// # Errors
+    /// There is no library, for the reason of the first version; or one that programs find cannot be used.
+    pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Library> {
+        let is_it = |one: &Adapter| name.is_none_or(|name| one.name.to_bytes() == name);
+        let lists = |library: &Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));
+        let mut first = None;
+        for library in self.libraries() {
+            match library {
+                Ok(library) if lists(&library) => return Ok(library),
+                // A library is better than the reason why there is none of a version before.
+                Ok(_) if matches!(first, Some(Ok(_))) => {}
+                Ok(library) => first = Some(Ok(library)),
+                // What programs of a version find, but cannot load, is to be mended first.
+                Err(error) if !error.is::<Absent>() => return Err(error),
+                Err(error) => first = first.or(Some(Err(error))),
+            }
+        }
+        first.unwrap_or_else(|| Err(anyhow::anyhow!("there is no version of uDAPL to use")))
+    }
 }
 
 /// The main function of a tool.

@@ -23,7 +23,6 @@
 //! system call of a dequeue.
 
 use std::collections::BTreeMap;
-use std::hint::cold_path;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::slice;
@@ -31,6 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use dat_core::error::{Resource, Result};
+use host::cold_path;
 use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 use rdma_sys::ibv_wc;

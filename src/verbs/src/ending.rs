@@ -118,7 +118,7 @@ impl Qp {
             std::mem::replace(&mut *state, over)
         };
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
-        log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause:?}", self.number());
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause}", self.number());
         if let Some(cm) = ended.cm {
             // The kernel repeats a message that got lost, as long as the identifier is there.
             let leave =

@@ -15,7 +15,7 @@ use crate::sys;
 /// The error of a call that failed for want of `resource`.
 pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
     move |error| {
-        log::warn!("insufficient resources ({resource:?}): {error}");
+        log::warn!("insufficient resources ({resource}): {error}");
         Error::InsufficientResources(resource)
     }
 }

@@ -1,22 +1,41 @@
 //! The counters of endpoints, and those of an adapter, which are their sums.
 
+use std::time::Instant;
+
+use host::memory;
+use host::pause::Pause;
+
 use crate::counters::Counters;
 use crate::ep::endpoint::Endpoint;
-use crate::ia::Ia;
+use crate::ep::requests::Requests;
+use crate::ep_state::EpState;
+use crate::ia::{AdapterSink, Ia};
 use crate::transport::Transport;
 
 impl<T: Transport> Endpoint<T> {
     /// What the endpoint has counted since it was made, over all of its connections.
     pub fn counters(&self) -> Counters {
-        let mut counters = {
-            let requests = self.requests();
-            let mut counters = requests.counters;
-            if let Some(qp) = &requests.qp {
-                counters.flow.add(self.ia.transport.flow(qp, &requests.tx));
-            }
-            counters
-        };
+        let mut counters = self.of_requests(&self.requests());
         counters.tallies.add(&self.receives.lock().received);
+        counters
+    }
+
+    /// The same, and whether it is connected; none if another thread has one of its locks.
+    fn glance(&self) -> Option<(Counters, bool)> {
+        let requests = self.try_requests()?;
+        let mut counters = self.of_requests(&requests);
+        let connected = matches!(requests.state, EpState::Connected | EpState::DisconnectPending);
+        drop(requests);
+        counters.tallies.add(&self.receives.try_lock()?.received);
+        Some((counters, connected))
+    }
+
+    /// What is counted of the sending direction.
+    fn of_requests(&self, requests: &Requests<T>) -> Counters {
+        let mut counters = requests.counters;
+        if let Some(qp) = &requests.qp {
+            counters.flow.add(self.ia.transport.flow(qp, &requests.tx));
+        }
         counters
     }
 
@@ -43,4 +62,75 @@ impl<T: Transport> Ia<T> {
         });
         all
     }
+
+    /// How many endpoints are connected, and the counters; none if another thread keeps one of the locks until then.
+    fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
+        let mut pause = Pause::new();
+        let ended = patiently(&mut pause, until, || self.ended.try_lock())?;
+        let (mut connections, mut all) = (0, *ended);
+        let busy = self.find(|ep: &Endpoint<T>| match patiently(&mut pause, until, || ep.glance()) {
+            Some((counters, connected)) => {
+                all.add(&counters);
+                connections += u64::from(connected);
+                None
+            }
+            None => Some(()),
+        });
+        busy.is_none().then_some((connections, all))
+    }
 }
+
+/// What a call finds that is repeated until it finds something, or the time is over.
+fn patiently<R>(pause: &mut Pause, until: Instant, look: impl Fn() -> Option<R>) -> Option<R> {
+    loop {
+        let found = look();
+        if found.is_some() || Instant::now() >= until {
+            return found;
+        }
+        pause.pass();
+    }
+}
+
+/// What a process tells of an open adapter to one that looks on.
+#[derive(Clone, Debug)]
+pub struct Glance {
+    /// The name under which it was opened.
+    pub name: String,
+    /// The version of the interface for which it was opened, as the face gave it.
+    pub version: (u8, u8),
+    /// Its endpoints that are connected.
+    pub connections: u64,
+    /// What they and all others have counted.
+    pub counters: Counters,
+}
+
+/// The outcome of [`AdapterSink::glance`].
+#[derive(Clone, Debug)]
+pub enum Glanced {
+    /// This is what there is to tell.
+    Told(Glance),
+    /// A thread keeps a lock.
+    Busy,
+    /// The adapter is closed.
+    Closed,
+}
+
+impl<T: Transport> AdapterSink<T> {
+    /// Looks at an adapter for a thread that must not wait for those of the program, one of which may be stopped in the middle
+    /// of a post: it looks again for locks that others have, until a time.
+    pub fn glance(&self, until: Instant) -> Glanced {
+        let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
+        let (Ok(name), Some((connections, counters))) = (memory::text(&ia.name), ia.glance(until)) else {
+            return Glanced::Busy;
+        };
+        Glanced::Told(Glance { name, version: ia.habits.version, connections, counters })
+    }
+
+    /// Whether the adapter is gone.
+    pub fn is_gone(&self) -> bool {
+        self.adapter.strong_count() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -297,7 +297,7 @@ impl<T: Transport> Receives<T> {
 
 #[cold]
 fn tell_failed(ep: Handle, cookie: u64, status: Status) {
-    log::debug!(target: COMPLETION, "endpoint {ep}: a receive with cookie {cookie:#x} ends: {status:?}");
+    log::debug!(target: COMPLETION, "endpoint {ep}: a receive with cookie {cookie:#x} ends: {status}");
 }
 
 #[cold]

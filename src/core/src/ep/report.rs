@@ -171,7 +171,7 @@ impl<T: Transport> EndpointSink<T> {
             EpState::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
-        log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
+        log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event}", ep.header.handle());
         ep.end(&mut control, Some(event), recv, request);
     }
 
@@ -185,7 +185,7 @@ impl<T: Transport> EndpointSink<T> {
                 return;
             }
             let event = announced(control.state, &report);
-            log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event:?}", ep.header.handle());
+            log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event}", ep.header.handle());
             match report {
                 ConnectionReport::Established(private_data) => ep.establish(&mut control, private_data),
                 ended => {

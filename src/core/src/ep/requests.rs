@@ -207,7 +207,7 @@ impl<T: Transport> Requests<T> {
     pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
-            log::debug!(target: host::diagnostics::EP, "endpoint {ep}: {:?}, then {state:?}", self.state);
+            log::debug!(target: host::diagnostics::EP, "endpoint {ep}: {}, then {state}", self.state);
         }
         self.state = state;
         self.gate = request_gate(state);
@@ -333,7 +333,7 @@ impl<T: Transport> Requests<T> {
             }
         };
         if let Some(request) = request {
-            log::debug!(target: COMPLETION, "endpoint {ep}: a request with cookie {:#x} ends: {status:?}", request.cookie);
+            log::debug!(target: COMPLETION, "endpoint {ep}: a request with cookie {:#x} ends: {status}", request.cookie);
             self.complete(ep, &request, status);
         }
     }

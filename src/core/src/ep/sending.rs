@@ -5,11 +5,11 @@
 //! holder, whatever it has locked the requests for, checks after unlocking whether a poll was left to it, and then has the
 //! transport poll the queue pair again.
 
-use std::hint::cold_path;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
 
 use host::asymmetric;
+use host::cold_path;
 use host::lock::MutexGuard;
 
 use crate::ep::endpoint::Endpoint;
@@ -118,6 +118,11 @@ impl<T: Transport> Endpoint<T> {
     #[inline(always)]
     pub(crate) fn requests(&self) -> Locked<'_, T> {
         Locked { requests: self.requests.lock(), turn: Turn(self) }
+    }
+
+    /// The same, unless another thread has them locked.
+    pub(crate) fn try_requests(&self) -> Option<Locked<'_, T>> {
+        Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
     /// Has the transport poll the queue pair again for threads that left that to this one.

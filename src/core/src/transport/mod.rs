@@ -70,7 +70,7 @@ pub use work::{
 };
 
 use crate::addr::Address;
-pub use crate::ep::{EndpointSink, TxGuard};
+pub use crate::ep::{EndpointSink, Glance, Glanced, TxGuard};
 use crate::error::Result;
 pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
@@ -346,7 +346,7 @@ pub trait Transport: Hooks {
     /// Limits and abilities.
     fn attributes(&self) -> &AdapterAttributes;
 
-    /// Sets the sink for reports on the adapter as a whole. Called once, before anything is made.
+    /// Sets the sink for reports on the adapter as a whole, which also tells of it. Called once, before anything is made.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
 
     /// Makes a protection zone.

@@ -1,11 +1,11 @@
 use super::*;
 
-fn wish(masks: [Option<&str>; 2], words: Option<&str>) -> Wish {
-    Wish::of(Role::Registry, masks.map(|v| v.map(OsStr::new)), words.map(OsStr::new))
+fn wish(masks: [Option<&str>; 2], words: [Option<&str>; 2]) -> Wish {
+    Wish::of(Role::Registry, masks.map(|v| v.map(OsStr::new)), words.map(|v| v.map(OsStr::new)))
 }
 
 fn level(masks: [Option<&str>; 2], words: Option<&str>) -> (LevelFilter, bool) {
-    let wish = wish(masks, words);
+    let wish = wish(masks, [None, words]);
     (wish.level(), wish.hushed)
 }
 
@@ -28,7 +28,7 @@ fn each_gets_what_it_asks_for() {
     assert_eq!(level([Some("0"), Some("1")], None), (LevelFilter::Error, false));
     assert_eq!(level([Some("0"), None], Some("warn")), (LevelFilter::Warn, false));
     assert_eq!(level([Some("3"), None], Some("error")), (LevelFilter::Warn, false));
-    let both = wish([Some("4"), None], Some("warn"));
+    let both = wish([Some("4"), None], [Some("warn"), None]);
     let admits = |level, target| both.admits(&Metadata::builder().level(level).target(target).build());
     assert!(admits(Level::Debug, "dat_library::provider"));
     assert!(!admits(Level::Debug, REGISTERED));
@@ -41,6 +41,27 @@ fn words_for_others_are_passed_over() {
     assert_eq!(level([None, None], Some("warn,hyper=trace")).0, LevelFilter::Warn);
     assert_eq!(level([None, None], Some("warn,dat_core=trace")).0, LevelFilter::Trace);
     assert_eq!(level([None, None], Some("DEBUG")).0, LevelFilter::Debug);
+}
+
+#[test]
+fn one_variable_has_levels_and_the_time() {
+    let of = |words| {
+        let wish = wish([None, None], words);
+        (wish.level(), wish.hushed, wish.time)
+    };
+    assert_eq!(of([Some("debug"), None]), (LevelFilter::Debug, false, false));
+    assert_eq!(of([Some("debug,time"), None]), (LevelFilter::Debug, false, true));
+    assert_eq!(of([Some("time, warn"), Some("error")]), (LevelFilter::Warn, false, true));
+    assert_eq!(of([Some("time"), Some("info")]), (LevelFilter::Info, false, true));
+    assert_eq!(of([Some("off"), None]), (LevelFilter::Off, true, false));
+    assert_eq!(of([Some("off"), Some("trace")]), (LevelFilter::Trace, false, false));
+    assert_eq!(of([None, Some("debug,time")]), (LevelFilter::Debug, false, false));
+}
+
+#[test]
+fn the_time_is_that_of_the_day() {
+    assert_eq!(clock(Duration::ZERO), "00:00:00.000000Z ");
+    assert_eq!(clock(Duration::from_micros(86_400_000_000 + 45_296_000_789)), "12:34:56.000789Z ");
 }
 
 #[test]
@@ -67,10 +88,9 @@ fn masks_name_destinations() {
 }
 
 #[test]
-fn the_system_gets_priority_and_process() {
-    let process = Pid::from_raw(4711).unwrap();
-    assert_eq!(packet(Level::Warn, process, "libdat: warning: a: b"), "<12>libdat[4711]: warning: a: b");
-    assert_eq!(packet(Level::Error, process, "text"), "<11>[4711]: text");
+fn the_system_gets_the_priority() {
+    assert_eq!(packet(Level::Warn, "libdat[4711]: warning: a: b"), "<12>libdat[4711]: warning: a: b");
+    assert_eq!(packet(Level::Error, "text"), "<11>text");
 }
 
 #[test]

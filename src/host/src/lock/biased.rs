@@ -34,7 +34,6 @@
 //! too. A fork changes nothing: the thread of the child has the address of its original, and with it the locks that it
 //! owns.
 
-use std::hint::cold_path;
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
 use std::{
@@ -52,6 +51,7 @@ use super::model::{AtomicU8, AtomicU32, Pause, Seat, available, is_rare, pointer
 #[cfg(not(loom))]
 use super::{sleep_half, wake_half};
 use crate::asymmetric;
+use crate::cold_path;
 #[cfg(not(loom))]
 use crate::{asymmetric::available, pause::Pause, thread::pointer};
 

@@ -27,8 +27,8 @@ pub(super) struct Entries<B: Backend> {
     next: u64,
     /// Names of entries of other major versions.
     others: HashSet<CString>,
-    /// Entries of other major versions that are listed, with the number of adapters before each.
-    listed_only: Vec<(usize, Identity)>,
+    /// Entries of other major versions that are listed.
+    listed_only: Vec<Identity>,
     pub(super) bad: Vec<(Origin, BadLine)>,
     /// The number of adapters that each table serves.
     tables: HashMap<B::Table, usize>,
@@ -111,26 +111,27 @@ impl<B: Backend> Entries<B> {
         named.push(Adapter { serial, identity, entries, phase, loading: false, library: None, table, opens: 0 });
     }
 
-    /// The identities that can be opened: those of the configuration in order, then the others.
-    pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
+    /// What can be opened: the adapters of the configuration in order, then the others.
+    fn in_order(&self) -> Vec<&Adapter<B>> {
         let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().collect();
         all.sort_unstable_by_key(|adapter| adapter.serial);
-        all.into_iter().map(|adapter| &adapter.identity)
+        all
     }
 
-    /// The identities that are listed: those that can be opened, and among them, in the order of the file, entries of
-    /// other versions.
+    /// The identities that can be opened: those of the configuration in order, then the others.
+    pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
+        self.in_order().into_iter().map(|adapter| &adapter.identity)
+    }
+
+    /// The identities that are listed: those of the file that can be opened, its entries of other versions, and then the
+    /// built-in entries and the providers without an entry. Some programs take the first entry of a name and load the library
+    /// of its version, so those of this version are first.
     pub(super) fn listed(&self) -> Vec<&Identity> {
-        let mut others = self.listed_only.iter().peekable();
-        let mut listed = Vec::new();
-        for (at, own) in self.identities().enumerate() {
-            while let Some((_, other)) = others.next_if(|(before, _)| *before <= at) {
-                listed.push(other);
-            }
-            listed.push(own);
-        }
-        listed.extend(others.map(|(_, other)| other));
-        listed
+        let mut listed = self.in_order();
+        let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
+        let others = listed.split_off(listed.iter().position(|adapter| !of_file(adapter)).unwrap_or(listed.len()));
+        let own = listed.into_iter().map(|adapter| &adapter.identity);
+        own.chain(&self.listed_only).chain(others.into_iter().map(|adapter| &adapter.identity)).collect()
     }
 
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use super::*;
@@ -271,6 +271,21 @@ fn a_name_that_is_not_there() {
 }
 
 #[test]
+fn a_name_that_was_probably_meant() {
+    let names = |names: &[&str]| Snapshot { names: names.iter().map(ToString::to_string).collect(), bad_line: None };
+    let snapshot = names(&["shm", "verbs-eth0", "verbs-eth1", "OpenIB-cma"]);
+    assert_eq!(snapshot.nearest("shn"), Some("shm"));
+    assert_eq!(snapshot.nearest("SHM"), Some("shm"));
+    assert_eq!(snapshot.nearest("verb-eth1"), Some("verbs-eth1"));
+    assert_eq!(snapshot.nearest("openib_cma"), Some("OpenIB-cma"));
+    assert_eq!(snapshot.nearest("ib7"), None);
+    assert_eq!(names(&[]).nearest("shm"), None);
+    assert_eq!(snapshot.shown(), "shm verbs-eth0 verbs-eth1 OpenIB-cma");
+    assert_eq!(names(&[]).shown(), "none");
+    assert_eq!(names(&["a"; SHOWN + 3]).shown().split_off(2 * SHOWN), "and 3 more");
+}
+
+#[test]
 fn a_provider_may_register_itself_without_an_entry() {
     let registry = registry(&[("a", false, "1")]);
     registry.add(identity(c"mine", false), 7).unwrap();
@@ -489,14 +504,15 @@ fn a_thread_knows_that_it_opens() {
 }
 
 #[test]
-fn entries_of_others_are_listed_where_they_stand() {
+fn entries_of_others_are_listed_behind_those_of_the_file() {
     let other = |name: &str| Identity { name: CString::new(name).unwrap(), major: 2, minor: 0, thread_safe: true };
+    let of_file = |name| (Origin::Line(Arc::default(), 1), line(name, 1, true, "1").1);
     let found = Found {
-        entries: vec![line("a", 1, true, "1"), line("b", 1, true, "1")],
-        listed_only: vec![(0, other("v")), (1, other("w")), (1, other("x")), (2, other("y"))],
+        entries: vec![of_file("a"), of_file("b"), line("c", 1, true, "1")],
+        listed_only: vec![other("v"), other("w")],
         ..Found::default()
     };
     let entries = Entries::<Fake>::new(found);
     let names: Vec<_> = entries.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
-    assert_eq!(names, ["v", "a", "w", "x", "b", "y"]);
+    assert_eq!(names, ["a", "b", "v", "w", "c"]);
 }

@@ -41,6 +41,12 @@ fn names(found: &Found) -> Vec<&str> {
     found.entries.iter().map(|(_, entry)| entry.name.to_str().unwrap()).collect()
 }
 
+/// The names that a file gives.
+fn own(found: &Found) -> Vec<&str> {
+    let of_file = found.entries.iter().filter(|(origin, _)| *origin != Origin::BuiltIn);
+    of_file.map(|(_, entry)| entry.name.to_str().unwrap()).collect()
+}
+
 #[test]
 fn the_first_file_that_exists_is_the_only_one() {
     let root = tempfile::tempdir().unwrap();
@@ -48,11 +54,39 @@ fn the_first_file_that_exists_is_the_only_one() {
     fs::create_dir(root.path().join("rdma")).unwrap();
     assert_eq!(names(&told(&places, VERSION)), ["shm"]);
     fs::write(&places.files[1], line("second")).unwrap();
-    assert_eq!(names(&told(&places, VERSION)), ["second"]);
+    assert_eq!(own(&told(&places, VERSION)), ["second"]);
     fs::write(&places.files[0], line("first")).unwrap();
-    assert_eq!(names(&told(&places, VERSION)), ["first"]);
+    assert_eq!(own(&told(&places, VERSION)), ["first"]);
     fs::write(&places.files[0], "").unwrap();
-    assert!(names(&told(&places, VERSION)).is_empty());
+    assert!(own(&told(&places, VERSION)).is_empty());
+}
+
+#[test]
+fn built_in_names_come_behind_those_of_a_file() {
+    let root = tempfile::tempdir().unwrap();
+    let mut places = places(root.path());
+    let all = |places: &Places, text: &str| {
+        fs::write(&places.files[0], text).unwrap();
+        let found = told(places, VERSION);
+        let shown = |(origin, entry): &(Origin, Entry)| {
+            format!("{}{}", entry.name.to_str().unwrap(), if *origin == Origin::BuiltIn { "*" } else { "" })
+        };
+        found.entries.iter().map(shown).collect::<Vec<_>>()
+    };
+    assert_eq!(all(&places, ""), ["shm*"]);
+    assert_eq!(all(&places, &line("mine")), ["mine", "shm*"]);
+    assert_eq!(all(&places, &[line("shm"), line("mine")].concat()), ["shm", "mine"], "a line wins");
+    assert_eq!(all(&places, &(line("mine") + "shm u1.2 no\n")), ["mine"], "a line with a mistake too");
+    assert_eq!(all(&places, &(line("mine") + &line("shm").replace("u1.2", "u2.0"))), ["mine", "shm*"]);
+    let off = |name| line(name).replace(" default", " nondefault");
+    assert_eq!(all(&places, &(line("mine") + &off("other"))), ["mine", "shm*"]);
+    assert_eq!(all(&places, &(line("mine") + &off("shm"))), ["mine"]);
+    assert_eq!(all(&places, &off(ALL_BUILT_IN)), [""; 0]);
+    assert_eq!(all(&places, &off(ALL_BUILT_IN).replace("u1.2", "u2.0")), ["shm*"], "it is for its version");
+    assert_eq!(all(&places, &(off("shm") + &line("shm"))), ["shm"]);
+    // The word in place of a file.
+    places.override_file = Some(ALL_BUILT_IN.into());
+    assert_eq!(all(&places, &off(ALL_BUILT_IN)), ["shm*"]);
 }
 
 #[test]
@@ -64,12 +98,12 @@ fn a_file_of_comments_alone_is_passed_over() {
     fs::write(&places.files[0], comments).unwrap();
     assert_eq!(names(&told(&places, VERSION)), ["shm"]);
     fs::write(&places.files[1], line("second")).unwrap();
-    assert_eq!(names(&told(&places, VERSION)), ["second"]);
+    assert_eq!(own(&told(&places, VERSION)), ["second"]);
     // One line counts, even if it is switched off or has a mistake.
     fs::write(&places.files[0], format!("{comments}{}", line("off").replace(" default", " nondefault"))).unwrap();
-    assert!(names(&told(&places, VERSION)).is_empty());
+    assert!(own(&told(&places, VERSION)).is_empty());
     fs::write(&places.files[0], format!("{comments}wrong\n")).unwrap();
-    assert!(names(&told(&places, VERSION)).is_empty());
+    assert!(own(&told(&places, VERSION)).is_empty());
     // A file that was asked for is used as it is.
     fs::write(&places.files[0], comments).unwrap();
     places.override_file = Some(places.files[0].clone());
@@ -86,8 +120,8 @@ fn a_file_for_another_version_alone_is_passed_over() {
     assert_eq!(names(&found), ["shm"]);
     assert_eq!(found.other_versions.len(), 1);
     fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
-    assert_eq!(names(&told(&places, VERSION)), ["mine"]);
-    assert_eq!(names(&told(&places, OTHER)), ["ofa-v2-ib0"]);
+    assert_eq!(own(&told(&places, VERSION)), ["mine"]);
+    assert_eq!(own(&told(&places, OTHER)), ["ofa-v2-ib0"]);
     fs::write(&places.files[0], line("mine")).unwrap();
     assert_eq!(names(&told(&places, OTHER)), ["shm"]);
     // A file that was asked for is used as it is.
@@ -130,6 +164,7 @@ fn each_step_is_told() {
             "rdma/dat.conf:4: a takes no part: a line before it has the same name, version and thread safety",
             "rdma/dat.conf:5: line ignored: field 3 is neither threadsafe nor nonthreadsafe",
             "rdma/dat.conf: is the configuration",
+            "built-in entry: shm by libdaplshm.so.1",
         ]
     );
 }
@@ -176,7 +211,7 @@ fn the_sample_gives_two_entries() {
     );
     fs::write(&places.files[0], text).unwrap();
     let found = told(&places, VERSION);
-    assert_eq!(names(&found), ["ibd0", "ibd0"]);
+    assert_eq!(own(&found), ["ibd0", "ibd0"]);
     assert!(!found.entries[0].1.thread_safe && found.entries[1].1.thread_safe);
     assert_eq!(found.entries[0].1.library.as_c_str(), c"libprov.so.1");
     assert_eq!(found.bad.len(), 1);
@@ -206,8 +241,8 @@ fn one_file_serves_two_versions() {
     assert_eq!(names(&second), ["ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u", "shm"]);
     assert_eq!(second.entries[2].1.library.as_c_str(), c"libdaplshm.so.2");
     assert!(second.bad.is_empty());
-    let others: Vec<_> = second.listed_only.iter().map(|(at, id)| (*at, id.name.to_str().unwrap())).collect();
-    assert_eq!(others, [(0, "OpenIB-cma"), (2, "shm")]);
+    let others: Vec<_> = second.listed_only.iter().map(|id| id.name.to_str().unwrap()).collect();
+    assert_eq!(others, ["OpenIB-cma", "shm"]);
 }
 
 /// The shapes of lines in the file that distributions install with the C library of the other version.
@@ -237,7 +272,7 @@ fn the_file_of_a_distribution_has_no_bad_line() {
     entry("ofa-v2-scif0-u", "libdaploucm.so.2", "scif0 1");
     fs::write(&places.files[0], &text).unwrap();
     let found = told(&places, OTHER);
-    assert_eq!((found.entries.len(), found.bad.len()), (count, 0));
+    assert_eq!((own(&found).len(), found.bad.len()), (count, 0));
     assert_eq!(found.entries[0].1.instance_data.as_c_str(), c"ib0 0");
     assert_eq!(names(&told(&places, VERSION)), ["shm"], "it is not meant for this version");
 }
@@ -250,7 +285,7 @@ fn entries_of_one_identity_stand_in_for_each_other_in_the_later_version() {
     let text = [entry("a", "one"), entry("b", "l"), entry("a", "two"), entry("a", "three")].concat();
     fs::write(&places.files[0], &text).unwrap();
     let found = told(&places, OTHER);
-    assert_eq!(names(&found), ["a", "b"]);
+    assert_eq!(own(&found), ["a", "b"]);
     let stand_ins = found.stand_ins.iter().map(|(at, origin, entry)| (*at, line_of(origin), entry.library.as_c_str()));
     assert_eq!(stand_ins.collect::<Vec<_>>(), [(0, 3, c"two"), (0, 4, c"three")]);
     let told_last = "dat.conf:4: a by three, if the library of the line of this name before it cannot be loaded";
@@ -283,14 +318,14 @@ fn lines_beyond_the_limit_are_ignored() {
     text.push_str(&line("last"));
     fs::write(&places.files[0], &text).unwrap();
     let found = told(&places, VERSION);
-    assert_eq!((found.entries.len(), found.bad.len()), (LINES_MAX - 1, 1));
+    assert_eq!((own(&found).len(), found.bad.len()), (LINES_MAX - 1, 1));
     assert!(found.excess.is_none());
-    assert_eq!(names(&found).last(), Some(&"last"));
+    assert_eq!(own(&found).last(), Some(&"last"));
     text.push_str(&line("beyond"));
     text.push_str(&line("far_beyond"));
     fs::write(&places.files[0], &text).unwrap();
     let found = told(&places, VERSION);
-    assert_eq!(found.entries.len(), LINES_MAX - 1);
+    assert_eq!(own(&found).len(), LINES_MAX - 1);
     let (origin, excess) = found.excess.unwrap();
     assert_eq!((line_of(&origin) as usize, excess.as_str()), (LINES_MAX + 3, "the file has more than 65536 entries"));
 }
@@ -302,7 +337,7 @@ fn one_name_with_many_versions_is_no_more_work() {
     let version = |n| format!("a u1.{n} nonthreadsafe default l.so A.1.0 \"\" \"\"\n");
     let text: String = (0..30_000).chain(0..30_000).map(version).collect();
     fs::write(&places.files[0], text).unwrap();
-    assert_eq!(told(&places, VERSION).entries.len(), 30_000);
+    assert_eq!(own(&told(&places, VERSION)).len(), 30_000);
 }
 
 #[test]
@@ -313,7 +348,7 @@ fn a_long_line_is_bad_and_the_others_count() {
     let text = [line("a"), long(conf::LINE_MAX), long(conf::LINE_MAX + 1), line("b")].concat();
     fs::write(&places.files[0], text).unwrap();
     let found = told(&places, VERSION);
-    assert_eq!(names(&found), ["a", "b"]);
+    assert_eq!(own(&found), ["a", "b"]);
     assert_eq!(found.bad.len(), 1);
     assert_eq!((line_of(&found.bad[0].0), found.bad[0].1.fault), (3, conf::Fault::LongLine));
 }

@@ -14,7 +14,6 @@
 //! asks the peer to tell ([`crate::outlet`]). A copy that has used up its turn sets its own bit. A message that waits
 //! for a receive is continued by the post of the receive.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
@@ -23,6 +22,7 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone};
+use host::cold_path;
 use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;

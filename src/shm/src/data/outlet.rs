@@ -188,8 +188,8 @@ impl Outlet {
         self.producer.as_ref().map(|producer| producer.payload(end, len))
     }
 
-    /// Puts a record of one slot into the ring, while no more than a quarter of that is in use: see
-    /// [`Producer::put_small`]. Gives the end of the record.
+    /// Puts a small record into the ring, while no more than a quarter of that is in use: see [`Producer::put_small`]. Gives the
+    /// end of the record.
     #[inline(always)]
     pub fn put_small<const N: usize>(
         &mut self,
@@ -199,11 +199,12 @@ impl Outlet {
         rest: Source<'_>,
     ) -> Option<u64> {
         let producer = self.producer.as_mut()?;
-        if producer.used() >= RING_SLOTS as u64 / 4 {
+        // Of small records either takes no more than two slots.
+        if producer.used() + 2 > RING_SLOTS as u64 / 4 {
             return None;
         }
         let flags = (u8::from(header.solicited) * record::SOLICITED) | header.acknowledge.flag();
-        let position = producer.put_small([header.kind, flags], header.aux, end.taken(), head, rest);
+        let position = producer.put_small([header.kind, flags], header.aux, end.taken(), head, rest)?;
         self.tail = position;
         self.asked = header.acknowledge;
         Some(position)

@@ -8,7 +8,6 @@
 //! and keys are checked, and a peer that breaks the rules loses its connection. A message whose sender disconnected
 //! while it was read is not delivered.
 
-use std::hint::cold_path;
 use std::slice;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use arrayvec::ArrayVec;
 use dat_core::CheckedSegment;
 use dat_core::event::Status;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use host::cold_path;
 use host::epoch::{Memory, Section};
 
 use crate::budget::Budget;
@@ -249,7 +249,7 @@ impl Rx {
         open
     }
 
-    /// Handles messages of one slot for which there are receives of one segment, up to the batch: what [`Rx::progress`]
+    /// Handles small messages for which there are receives of one segment, up to the batch: what [`Rx::progress`]
     /// does for all that comes, but in few instructions. Gives the message if there is one alone.
     ///
     /// # Errors
@@ -322,7 +322,7 @@ impl Rx {
     }
 }
 
-/// A message of one slot.
+/// A small message.
 struct Arrived<'a> {
     section: Option<&'a Section<Memory>>,
     regions: &'a RegionTable,
@@ -348,7 +348,7 @@ impl<'a> Placement<'a> for Arrived<'a> {
     }
 }
 
-/// Handles the next record, if it is a message of one slot for which there is a receive of one segment.
+/// Handles the next record, if it is a small message for which there is a receive of one segment.
 #[inline(always)]
 fn small_message(
     ring: &mut Consumer,
@@ -367,7 +367,7 @@ fn small_message(
     }
     let solicited = small.flags() & record::SOLICITED != 0;
     conn.deliver(small.len() as u64, solicited, failed, Arrived { section, regions: end.regions(), ring, small })?;
-    ring.skip_small();
+    ring.skip_small(small);
     Ok(small)
 }
 

@@ -225,7 +225,7 @@ impl Tx {
         self.answers.open(answers);
     }
 
-    /// Puts a short message into the next slot of the ring, if nothing waits and there is room as far as is known; gives its
+    /// Puts a short message into the ring, if nothing waits and there is room as far as is known; gives its
     /// mark.
     #[inline(always)]
     pub fn post_at_once(&mut self, end: &End, send: &ShortSend<'_>) -> Option<Mark> {

@@ -176,6 +176,8 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
         | Message::Welcome { .. }
         | Message::UseMine
         | Message::Again
+        | Message::Ask
+        | Message::Open(_)
         | Message::Ring
         | Message::Reads(_) => return false,
     }

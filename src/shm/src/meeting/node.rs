@@ -15,6 +15,7 @@ use host::thread::Thread;
 use once_cell::sync::OnceCell;
 
 use crate::Shm;
+use crate::census::Census;
 use crate::conn::{Conn, Ending};
 use crate::home::Home;
 use crate::link::{Link, Links};
@@ -59,6 +60,8 @@ pub struct Node {
     pub thread: Mutex<Option<Thread>>,
     /// The number of open adapters; see [`crate::nodes`].
     pub adapters: AtomicUsize,
+    /// These adapters, for those who ask.
+    pub census: Census,
     stopped: AtomicBool,
     /// Copies between processes are to be tried.
     vm: bool,
@@ -83,6 +86,7 @@ impl Node {
             own: OnceCell::new(),
             thread: Mutex::default(),
             adapters: AtomicUsize::new(0),
+            census: Census::default(),
             stopped: AtomicBool::new(false),
             vm: vm::is_wanted(),
             traceable: AtomicBool::new(false),
@@ -191,7 +195,7 @@ impl Node {
             (io::ErrorKind::AddrInUse, Some(_)) => Error::QualifierInUse,
             (io::ErrorKind::AddrInUse, None) => Error::QualifierUnavailable,
             _ => {
-                log::error!("shm: {error}");
+                reachable.directory.lament(&error);
                 Error::InsufficientResources(Resource::Device)
             }
         })?;

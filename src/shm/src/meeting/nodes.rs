@@ -51,10 +51,13 @@ impl Nodes {
     /// [`Resource::Device`], [`Resource::Memory`].
     pub fn get(&self, instance: &str) -> Result<Arc<Node>> {
         let mut nodes = self.map().lock();
-        let device = |error: io::Error| {
-            log::error!("shm: {error}");
+        let refused = |error: io::Error| {
             let lacking = error.kind() == io::ErrorKind::OutOfMemory;
             Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
+        };
+        let device = |error: io::Error| {
+            log::error!("shm: {error}");
+            refused(error)
         };
         // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
         let path = if instance.starts_with('/') { instance } else { "" };
@@ -67,7 +70,8 @@ impl Nodes {
         }
         let path = directory.path().to_owned();
         nodes.room(1)?;
-        let reachable = directory.listen().map_err(device)?;
+        let listening = directory.listen().inspect_err(|error| directory.lament(error));
+        let reachable = listening.map_err(refused)?;
         let node = Node::new(&reachable).map_err(device)?;
         *node.thread.lock() = Some(thread::start(&node, reachable).map_err(device)?);
         node.adapters.fetch_add(1, Ordering::AcqRel);

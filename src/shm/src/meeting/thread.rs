@@ -27,6 +27,7 @@ use host::thread;
 use host::timers::Timers;
 use rustix::io::Errno;
 
+use crate::census::Answer;
 use crate::cm;
 use crate::conn::{Conn, ConnPhase, Ending};
 use crate::guard::Watched;
@@ -91,6 +92,7 @@ pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::
         watch: Watch::new(),
         watched: Watched::new(),
         unfinished: Vec::new(),
+        answer: Answer::default(),
     };
     thread::start(c"dat-shm", move || {
         state.run();
@@ -163,6 +165,7 @@ struct Thread {
     watch: Watch,
     watched: Watched,
     unfinished: Vec<Unfinished>,
+    answer: Answer,
 }
 
 impl Thread {
@@ -392,6 +395,10 @@ impl Thread {
             }
             (Some(Stage::Greeted(_)), Message::Hello { version, .. }) => {
                 return Err(format!("its hello has version {version}, not {VERSION}"));
+            }
+            (Some(Stage::Greeted(socket)), Message::Ask) => {
+                self.answer.give(&self.node.census, socket);
+                self.lose(token);
             }
             (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
                 return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));

@@ -125,7 +125,7 @@ impl Directory {
             path => Path::new(path).components().collect(),
         };
         let refuse = |kind, why: &dyn Display| io::Error::new(kind, format!("{}: {why}", path.display()));
-        let system = |error: Errno| refuse(error.kind(), &error);
+        let system = |error: Errno| refuse(error.kind(), &format_args!("{error}{}", mend(error.kind())));
         if !path.is_absolute() {
             return Err(refuse(io::ErrorKind::InvalidInput, &"not an absolute path"));
         }
@@ -160,6 +160,11 @@ impl Directory {
     /// The path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Tells the user why something cannot be made in the directory.
+    pub fn lament(&self, error: &io::Error) {
+        log::error!("shm: {}: {error}{}", self.path.display(), mend(error.kind()));
     }
 
     /// The path of a process's socket.
@@ -344,6 +349,16 @@ impl Directory {
     /// Removes an entry that is no directory, and may be gone already.
     fn unlink(&self, name: &str) -> io::Result<()> {
         Ok(unless(unlinkat(&self.fd, name, AtFlags::empty()), &[Errno::NOENT, Errno::ISDIR])?)
+    }
+}
+
+/// What to do about an error, where its text does not say it.
+fn mend(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            ": make room (df, df -i and quota show what is full), or have dat.conf name another directory"
+        }
+        _ => "",
     }
 }
 

@@ -54,7 +54,7 @@ fn address(path: &Path) -> Result<SocketAddrUnix> {
 }
 
 /// Room for the descriptors of a message.
-type Control = [MaybeUninit<u8>; cmsg_space!(ScmRights(MAX_FDS))];
+const CONTROL: usize = cmsg_space!(ScmRights(MAX_FDS));
 
 impl Socket {
     fn new(fd: OwnedFd) -> Socket {
@@ -117,7 +117,7 @@ impl Socket {
         if bytes.is_empty() || fds.len() > MAX_FDS {
             return Err(Errno::INVAL);
         }
-        let mut space: Control = [MaybeUninit::uninit(); _];
+        let mut space = [MaybeUninit::uninit(); CONTROL];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
             return Err(Errno::INVAL); // there is room for MAX_FDS
@@ -155,7 +155,7 @@ impl Socket {
     /// [`MAX_FDS`] descriptors: the message is lost and none of its descriptors stays open. Otherwise the error of the
     /// system.
     pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> Result<usize> {
-        let mut space: Control = [MaybeUninit::uninit(); _];
+        let mut space = [MaybeUninit::uninit(); CONTROL];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
         let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));

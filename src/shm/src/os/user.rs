@@ -57,7 +57,7 @@ impl<A> Piece<A> {
     /// The bytes must be accessible as `A` says while it lasts, and nothing in Rust may hold a reference to them if they
     /// can be written; or `len` must be 0.
     #[inline]
-    pub const unsafe fn new(addr: u64, len: usize) -> Self {
+    pub unsafe fn new(addr: u64, len: usize) -> Self {
         Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
     }
 
@@ -163,6 +163,7 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
             9..=16 => both_ends::<u64>(src, dst, len),
             17..=32 => both_ends::<u128>(src, dst, len),
             33..=64 => both_ends::<[u128; 2]>(src, dst, len),
+            65..=128 => both_ends::<[u128; 4]>(src, dst, len),
             _ => ptr::copy(src, dst, len),
         }
     }

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
+use host::cold_path;
+
 use super::spot::{Spot, is_there};
-use super::{Area, Corrupt, First, HEADER, Mapped, PAD, SLOT, SMALL, Second, slots_for};
+use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, SLOT, SMALL, Second, slots_for};
 use crate::os::user::{Source, Target};
 use crate::word::Word;
 
@@ -52,13 +54,13 @@ impl RecordView {
 pub enum Next {
     /// No record yet.
     Nothing,
-    /// A record of one slot, of the kind that was asked for.
+    /// A small record of the kind that was asked for.
     Small(Small),
     /// Another record, or something that passes for one: see [`Consumer::peek`].
     Other,
 }
 
-/// A record of one slot.
+/// A small record.
 #[derive(Clone, Copy, Default)]
 pub struct Small {
     first: u64,
@@ -72,7 +74,7 @@ impl Small {
         First::unpack(self.first).flags
     }
 
-    /// Bytes of payload; not more than a slot has room for.
+    /// Bytes of payload; not more than [`SMALL`].
     #[inline]
     pub fn len(self) -> usize {
         First::unpack(self.first).len as usize
@@ -121,7 +123,7 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// The next record, if it is one of `kind`, takes one slot, and says in its other word how long its payload is.
+    /// The next record, if it is one of `kind`, is small, and says in its other word how long its payload is.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
         // SYNC ring-record: as in `peek`.
@@ -131,13 +133,26 @@ impl<A: Area> Consumer<A> {
             return if word as u8 == lap { Next::Other } else { Next::Nothing };
         }
         let small = Small { first: word, second: self.area.load_second(self.spot.0) };
-        let fits = small.len() <= SMALL && Second::unpack(small.second).aux as usize == small.len();
+        let len = small.len();
+        let whole = len <= ONE || self.has_two(len);
+        let fits = whole && Second::unpack(small.second).aux as usize == len;
         if fits { Next::Small(small) } else { Next::Other }
+    }
+
+    /// Whether a record of `len` bytes here is small, with two slots in one piece.
+    fn has_two(&self, len: usize) -> bool {
+        len <= SMALL && !self.area.is_start(self.spot.0 + SLOT as u64)
     }
 
     /// Moves on behind the record that [`Consumer::next`] gave, without telling the producer yet.
     #[inline]
-    pub fn skip_small(&mut self) {
+    pub fn skip_small(&mut self, small: Small) {
+        if small.len() > ONE {
+            cold_path();
+            // Both slots are in one piece, so the second one begins no lap.
+            self.head += 1;
+            self.spot = Spot(self.spot.0 + SLOT as u64);
+        }
         self.head += 1;
         self.spot = self.spot.next(&self.area, self.head);
     }
@@ -202,8 +217,9 @@ impl Consumer<Mapped> {
     /// The payload of the record that [`Consumer::next`] gave. It can be copied until the slot is released.
     #[inline]
     pub fn small_source(&self, small: Small) -> Source<'_> {
-        // SAFETY: in a slot, which is inside the area and readable as long as `self` lives.
-        unsafe { Source::new(self.area.behind_header(self.spot.0), small.len().min(SMALL)) }
+        let (first, len) = self.area.behind_header(self.spot.0, small.len());
+        // SAFETY: inside the area, which is readable as long as `self` lives.
+        unsafe { Source::new(first, len) }
     }
 
     /// Up to `len` bytes of the payload of `view`, from byte `offset`; one piece. They can

@@ -162,11 +162,11 @@ fn ring_shows_no_payload_as_a_record() {
     pass(4, &[100, 1, 2, 0, 1]);
 }
 
-/// The kind of records of one slot, for [`Consumer::next`].
+/// The kind of small records, for [`Consumer::next`].
 const MESSAGE: u8 = 1;
 
 /// Passes records with payloads of `sizes` bytes, as the usual path of messages does: [`Producer::put_small`] for those of
-/// one slot as long as there is room as far as is known, and [`Consumer::next`].
+/// that are small as long as there is room as far as is known, and [`Consumer::next`].
 fn pass_small(slots: usize, sizes: &'static [usize]) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
@@ -177,8 +177,8 @@ fn pass_small(slots: usize, sizes: &'static [usize]) {
         let other = thread::spawn(move || {
             for (i, &len) in sizes.iter().enumerate() {
                 let payload = vec![2_u8; len];
-                if len <= SMALL && producer.used() < slots as u64 {
-                    producer.put_small([MESSAGE, i as u8], len as u64, 7, [], Source::of(&payload));
+                let fits = len <= SMALL && producer.used() + slots_for(len) <= slots as u64;
+                if fits && producer.put_small([MESSAGE, i as u8], len as u64, 7, [], Source::of(&payload)).is_some() {
                     continue;
                 }
                 loop {
@@ -202,7 +202,7 @@ fn pass_small(slots: usize, sizes: &'static [usize]) {
                     assert_eq!((small.flags(), small.len(), small.credit()), (i as u8, len, 7));
                     let at = consumer.head * SLOT as u64 + HEADER as u64;
                     consumer.area.read(at, Target::of(&mut payload));
-                    consumer.skip_small();
+                    consumer.skip_small(small);
                 }
                 Next::Other => {
                     let view = consumer.peek().expect("honest").expect("there was a record");
@@ -227,12 +227,17 @@ fn ring_passes_small_messages_around_twice() {
 
 #[test]
 fn ring_passes_small_messages_behind_long_ones() {
-    pass_small(4, &[100, 1, 2, 48, 0]);
+    pass_small(8, &[120, 1, 2, 48, 0]);
 }
 
 #[test]
 fn ring_passes_small_messages_around_padding() {
-    pass_small(4, &[1, 2, 60, 60, 3]);
+    pass_small(4, &[1, 2, 3, 60, 3]);
+}
+
+#[test]
+fn ring_passes_small_messages_of_two_slots() {
+    pass_small(4, &[60, 1, 112, 2]);
 }
 
 /// The words of [`Pair`](crate::pair::Pair) and [`Hot`](crate::hot::Hot) about polling: a side that stores a record and

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::spot::lap_at;
-use super::{Area, Corrupt, First, HEADER, Mapped, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
+use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
 use crate::os::user::Source;
 use crate::word::Word;
 
@@ -80,8 +80,9 @@ impl<A: Area> Producer<A> {
         Ok(Some(Reservation { producer: self, start, room: payload, filled: 0 }))
     }
 
-    /// Puts a record of one slot into the ring, of which no more than a part is in use: does what [`Producer::reserve`] and
-    /// [`Reservation::finish`] do for the first [`SMALL`] bytes of `head` and `rest`. Returns the position behind the record.
+    /// Puts a small record into the ring, of which no more than a part is in use: does what [`Producer::reserve`] and
+    /// [`Reservation::finish`] do for the first [`SMALL`] bytes of `head` and `rest`. Returns the position behind the record;
+    /// `None` if two slots do not lie in one piece here.
     #[inline(always)]
     pub fn put_small<const N: usize>(
         &mut self,
@@ -90,20 +91,35 @@ impl<A: Area> Producer<A> {
         credit: u64,
         head: [u64; N],
         rest: Source<'_>,
-    ) -> u64 {
+    ) -> Option<u64> {
         let start = self.tail;
-        debug_assert!(self.used() < self.area.slots(), "there is room");
         let at = start * SLOT as u64;
         let len = (8 * N + rest.len()).min(SMALL) as u32;
+        let mut end = start + 1;
+        if len as usize > ONE {
+            end = self.second_slot(end)?;
+        }
+        debug_assert!(end - self.head <= self.area.slots(), "there is room");
         self.area.write_small(at, head, rest);
-        let end = start + 1;
         self.clear(end);
         self.area.store_second(at, Second::new(aux, credit).pack());
         let first = First { lap: lap_at(&self.area, start), kind, flags, len, credit: credit as u16 };
         // SYNC ring-record: as in `Reservation::finish`.
         self.area.first(at).store(first.pack(), Ordering::Release);
         self.tail = end;
-        end
+        Some(end)
+    }
+
+    /// Takes the slot at `position` for the rest of a small record, and gives the position behind it; `None` if it is not in one
+    /// piece with the first one.
+    #[inline(never)]
+    fn second_slot(&mut self, position: u64) -> Option<u64> {
+        if self.area.is_start(position * SLOT as u64) {
+            return None;
+        }
+        // The payload may leave anything in it.
+        self.note_unclear(position, 1);
+        Some(position + 1)
     }
 
     /// The consumer's position now: records that end there or before are consumed.

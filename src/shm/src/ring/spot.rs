@@ -1,7 +1,8 @@
 //! Where a side of a ring is: the number of the lap, and the slot that is next.
 
-use std::hint::cold_path;
 use std::sync::atomic::Ordering;
+
+use host::cold_path;
 
 use super::{Area, First, POSITION, SLOT};
 use crate::word::Word;

@@ -101,6 +101,51 @@ fn an_unfinished_record_leaves_no_trace() {
     assert_eq!(get(&mut consumer), None);
 }
 
+#[test]
+fn small_records_are_one_slot_or_two_in_one_piece() {
+    let slots = 8;
+    let (mut producer, mut consumer) = pair(slots);
+    for round in 0..4000_usize {
+        let len = round * 31 % (SMALL + 1);
+        // All of it looks like the beginning of a record of this lap or the next one.
+        let lap = lap_at(&consumer.area, producer.tail).wrapping_add(round as u8 & 1);
+        let payload: Vec<u8> = forged(lap).into_iter().cycle().take(len).collect();
+        let last = producer.tail % slots as u64 == slots as u64 - 1;
+        let put = producer.put_small([5, round as u8], len as u64, 9, [], Source::of(&payload));
+        assert_eq!(put.is_none(), len > ONE && last, "{len} bytes at {}", producer.tail);
+        if put.is_none() {
+            self::put(&mut producer, 5, &payload).expect("room");
+            assert_eq!(get(&mut consumer), Some((5, payload)));
+        } else {
+            let Next::Small(small) = consumer.next(5) else { panic!("{len} bytes are no small record") };
+            assert_eq!((small.len(), small.flags(), small.credit()), (len, round as u8, 9));
+            let mut bytes = vec![0; len];
+            copy(Target::of(&mut bytes), consumer.small_source(small));
+            assert_eq!(bytes, payload);
+            consumer.skip_small(small);
+            consumer.release();
+        }
+        producer.consumed().expect("honest");
+        assert!(matches!(consumer.next(5), Next::Nothing) && !consumer.has_record(), "{len} bytes, round {round}");
+    }
+}
+
+#[test]
+fn a_small_record_that_claims_two_slots_in_the_last_one_is_none() {
+    let (mut producer, mut consumer) = pair(8);
+    for _ in 0..7 {
+        put(&mut producer, 1, b"").expect("room");
+        get(&mut consumer).expect("record");
+    }
+    producer.put_small([1, 0], 1, 0, [], Source::of(b"x")).expect("one slot");
+    let at = 7 * SLOT as u64;
+    let first = First { len: 49, ..First::unpack(producer.area().first(at).load(Ordering::Relaxed)) };
+    producer.area().store_second(at, Second::new(49, 0).pack());
+    producer.area().first(at).store(first.pack(), Ordering::Release);
+    assert!(matches!(consumer.next(1), Next::Other));
+    assert!(matches!(consumer.peek(), Err(Corrupt)));
+}
+
 /// The first word of a slot, as a payload may have it: that of a record of the lap `lap` without payload.
 fn forged(lap: u8) -> [u8; 8] {
     First { lap, kind: 1, flags: 0, len: 0, credit: 0 }.pack().to_le_bytes()

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt;
+use std::mem::offset_of;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::library::{file_of, text_at};
 use super::object::Handle;
-use super::{Library, address};
+use super::{Api, Library, address, udat20};
 use crate::shell::operand;
 
 /// Places in the dispatcher of asynchronous events.
@@ -36,10 +37,16 @@ pub struct Demand {
     pub thread_safe: bool,
 }
 
-impl Default for Demand {
-    /// What most programs ask for.
-    fn default() -> Self {
-        Demand { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe: false }
+impl Demand {
+    /// What a program asks for that says nothing: the version that it was compiled for, without thread safety.
+    pub fn of(api: Api) -> Self {
+        let version = api.version();
+        Demand { version: (version.major, version.minor), thread_safe: false }
+    }
+
+    /// The version of which a program is that asks so.
+    pub fn api(&self) -> Api {
+        Api::ALL.into_iter().find(|api| api.serves(self.version)).unwrap_or(Api::V12)
     }
 }
 
@@ -58,13 +65,14 @@ impl Ia {
     /// The adapter does not open; the error names it, and the command that explains why.
     pub fn open(library: Library, name: &str) -> Result<Self> {
         // A name with a NUL byte in it is that of no adapter.
-        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::default()).with_context(|| {
+        Self::open_as(library, &CString::new(name).unwrap_or_default(), Demand::of(library.api())).with_context(|| {
             format!("the adapter \"{name}\" does not open; `dat-info --explain {}` tells why", operand(name))
         })
     }
 
     /// Opens an adapter as a program of some version and thread safety does.
     pub fn open_as(library: Library, name: &CStr, demand: Demand) -> Result<Self> {
+        library.publish();
         let (mut handle, mut async_evd) = (Handle::NULL, Handle::NULL);
         // SAFETY: the name is a C string, which the call reads only, and both handles are this function's own.
         let code = unsafe {
@@ -107,6 +115,10 @@ impl Ia {
             )
         };
         self.library().check("dat_ia_query", code)?;
+        let further = match self.library().api() {
+            Api::V12 => None,
+            Api::V20 => udat20::Further::of(self.raw()),
+        };
         // SAFETY: they are numbers and pointers, for which zeros are valid, and what the call filled.
         let (ia, provider) = unsafe { (ia.assume_init(), provider.assume_init()) };
         // SAFETY: what the call returns points to memory that lives as long as the instance is open.
@@ -118,6 +130,7 @@ impl Ia {
                 provider_specific: named(provider.num_provider_specific_attr, provider.provider_specific_attr),
                 ia,
                 provider,
+                further,
             })
         }
     }
@@ -126,6 +139,8 @@ impl Ia {
     pub fn provider_library(&self) -> Option<PathBuf> {
         // SAFETY: behind the handle of an open adapter is a pointer to the table, as the binary interface demands.
         let query = unsafe { (**self.raw().cast::<*const DAT_PROVIDER>()).ia_query_func };
+        const _: () =
+            assert!(offset_of!(DAT_PROVIDER, ia_query_func) == offset_of!(dat_udat20::DAT_PROVIDER, ia_query_func));
         query.and_then(|function| file_of(function as usize))
     }
 }
@@ -151,6 +166,8 @@ pub struct Attributes {
     pub ia: Box<DAT_IA_ATTR>,
     /// All attributes of the provider.
     pub provider: Box<DAT_PROVIDER_ATTR>,
+    /// Those that only uDAPL 2.0 has.
+    pub further: Option<udat20::Further>,
 }
 
 /// Copies a list of named attributes.

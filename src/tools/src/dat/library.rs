@@ -1,6 +1,6 @@
-//! libdat.so.1: where it is, its functions, and the adapters that it lists.
+//! libdat.so.1 and libdat2.so.2: where they are, their functions, and the adapters that they list.
 
-use std::ffi::{CStr, CString, OsStr, c_char};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,8 @@ use dat_udat12::*;
 use libloading::os::unix;
 
 use super::ia::Demand;
+use super::{Api, udat20};
 use crate::child::own_file;
-
-/// The name by which programs know the library.
-pub const NAME: &str = "libdat.so.1";
 
 /// The type of the function behind the type of a slot, which is an `Option` of it.
 pub trait SlotType {
@@ -23,14 +21,14 @@ impl<F: Copy> SlotType for Option<F> {
     type Function = F;
 }
 
-/// Makes [`Calls`] from the list of slots: each slot but the first has the type of the function of its name.
+/// Makes [`Calls`] from the names of the functions that the tools call, each with the type of its slot. Those of `alike` are
+/// the same in both versions; for the others, [`udat20`] has functions that call those of uDAPL 2.0.
 macro_rules! calls {
-    (dat_ia_openv: $open:ident, $open_type:ident; $($name:ident: $field:ident, $type:ident;)*) => {
-        /// The functions of libdat.so.1, under their names.
-        #[allow(dead_code, reason = "the list is that of the interface")]
+    (alike: $($alike:ident: $alike_type:ident)*; others: $($other:ident: $other_type:ident)*) => {
+        /// The functions of a library under their names, in the form of uDAPL 1.2.
         pub struct Calls {
-            pub dat_ia_openv: <DAT_IA_OPENV_FUNC as SlotType>::Function,
-            $(pub $name: <$type as SlotType>::Function,)*
+            $(pub $alike: <$alike_type as SlotType>::Function,)*
+            $(pub $other: <$other_type as SlotType>::Function,)*
             pub dat_registry_list_providers:
                 unsafe extern "C" fn(DAT_COUNT, *mut DAT_COUNT, *mut *mut DAT_PROVIDER_INFO) -> DAT_RETURN,
             pub dat_strerror: unsafe extern "C" fn(DAT_RETURN, *mut *const c_char, *mut *const c_char) -> DAT_RETURN,
@@ -38,12 +36,18 @@ macro_rules! calls {
 
         impl Calls {
             /// Looks all functions up; the error is the loader's, about the first that is missing.
-            fn of(library: &unix::Library) -> std::result::Result<Self, libloading::Error> {
-                // SAFETY: libdat.so.1 has these functions with these types, which are its binary interface.
+            fn of(library: &unix::Library, api: Api) -> std::result::Result<Self, libloading::Error> {
+                if api == Api::V20 {
+                    udat20::look_up(library)?;
+                }
+                // SAFETY: the library of this version has these functions with these types, which are its binary interface.
                 unsafe {
                     Ok(Calls {
-                        dat_ia_openv: *library.get(b"dat_ia_openv\0")?,
-                        $($name: *library.get(concat!(stringify!($name), "\0").as_bytes())?,)*
+                        $($alike: *library.get(concat!(stringify!($alike), "\0").as_bytes())?,)*
+                        $($other: match api {
+                            Api::V12 => *library.get(concat!(stringify!($other), "\0").as_bytes())?,
+                            Api::V20 => udat20::$other as <$other_type as SlotType>::Function,
+                        },)*
                         dat_registry_list_providers: *library.get(b"dat_registry_list_providers\0")?,
                         dat_strerror: *library.get(b"dat_strerror\0")?,
                     })
@@ -53,7 +57,31 @@ macro_rules! calls {
     };
 }
 
-dat_udat12::for_each_slot!(calls);
+udat20::for_each_differing!(calls! {
+    alike:
+        dat_ia_openv: DAT_IA_OPENV_FUNC
+        dat_ia_close: DAT_IA_CLOSE_FUNC
+        dat_cno_create: DAT_CNO_CREATE_FUNC
+        dat_cno_free: DAT_CNO_FREE_FUNC
+        dat_cno_wait: DAT_CNO_WAIT_FUNC
+        dat_cr_accept: DAT_CR_ACCEPT_FUNC
+        dat_cr_query: DAT_CR_QUERY_FUNC
+        dat_ep_connect: DAT_EP_CONNECT_FUNC
+        dat_ep_disconnect: DAT_EP_DISCONNECT_FUNC
+        dat_ep_free: DAT_EP_FREE_FUNC
+        dat_evd_create: DAT_EVD_CREATE_FUNC
+        dat_evd_free: DAT_EVD_FREE_FUNC
+        dat_evd_set_unwaitable: DAT_EVD_SET_UNWAITABLE_FUNC
+        dat_lmr_free: DAT_LMR_FREE_FUNC
+        dat_psp_create: DAT_PSP_CREATE_FUNC
+        dat_psp_create_any: DAT_PSP_CREATE_ANY_FUNC
+        dat_psp_free: DAT_PSP_FREE_FUNC
+        dat_pz_create: DAT_PZ_CREATE_FUNC
+        dat_pz_free: DAT_PZ_FREE_FUNC
+        dat_srq_create: DAT_SRQ_CREATE_FUNC
+        dat_srq_free: DAT_SRQ_FREE_FUNC;
+    others:
+});
 
 /// An adapter that programs can ask for, as the registry lists it.
 #[derive(Clone, Debug)]
@@ -64,42 +92,98 @@ pub struct Adapter {
     pub demand: Demand,
 }
 
-/// The library, which stays in the process until its end: its providers have threads.
+/// That there is no library of a version, whereas one that is there and cannot be used is another error.
+#[derive(Debug)]
+pub struct Absent(String);
+
+impl std::fmt::Display for Absent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Absent {}
+
+/// A library, which stays in the process until its end: its providers have threads.
 #[derive(Clone, Copy)]
 pub struct Library {
+    api: Api,
     calls: &'static Calls,
+    /// The file, as it was given to the loader.
+    file: &'static Path,
     /// Why the loader found none, if this is the one beside the tool.
     missed: Option<&'static str>,
 }
 
 impl Library {
-    /// Opens the library.
+    /// Opens the library of a file.
     ///
     /// # Parameters
-    /// * `path` - the file. Without it, the loader looks for [`NAME`] as it does for programs: first in `LD_LIBRARY_PATH`. If it
-    ///   finds no file, the library is taken that is installed together with this tool; see [`Library::missed`].
+    /// * `api` - the version of the interface that it must have, if the user has said one.
     ///
     /// # Errors
-    /// There is no such library, it cannot be loaded, or it lacks functions of uDAPL 1.2.
-    pub fn load(path: Option<&Path>) -> Result<Self> {
-        let named = path.unwrap_or(Path::new(NAME));
-        let failed = |reason: &str| {
-            let hint = "\nIt is looked for in LD_LIBRARY_PATH, in the directories of the system, and in ../lib beside this \
-                        tool. Name the file with --library PATH, or its directory in LD_LIBRARY_PATH.";
-            let hint = if path.is_none() { hint } else { "" };
-            anyhow!("{} cannot be used: {reason}{hint}", named.display())
-        };
-        let (library, missed) = match open(named) {
-            Ok(library) => (library, None),
-            Err(reason) => {
-                let absent = path.is_none() && is_absence(named, &reason);
-                let beside = absent.then(beside_this_tool).flatten().and_then(|file| open(&file).ok());
-                (beside.ok_or_else(|| failed(&reason))?, Some(&*reason.leak()))
-            }
-        };
-        let calls = Calls::of(&library).map_err(|error| failed(&reason(&error)))?;
+    /// It cannot be loaded, is for another version, or lacks functions.
+    pub fn of_file(file: &Path, api: Option<Api>) -> Result<Self> {
+        let failed = |reason: &str| anyhow!("{} cannot be used: {reason}", file.display());
+        let library = open(file, unix::RTLD_LOCAL).map_err(|reason| failed(&reason))?;
+        // SAFETY: the symbol is only looked for.
+        let is_20 = unsafe { library.get::<*const ()>(b"dat_extension_op\0") }.is_ok();
+        let own = if is_20 { Api::V20 } else { Api::V12 };
+        match api {
+            Some(api) if api != own => Err(failed(&format!("it is a library of uDAPL {own}, and not of {api}"))),
+            _ => Self::new(library, own, file, None),
+        }
+    }
+
+    /// Opens the library of a version as the loader does it for programs: first from `LD_LIBRARY_PATH`. If the loader finds
+    /// no file, the library is taken that is installed together with this tool; see [`Library::missed`].
+    ///
+    /// # Errors
+    /// There is no such library, it cannot be loaded, or it lacks functions.
+    pub fn of_version(api: Api) -> Result<Self> {
+        let named = Path::new(api.library());
+        open(named, unix::RTLD_LOCAL).map_or_else(
+            |reason| {
+                let beside = is_absence(named, &reason).then(|| beside_this_tool(api)).flatten();
+                match beside.and_then(|file| Some((open(&file, unix::RTLD_LOCAL).ok()?, file))) {
+                    Some((library, file)) => Self::new(library, api, &file, Some(reason)),
+                    None => {
+                        let text = format!(
+                            "{} cannot be used: {reason}\nIt is looked for in LD_LIBRARY_PATH, in the directories of the \
+                             system, and in ../lib beside this tool. Name the file with --library PATH, or its directory \
+                             in LD_LIBRARY_PATH.",
+                            named.display()
+                        );
+                        Err(if is_absence(named, &reason) { Absent(text).into() } else { anyhow!(text) })
+                    }
+                }
+            },
+            |library| Self::new(library, api, named, None),
+        )
+    }
+
+    fn new(library: unix::Library, api: Api, file: &Path, missed: Option<String>) -> Result<Self> {
+        let calls = Calls::of(&library, api)
+            .map_err(|error| anyhow!("{} cannot be used: {}", file.display(), reason(&error)))?;
         std::mem::forget(library);
-        Ok(Self { calls: Box::leak(Box::new(calls)), missed })
+        Ok(Self {
+            api,
+            calls: Box::leak(Box::new(calls)),
+            file: Box::leak(Box::from(file)),
+            missed: missed.map(|reason| &*reason.leak()),
+        })
+    }
+
+    /// Has the symbols of the library be those of the process, as they are in a program that is linked with it: providers
+    /// of other makers use them. A library that is only asked for its list leaves those of another version alone.
+    pub(super) fn publish(self) {
+        // It is there already, so this cannot fail; and if it did, opening the adapter would say why.
+        let _ = open(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
+    }
+
+    /// The version of the interface that it has.
+    pub fn api(self) -> Api {
+        self.api
     }
 
     /// Why the loader found no library, if this one was used because it is installed together with this tool: programs
@@ -119,8 +203,7 @@ impl Library {
         file_of(self.calls.dat_strerror as usize)
     }
 
-    /// The adapters that programs can open, in order, with entries of other versions of the interface where the library
-    /// lists these.
+    /// The adapters that programs of its version can open, in order.
     pub fn adapters(self) -> Result<Vec<Adapter>> {
         const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
             ia_name: [0; DAT_NAME_MAX_LENGTH],
@@ -150,7 +233,8 @@ impl Library {
                     thread_safe: info.is_thread_safe != DAT_FALSE,
                 },
             };
-            return Ok(entries.iter().map(adapter).collect());
+            let all = entries.iter().map(adapter);
+            return Ok(all.filter(|adapter| self.api.serves(adapter.demand.version)).collect());
         }
     }
 
@@ -219,13 +303,16 @@ pub fn file_of(address: usize) -> Option<PathBuf> {
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
-/// Loads a library as the loader does it for a program that is linked with it: its symbols are there for providers.
+/// Loads a library.
+///
+/// # Parameters
+/// * `scope` - whether its symbols are for other libraries too, `RTLD_LOCAL` or `RTLD_GLOBAL`.
 ///
 /// # Errors
 /// The loader's own text.
-fn open(file: &Path) -> std::result::Result<unix::Library, String> {
-    // SAFETY: what runs when libdat.so.1 is loaded is for any program to be run.
-    unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | unix::RTLD_GLOBAL) }.map_err(|error| reason(&error))
+fn open(file: &Path, scope: c_int) -> std::result::Result<unix::Library, String> {
+    // SAFETY: what runs when the library is loaded is for any program to be run.
+    unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | scope) }.map_err(|error| reason(&error))
 }
 
 /// The loader's own text, which is in the source of the error.
@@ -235,11 +322,11 @@ fn reason(error: &libloading::Error) -> String {
 
 /// The library in the tree in which this tool is installed: its bin/ and lib/ are in one directory, and below lib/ there may be
 /// a directory for the kind of machine.
-fn beside_this_tool() -> Option<PathBuf> {
+fn beside_this_tool(api: Api) -> Option<PathBuf> {
     let tool = own_file().ok()?;
     let lib = tool.parent()?.parent()?.join("lib");
     let machine = lib.join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    [lib, machine].into_iter().map(|folder| folder.join(NAME)).find(|file| file.exists())
+    [lib, machine].into_iter().map(|folder| folder.join(api.library())).find(|file| file.exists())
 }
 
 /// Whether the loader's reason is that there is no file of this name. A file that cannot be used, or lacks a library of its

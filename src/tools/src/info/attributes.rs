@@ -5,11 +5,13 @@ use std::net::IpAddr;
 use std::ops::BitAnd;
 
 use dat_udat12::*;
+use dat_udat20 as udat20;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::dat::Attributes;
 use crate::dat::library::text as string;
+use crate::dat::udat20::Further;
 
 /// One attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,11 +47,12 @@ pub struct Group {
 /// All attributes, in groups; groups without any are left out.
 pub fn groups(all: &Attributes) -> Vec<Group> {
     let named = |pairs: &[(String, String)]| {
-        pairs.iter().map(|(name, value)| Attribute::new(name, name, text(value))).collect()
+        pairs.iter().map(|(name, value)| Attribute::new(name, name, number_or_text(value))).collect()
     };
     let groups = [
         ("adapter", of_adapter(all)),
         ("provider", of_provider(all)),
+        ("of uDAPL 2.0", all.further.as_ref().map(of_20).unwrap_or_default()),
         ("transport", named(&all.transport)),
         ("vendor", named(&all.vendor)),
         ("provider-specific", named(&all.provider_specific)),
@@ -153,8 +156,40 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
     }
 }
 
+/// What only uDAPL 2.0 has, of the adapter and of its provider.
+fn of_20(further: &Further) -> Vec<Attribute> {
+    table! { further;
+        zb_supported "Regions may be zero-based" yes;
+        extension_supported "Extensions" (|value| choice(value, &[
+            (udat20::DAT_EXTENSION_NONE, "DAT_EXTENSION_NONE", "none"),
+            (udat20::DAT_EXTENSION_IB, "DAT_EXTENSION_IB", "those for InfiniBand"),
+            (udat20::DAT_EXTENSION_IW, "DAT_EXTENSION_IW", "those for iWARP"),
+        ]));
+        extension_version "  version" count;
+        rdma_read_lmr_rmr_context_exposure "RDMA read shows the context of local memory" yes;
+        rmr_scope_supported "Remote memory regions are for" (|value| choice(value, &[
+            (udat20::DAT_RMR_SCOPE_EP, "DAT_RMR_SCOPE_EP", "one endpoint"),
+            (udat20::DAT_RMR_SCOPE_PZ, "DAT_RMR_SCOPE_PZ", "a protection zone"),
+            (udat20::DAT_RMR_SCOPE_ANY, "DAT_RMR_SCOPE_ANY", "one endpoint or a protection zone"),
+        ]));
+        is_signal_safe "Calls may be made in a signal handler" yes;
+        ha_supported "Another adapter can take over connections" yes;
+        ha_loadbalancing "  load is spread" (|value| choice(value, &[
+            (udat20::DAT_HA_LB_NONE, "DAT_HA_LB_NONE", "not"),
+            (udat20::DAT_HA_LB_INTERCOMM, "DAT_HA_LB_INTERCOMM", "by connection"),
+            (udat20::DAT_HA_LB_INTRACOMM, "DAT_HA_LB_INTRACOMM", "within a connection"),
+        ]));
+    }
+}
+
 fn text(value: &str) -> Shown {
     (json!(value), value.to_owned())
+}
+
+/// A value that a provider gives as text. Counters are numbers; what begins with a 0 is no number, but for 0 itself.
+fn number_or_text(value: &str) -> Shown {
+    let number = value.parse::<u64>().ok().filter(|number| number.to_string() == value);
+    (number.map_or_else(|| json!(value), |number| json!(number)), value.to_owned())
 }
 
 fn version((major, minor): (u32, u32)) -> Shown {

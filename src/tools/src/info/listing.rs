@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::devices::{self, Port};
 use super::probe::{Probe, probe};
-use super::{VERSION, load, shown, words};
+use super::{hidden, load, shown, words};
 use crate::dat::{Adapter, Demand};
 use crate::print::{self, WRONG, columns, styled};
-use crate::tool::Outcome;
+use crate::tool::{Common, Outcome};
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
@@ -36,28 +36,49 @@ struct Listed {
     why: Option<String>,
 }
 
-/// All adapters, as the library lists them.
+/// All adapters, as the libraries list them.
 #[derive(Debug, Serialize)]
 struct Listing {
-    library: Option<PathBuf>,
+    libraries: Vec<Option<PathBuf>>,
     adapters: Vec<Listed>,
+    /// Why there is no library of a version.
+    missing: Vec<String>,
+    /// That programs do not find a library.
+    #[serde(skip)]
+    hidden: Vec<String>,
 }
 
 /// Shows the table.
-pub fn run(library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
-    let (loaded, adapters) = load(library)?;
-    let found = find(&Places::of_this_process(), VERSION, &mut |_| {});
-    let ports = devices::ports(Path::new(sysfs::ROOT));
-    let interfaces = net::interfaces();
-    let adapters = probe_all(&adapters, library)
-        .into_iter()
-        .map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces))
-        .collect();
-    let listing = Listing { library: loaded.path(), adapters };
-    if json {
+///
+/// # Errors
+/// There is no library of any version.
+pub fn run(common: &Common) -> anyhow::Result<Outcome> {
+    let mut listing = Listing { libraries: Vec::new(), adapters: Vec::new(), missing: Vec::new(), hidden: Vec::new() };
+    let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
+    let mut failure = None;
+    for loaded in load(common) {
+        let (library, adapters) = match loaded {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                listing.missing.push(reason(&error));
+                failure = failure.or(Some(error));
+                continue;
+            }
+        };
+        let found = find(&Places::of_this_process(), library.api().version(), &mut |_| {});
+        let probed = probe_all(&adapters, common.library.as_deref()).into_iter();
+        let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
+        listing.adapters.extend(rows);
+        listing.libraries.push(library.path());
+        listing.hidden.extend(hidden(library));
+    }
+    if let Some(error) = failure.filter(|_| listing.libraries.is_empty()) {
+        return Err(error);
+    }
+    if common.json {
         print::line(serde_json::to_string_pretty(&listing)?)?;
     } else {
-        show(&listing.adapters)?;
+        show(&listing)?;
     }
     let any = listing.adapters.iter().any(|row| row.opens);
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
@@ -132,7 +153,15 @@ fn row(
     row
 }
 
-fn show(rows: &[Listed]) -> anyhow::Result<()> {
+/// Why there is no library, without the places where it was looked for.
+fn reason(error: &anyhow::Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+/// The most adapters of which it is told why they do not open: a file of a distribution has dozens of them.
+const REASONS: usize = 5;
+
+fn show(Listing { adapters: rows, missing, hidden, .. }: &Listing) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let lines = rows.iter().map(|row| {
         vec![
@@ -149,13 +178,25 @@ fn show(rows: &[Listed]) -> anyhow::Result<()> {
     });
     let heads = ["NAME", "API", "THREADS", "DEVICE", "PORT", "STATE", "ADDRESS", "FROM", "LIBRARY"];
     print::line(columns(&heads, lines))?;
+    let mut reasons: Vec<(&str, String)> = Vec::new();
     for row in rows {
         if let Some(why) = &row.why {
-            print::line(format_args!("{}: {}", styled(WRONG, shown(&row.name)), shown(why)))?;
+            let (_, why) = why.split_once(": error: ").unwrap_or(("", why));
+            let why = why.strip_prefix(&format!("{}: ", row.name)).unwrap_or(why);
+            reasons.push((&row.name, why.to_owned()));
         }
+    }
+    for (name, why) in reasons.iter().take(REASONS) {
+        print::line(format_args!("{}: {}", styled(WRONG, shown(name)), shown(why)))?;
+    }
+    if reasons.len() > REASONS {
+        print::line(format_args!("{} more do not open.", reasons.len() - REASONS))?;
     }
     if rows.is_empty() {
         print::line("There is no adapter that a program could open.")?;
+    }
+    for text in missing.iter().chain(hidden) {
+        print::line(shown(text))?;
     }
     if rows.iter().any(|row| !row.opens) || rows.is_empty() {
         print::line("`dat-info --explain` tells more.")?;

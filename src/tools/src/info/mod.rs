@@ -8,6 +8,7 @@
 //! | [`devices`] | the RDMA devices of the host |
 //! | [`listing`] | the table of the adapters |
 //! | [`explain`] | what dat_ia_open does, step by step |
+//! | [`processes`] | the processes that have an adapter open |
 //!
 //! The rules of dat.conf are those of the registry, whose search reports each of its steps. `explain` shows them, and
 //! compares the result with what the loaded libdat.so.1 lists. What a provider needs beyond its library, only the provider
@@ -20,43 +21,66 @@ mod devices;
 mod explain;
 mod listing;
 mod probe;
+mod processes;
 
 pub use arguments::Arguments;
 
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
 
 use anyhow::{Context, bail};
-use dat_registry::Version;
 use serde_json::json;
 
-use crate::dat::{Demand, Library};
+use crate::dat::{Adapter, Demand, Library};
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Outcome, Section, Tool};
+use crate::tool::{Common, Outcome, Section, Tool};
 use attributes::Group;
 
-/// What libdat.so.1 gives to the registry; a difference shows in `--explain`, which compares the adapters.
-const VERSION: Version = Version { major: 1, minor: 2 };
+/// What `--licences` prints. It is part of the tool, so that a copy of the tool has it wherever it is.
+const LICENCES: &[&str] = &[
+    include_str!("../../../../LICENSE"),
+    include_str!("../../../../LICENSE-MIT"),
+    include_str!("../../../../LICENSE-THIRD-PARTY"),
+];
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "OUTPUT",
-            text: "Without NAME there is a line for each adapter, in the order in which programs see them: its name; the \
-                version of the interface; whether threads may call it at the same time; for RDMA the device, its port and \
-                the state of the port; its address; the file and line of its entry, or that it is built in; and the file \
-                of its library. Of several entries with one name, each is opened as a program of its version and thread \
-                safety opens it. Control characters are shown as escapes.\n\nWith --json this is an object: \"library\", \
-                the file of libdat.so.1; \"adapters\", a list of objects with \"name\", \"version\", \"thread_safe\", \
-                \"from\", \"library\", \"device\", \"port\", \"state\", \"address\", \"opens\" and, where it does not, \
-                \"why\". With NAME it is one object with \"name\", \"library\" and an object of attributes for each of \
-                \"adapter\", \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain \
-                it is an object with \"chapters\", each a \"title\" and \"steps\" with \"state\" (ok, note, wrong), \
-                \"text\" and, where something can be done, \"see\", the page and its section that say what; and with \
-                \"works\", the adapters that open. On failure there is an object with \"error\", the reason; with \
-                --explain it has chapters as well.",
+            text: "Without NAME there is a line for each adapter, in the order in which programs see them: its name; \
+                the version of uDAPL of the programs that see it; whether threads may call it at the same time; \
+                for RDMA the device, its port and the state of the port; its address; the file and line of its \
+                entry, or that it is built in; and the file of its library. Of several entries with one name, each \
+                is opened as a program of its version and thread safety opens it. Control characters are shown as \
+                escapes.\n\nWith --json this is an object: \"libraries\", the files of libdat.so.1 and \
+                libdat2.so.2, as far as they are there; \"adapters\", a list of objects with \"name\", \
+                \"version\", \"thread_safe\", \"from\", \"library\", \"device\", \"port\", \"state\", \"address\", \
+                \"opens\" and, where it does not, \"why\". With NAME it is one object with \"name\", \"library\" \
+                and an object of attributes for each of \"adapter\", \"provider\" and so on, with the names of \
+                dat_ia_query(3) and sizes in bytes. With --explain it is an object with \"chapters\", each a \
+                \"title\" and \"steps\" with \"state\" (ok, note, wrong), \"text\" and, where something can be \
+                done, \"see\", the page and its section that say what; and with \"works\", the adapters that open. \
+                On failure there is an object with \"error\", the reason; with --explain it has chapters as well.",
+        },
+        Section {
+            heading: "PROCESSES",
+            text: "With --processes there is a line for each adapter of the provider shm that a process has open: the \
+                process, its command and user; the name of the adapter; the version of the interface; the endpoints that \
+                are connected; SENT, the sends and RDMA writes that it has begun, and their bytes; RECEIVED, the messages \
+                that it has received and the RDMA reads that it has begun, and their bytes; STALLS, how often a request \
+                found no room, and behind the slash how often a message found no receive; and how long the adapter is \
+                open. The numbers count from the opening of the adapter. The processes are those of the user, for root \
+                those of all users, that meet in /tmp/dat-shm-UID or in a directory that dat.conf(5) names. A process \
+                in a container is among them if the container shares the directory, and has a number if /proc shows the \
+                process here; otherwise dat-info tells of it in the container. Lines of - are of a process that does \
+                not answer within a second, for example because it is stopped.\n\nOf processes with an adapter of the \
+                provider verbs the kernel tells: `rdma resource show qp`.\n\nWith --json this is an object with \
+                \"processes\", each with \"pid\", \"command\", \"user\", \"directory\" and \"adapters\", which is \
+                null if it does not answer, and else a list of objects with \"name\", \"version\", \"seconds\", \
+                \"connections\", \"sends\", \"send_bytes\", \"rdma_writes\", \"rdma_write_bytes\", \"rdma_reads\", \
+                \"rdma_read_bytes\", \"receives\", \"receive_bytes\", \"request_stalls\", \"receive_stalls\" and \
+                \"peer_wakeups\".",
         },
         Section {
             heading: "TROUBLESHOOTING",
@@ -79,15 +103,19 @@ impl Tool for Arguments {
     ];
 
     fn run(self) -> anyhow::Result<Outcome> {
-        let library = self.common.library.as_deref();
-        let json = self.common.json;
+        if self.licences {
+            print::line(LICENCES.join("\n").trim_end())?;
+            return Ok(Outcome::Fine);
+        }
+        let (common, json) = (&self.common, self.common.json);
         // No argument has a NUL byte in it.
         let name = self.name.map(|name| CString::new(name.into_vec()).unwrap_or_default());
         let outcome = match (name.as_deref(), self.probe) {
-            (Some(name), Some(demand)) => return probe::answer(name, demand, library),
-            (name, _) if self.explain => explain::run(name, library, json),
-            (Some(name), _) => one(name, library, json),
-            (None, _) => listing::run(library, json),
+            (Some(name), Some(demand)) => return probe::answer(name, demand, common),
+            (None, _) if self.processes => processes::run(json),
+            (name, _) if self.explain => explain::run(name, common),
+            (Some(name), _) => one(name, common),
+            (None, _) => listing::run(common),
         };
         if let Err(error) = &outcome
             && json
@@ -103,10 +131,10 @@ impl Tool for Arguments {
 }
 
 /// Shows all attributes of an adapter.
-fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcome> {
+fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     // Its own failure says more than that of the process that opens the adapter.
-    Library::load(library)?;
-    let probe = probe::probe(name, Demand::default(), library);
+    let library = common.library_with(Some(name.to_bytes()))?;
+    let probe = probe::probe(name, Demand::of(library.api()), common.library.as_deref());
     let opened = match probe.answer {
         Ok(opened) => opened,
         Err(why) => {
@@ -117,7 +145,7 @@ fn one(name: &CStr, library: Option<&Path>, json: bool) -> anyhow::Result<Outcom
             bail!("{shown} does not open: {why}; `dat-info --explain {name}` tells more")
         }
     };
-    if json {
+    if common.json {
         let mut object = json!({ "name": words(name), "library": opened.library });
         for group in &opened.groups {
             let attributes = group.attributes.iter().map(|one| (one.name.clone(), one.value.clone())).collect();
@@ -163,9 +191,20 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// The library, with what was being done if that fails.
-fn load(library: Option<&Path>) -> anyhow::Result<(Library, Vec<crate::dat::Adapter>)> {
-    let library = Library::load(library)?;
-    let adapters = library.adapters().context("the interface adapters cannot be listed")?;
-    Ok((library, adapters))
+/// The libraries with the adapters that they list, one for each version; for a version without one, why.
+fn load(common: &Common) -> Vec<anyhow::Result<(Library, Vec<Adapter>)>> {
+    let list = |library: Library| {
+        let adapters = library.adapters().context("the interface adapters cannot be listed")?;
+        Ok((library, adapters))
+    };
+    common.libraries().into_iter().map(|library| library.and_then(list)).collect()
+}
+
+/// That programs do not find a library, which is installed together with this tool.
+fn hidden(library: Library) -> Option<String> {
+    let folder = library.path()?.parent()?.to_owned();
+    library.missed().map(|_| {
+        let own = library.api().library();
+        format!("Programs do not find {own}: put {} into LD_LIBRARY_PATH, or see ldconfig(8).", folder.display())
+    })
 }

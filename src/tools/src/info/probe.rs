@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::attributes::{self, Group};
 use crate::child::own_file;
-use crate::dat::{Demand, Ia, Library};
+use crate::dat::{Demand, Ia};
 use crate::print;
-use crate::tool::Outcome;
+use crate::tool::{Common, Outcome};
 
 /// The seconds in which an adapter opens, or is taken to hang.
 const LIMIT: u32 = 20;
@@ -42,6 +42,7 @@ pub struct Opened {
 ///
 /// # Parameters
 /// * `name` - the name of the adapter, which need not be text.
+/// * `library` - the file of the library that the user named.
 pub fn probe(name: &CStr, demand: Demand, library: Option<&Path>) -> Probe {
     in_process(name, demand, library)
         .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
@@ -58,14 +59,20 @@ fn in_process(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Re
             _ => format!("the process that opened it ended with {}", output.status),
         })
     });
-    Ok(Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(str::to_owned).collect() })
+    let messages = printed.into_iter().chain(errors.lines()).map(without_advice).collect();
+    Ok(Probe { answer, messages })
+}
+
+/// A message without the advice to ask this tool.
+fn without_advice(message: &str) -> String {
+    message.split_once("; \"dat-info --explain ").map_or(message, |(said, _)| said).to_owned()
 }
 
 /// The process of its own. What its libraries say goes to standard error, and names the reason of a failure, whatever the
 /// environment of the user asks for.
 fn command(tool: &Path, name: &CStr, demand: Demand, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
-    command.arg(format!("--probe={}", json!(demand)));
+    command.arg(format!("--probe={}", json!(demand))).arg(format!("--api={}", demand.api()));
     if let Some(path) = library {
         command.arg("--library").arg(path);
     }
@@ -89,10 +96,10 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
 }
 
 /// The part of the process of its own: opens the adapter and writes what came of it.
-pub fn answer(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Outcome> {
+pub fn answer(name: &CStr, demand: Demand, common: &Common) -> anyhow::Result<Outcome> {
     // SAFETY: the call has no preconditions. The signal ends a process that hangs.
     unsafe { libc::alarm(LIMIT) };
-    let library = Library::load(library)?;
+    let library = common.library_with(Some(name.to_bytes()))?;
     let answer = Ia::open_as(library, name, demand).and_then(|ia| {
         let all = ia.attributes()?;
         Ok(Opened {

@@ -7,10 +7,17 @@ use clap::{ArgGroup, Parser};
 
 use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, MAX_SIZE, MAX_THREADS, Plan, Test};
 use crate::tool::Common;
+use crate::units::{self, DAY};
+
+/// The most seconds of --limit.
+const MAX_LIMIT: i128 = 200_000;
+/// The headings of what the other side has no use for.
+const CLIENT: &str = "Options of the client";
+const SERVER: &str = "Options of the server";
 
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
-/// Without HOST it is the server, which prints nothing but errors; with HOST it is the client, which measures: each test
+/// Without HOST it is the server, which prints where it listens, and errors; with HOST it is the client, which measures: each test
 /// with each size, on connections and event dispatchers of its own. The server carries out what the client asks for, one client
 /// after the other.
 #[derive(Parser, Clone, Debug)]
@@ -28,103 +35,134 @@ pub struct Arguments {
     #[arg(long = "self")]
     pub own_peer: bool,
 
-    /// The connection qualifier, over IP a port, of the server
-    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_516, conflicts_with = "own_peer")]
+    /// The connection qualifier, over IP a port, of the server; with --self the server takes any that is free
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_516, conflicts_with = "own_peer",
+          allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
     pub qualifier: u64,
 
-    /// What to measure
+    /// What to measure, with commas between several; by default all of these, with --both send_bw, write_bw and read_bw
     #[arg(
         short,
         long,
         value_name = "TEST",
         value_delimiter = ',',
-        requires = "client",
-        default_value = "send_lat,write_lat,read_lat,send_bw,write_bw,read_bw"
+        requires = "client", help_heading = CLIENT,
+        hide_default_value = true,
+        default_value = "send_lat,write_lat,read_lat,send_bw,write_bw,read_bw",
+        default_value_if("both", "true", "send_bw,write_bw,read_bw")
     )]
     pub test: Vec<Test>,
 
+    /// Both sides make the transfers, to each other at the same time: of send_bw, write_bw and read_bw
+    #[arg(short, long, requires = "client", help_heading = CLIENT)]
+    pub both: bool,
+
     /// Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges such as 1-4K, of powers of two
     #[arg(short, long, value_name = "BYTES", default_value = "1,8,64,512,4K,32K,256K,1M,4M", value_parser = sizes,
-          requires = "client")]
+          requires = "client", help_heading = CLIENT)]
     pub size: Sizes,
 
-    /// Transfers of a thread that are measured; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
-    #[arg(short = 'n', long, value_name = "N", requires = "client",
-          value_parser = clap::value_parser!(u64).range(1..=MAX_ITERATIONS))]
+    /// Transfers of a thread that are measured, such as 500 or 20K; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
+    ///
+    /// They are made in turns: of up to 32,768, or of a quarter of a second. Before each there is one that does not count.
+    #[arg(short = 'n', long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(1..=MAX_ITERATIONS))]
     pub iterations: Option<u64>,
 
-    /// Transfers of a thread before these; by default a tenth
-    #[arg(long, value_name = "N", requires = "client",
-          value_parser = clap::value_parser!(u64).range(..=MAX_ITERATIONS))]
+    /// Measure for this time instead of a number of transfers
+    #[arg(short = 'D', long, value_name = "SECONDS", requires = "client", help_heading = CLIENT, conflicts_with = "iterations",
+          allow_negative_numbers = true, value_parser = units::seconds(0.001..=DAY))]
+    pub duration: Option<f64>,
+
+    /// Transfers of a thread before these; by default a tenth, but not longer than a tenth of --duration or --limit
+    #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(0..=MAX_ITERATIONS))]
     pub warmup: Option<u64>,
 
     /// Transfers of a thread under way at a time, 64 if nothing is said; where latency is measured it is always 1
-    #[arg(short, long, value_name = "N", requires = "client",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_OUTSTANDING)))]
+    #[arg(short, long, value_name = "N", requires = "client", help_heading = CLIENT,
+          value_parser = units::count32(1..=MAX_OUTSTANDING))]
     pub outstanding: Option<u32>,
 
     /// Connections of a thread
-    #[arg(short, long, value_name = "N", default_value_t = 1, requires = "client",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_CONNECTIONS)))]
+    ///
+    /// Adapters have limits for those of all threads together; a client of shm can have 2047 to one server.
+    #[arg(short, long, value_name = "N", default_value = "1", requires = "client", help_heading = CLIENT,
+          value_parser = units::count32(1..=MAX_CONNECTIONS))]
     pub connections: u32,
 
     /// Connections of a thread that carry traffic, in turn; by default all
-    #[arg(long, value_name = "N", requires = "client", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count32(1..=MAX_CONNECTIONS))]
     pub active: Option<u32>,
 
     /// Threads on each side, each with connections and event dispatchers of its own
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "client",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_THREADS)))]
+    #[arg(long, value_name = "N", default_value = "1", requires = "client", help_heading = CLIENT,
+          value_parser = units::count32(1..=MAX_THREADS))]
     pub threads: u32,
 
     /// Take receive buffers from a shared receive queue
-    #[arg(long, requires = "client")]
+    #[arg(long, requires = "client", help_heading = CLIENT)]
     pub srq: bool,
 
     /// Wait with dat_evd_wait instead of polling with dat_evd_dequeue
-    #[arg(short, long, requires = "client")]
+    #[arg(short, long, requires = "client", help_heading = CLIENT)]
     pub wait: bool,
 
     /// Rest before each send of send_lat, so that the peer sleeps in its wait; the rest is not counted
-    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0, requires = "client",
-          value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PAUSE)))]
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0, requires = "client", help_heading = CLIENT,
+          allow_negative_numbers = true,
+          value_parser = units::whole::<u32>(0..=i128::from(MAX_PAUSE), "a whole number of microseconds"))]
     pub pause: u32,
 
     /// The target of RDMA polls with dat_evd_dequeue instead of looking at its memory
-    #[arg(long, requires = "client", conflicts_with = "wait")]
+    #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "wait")]
     pub target_polls: bool,
 
     /// Compare the bytes of each transfer, which takes time that is counted; of write_bw those of the last in each buffer
-    #[arg(long, requires = "client")]
+    #[arg(long, requires = "client", help_heading = CLIENT)]
     pub verify: bool,
 
     /// The processors of this process, one after the other for each thread
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
+    ///
+    /// Without it and --peer-cpu the system chooses, but with --self each thread of either end gets a processor of its own if
+    /// so many are free by the load of the last minute. Threads that --wait are not pinned, since the system wakes them
+    /// where it is best; nor is anything on a busy host, where a chosen processor may have something else to do.
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', value_parser = processor())]
     pub cpu: Vec<usize>,
 
     /// The processors of the server that --self starts
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "own_peer")]
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "own_peer", value_parser = processor(),
+          help_heading = CLIENT)]
     pub peer_cpu: Vec<usize>,
 
-    /// The longest time of one measurement; the server has its own, which also ends a client that says nothing
-    #[arg(long, value_name = "SECONDS", default_value_t = 120,
-          value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub limit: u64,
+    /// The longest time of one measurement; by default 120, or twice --duration and 20 if that is more
+    ///
+    /// A measurement that would take longer has fewer transfers, which is said, and the exit status is 1. The server has a
+    /// limit of its own, in which a client has to say what comes next.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true,
+          value_parser = units::whole::<u64>(1..=MAX_LIMIT, "a whole number of seconds"))]
+    pub limit: Option<u64>,
+
+    /// Show more of how the times of latency are spread: 50, 90, 99, 99.9 and 99.99 percent, and the standard deviation
+    #[arg(long, requires = "client", help_heading = CLIENT)]
+    pub percentiles: bool,
+
+    /// Show how many times lie between which bounds, for each measurement of latency; with --json for all
+    #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "csv")]
+    pub histogram: bool,
 
     /// Write comma-separated values
-    #[arg(long, conflicts_with = "json", requires = "client")]
+    #[arg(long, conflicts_with = "json", requires = "client", help_heading = CLIENT)]
     pub csv: bool,
 
     /// Draw the results into this file
-    #[arg(long, value_name = "FILE", requires = "client")]
+    #[arg(long, value_name = "FILE", requires = "client", help_heading = CLIENT)]
     pub svg: Option<PathBuf>,
 
-    /// As the server: end after the first client
-    #[arg(long, conflicts_with_all = ["host", "own_peer"])]
+    /// End after the first client
+    #[arg(long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub once: bool,
 
-    /// As the server: say who connects and what is measured
-    #[arg(short, long, conflicts_with_all = ["host", "own_peer"])]
+    /// Say who connects and what is measured
+    #[arg(short, long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub verbose: bool,
 
     /// As the server: listen at any free connection qualifier, and write where on standard output
@@ -155,13 +193,30 @@ impl Arguments {
         if self.host.is_some() && !self.peer_cpu.is_empty() {
             return Some("--peer-cpu is for the server that --self starts".to_owned());
         }
+        if let Some(duration) = self.duration.filter(|&duration| duration >= self.seconds() as f64) {
+            return Some(format!("--duration {duration} does not end within --limit, which is {}", self.seconds()));
+        }
+        if let Some(test) = self.test.iter().find(|test| self.both && test.is_latency()) {
+            return Some(format!("--both is for send_bw, write_bw and read_bw, and not for {test}"));
+        }
+        let latency = self.test.iter().any(|test| test.is_latency());
+        if (self.percentiles || self.histogram) && !latency && !self.common.json && !self.csv {
+            let test = self.test.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Some(format!("--percentiles and --histogram are of latency; those of {test} are in --json"));
+        }
         let more = self.active.filter(|&active| active > self.connections)?;
         Some(format!("--active {more} is more than --connections, which is {}", self.connections))
     }
 
     /// The longest time of one measurement.
     pub fn longest(&self) -> Duration {
-        Duration::from_secs(self.limit)
+        Duration::from_secs(self.seconds())
+    }
+
+    /// The same as --limit says it.
+    pub fn seconds(&self) -> u64 {
+        let usual = self.duration.map_or(120, |duration| (2.0 * duration) as u64 + 20);
+        self.limit.unwrap_or(usual.max(120))
     }
 
     /// The measurements, in their order.
@@ -185,6 +240,9 @@ impl Arguments {
             wait: self.wait,
             target_polls: self.target_polls,
             verify: self.verify,
+            both: self.both,
+            near: false,
+            crowded: false,
         }
     }
 }
@@ -207,21 +265,14 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(sizes))
 }
 
-/// A number with K, M or G behind it, of which each is 1024 times the one before.
+/// The bytes of a transfer.
 fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
-    let factor = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" => 1,
-        "K" => 1 << 10,
-        "M" => 1 << 20,
-        "G" => 1 << 30,
-        _ => return Err(format!("{text} is not a number of bytes")),
-    };
-    let number: u64 = digits.parse().map_err(|_| format!("{text} is not a number of bytes"))?;
-    match number.checked_mul(factor) {
-        Some(bytes @ 1..=MAX_SIZE) => Ok(bytes),
-        _ => Err(format!("{text} is not between 1 byte and {} GiB", MAX_SIZE >> 30)),
-    }
+    if text.is_empty() { Err("there is an empty size".to_owned()) } else { units::bytes(1..=MAX_SIZE)(text) }
+}
+
+/// The number of a processor.
+fn processor() -> impl Fn(&str) -> Result<usize, String> + Clone {
+    units::whole(0..=i128::from(u16::MAX), "the number of a processor")
 }
 
 #[cfg(test)]

@@ -2,14 +2,17 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
 use super::arguments::Arguments;
 use super::control::{Control, Message};
+use super::goal::Goal;
 use super::limit::within;
 use super::node::Node;
 use super::plan::Plan;
+use super::processors::Processors;
 use super::report::under_way;
 use super::result::Measurement;
 use crate::dat::{Ia, Library};
@@ -18,7 +21,10 @@ use crate::dat::{Ia, Library};
 pub struct Client<'a> {
     library: Library,
     arguments: &'a Arguments,
+    processors: &'a Processors,
     host: IpAddr,
+    /// Whether the server runs on this host.
+    near: bool,
     control: Control,
     give_up: GiveUp,
 }
@@ -37,20 +43,32 @@ impl<'a> Client<'a> {
     pub fn connect(
         ia: &Ia,
         arguments: &'a Arguments,
+        processors: &'a Processors,
         hosts: &[IpAddr],
         qualifier: u64,
         give_up: GiveUp,
     ) -> anyhow::Result<Self> {
         let mut last = anyhow!("no address to connect to");
+        let (library, own) = (ia.library(), ia.attributes()?.address.map(|address| address.ip()));
         for &host in hosts {
-            match Control::connect(ia, host, qualifier, arguments.longest()) {
-                Ok(control) => return Ok(Self { library: ia.library(), arguments, host, control, give_up }),
+            match Control::connect(ia, &arguments.name, host, qualifier, arguments.longest()) {
+                Ok(control) => {
+                    let near = host.is_loopback() || Some(host) == own;
+                    return Ok(Self { library, arguments, processors, host, near, control, give_up });
+                }
                 Err(error) => last = error,
             }
         }
         Err(last)
     }
 
+    /// The plan as both processes carry it out.
+    pub fn settled(&self, plan: &Plan) -> Plan {
+        let plan = Plan { near: self.near, ..*plan };
+        Plan { crowded: self.processors.are_few_for(&plan), ..plan }
+    }
+
+    /// Carries out a plan.
     pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         let what = under_way(plan.test, plan.size);
         self.control.begin();
@@ -77,15 +95,23 @@ impl<'a> Client<'a> {
         };
         node.exchange(&mut self.control)?;
         node.connect(self.host, qualifier, self.arguments.longest())?;
-        let outcome = node.run(&mut self.control, &self.arguments.cpu)?;
-        match self.control.hear()? {
-            Message::Report(server) => {
-                // The result is that of what was done.
-                let done = Plan { outstanding: outcome.window, ..*plan };
-                Ok(Measurement::new(&self.arguments.name, &done, &outcome.threads, outcome.usage, server))
-            }
-            other => Err(unexpected(&other)),
+        let duration = self.arguments.duration.map(Duration::from_secs_f64);
+        // The end of a measurement takes some time as well.
+        let spare = (self.arguments.longest() / 4).min(Duration::from_secs(5));
+        let goal = Goal::new(plan, duration, Instant::now() + self.control.left().saturating_sub(spare));
+        let outcome = node.run(&mut self.control, &self.processors.own, Some(goal))?;
+        let server = match self.control.hear()? {
+            Message::Report(server) => server,
+            other => return Err(unexpected(&other)),
+        };
+        // The result is that of what was done.
+        let done = Plan { outstanding: outcome.window, ..*plan };
+        let mut row = Measurement::new(&self.arguments.name, &done, &outcome.threads, outcome.usage, server);
+        row.complete = duration.is_some() || row.iterations == plan.iterations * u64::from(plan.threads);
+        if self.arguments.histogram {
+            row = row.with_histogram(&done, &outcome.threads);
         }
+        Ok(row.on(self.processors))
     }
 
     pub fn close(self) -> anyhow::Result<()> {

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +78,11 @@ impl Usage {
         }
     }
 
+    /// Both together with those of another time.
+    pub fn plus(self, other: Self) -> Self {
+        Self { elapsed: self.elapsed + other.elapsed, processor: self.processor + other.processor }
+    }
+
     /// The processor time in percent of the time that passed.
     pub fn percent(self) -> f64 {
         if self.elapsed.is_zero() { 0.0 } else { self.processor.as_secs_f64() / self.elapsed.as_secs_f64() * 100.0 }
@@ -88,29 +94,43 @@ fn duration_of(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// The most steps whose times are kept: of a longer run the last ones, so that the memory stays in the cache.
-const KEPT: usize = 1 << 15;
+/// The most steps of a turn: the memory of their times stays in the cache.
+pub const KEPT: usize = 1 << 15;
+/// Digits of a time in the histogram.
+const DIGITS: u8 = 3;
 
 /// The times of the steps of one thread.
 #[derive(Debug)]
 pub struct Steps {
+    /// Of this turn.
     kept: Box<[u32]>,
     count: usize,
     last: u64,
     began: Instant,
+    measured: Measured,
+}
+
+/// What one thread has measured.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// When each turn began, and how long it took.
+    pub turns: Vec<(Instant, Duration)>,
+    /// The times of all steps, in ticks.
+    pub ticks: Histogram<u64>,
+    /// Nanoseconds of a tick.
+    pub tick: f64,
 }
 
 impl Steps {
-    /// Room for as many steps, before the first one.
-    pub fn new(steps: u64) -> Self {
-        let room = usize::try_from(steps).unwrap_or(KEPT).clamp(1, KEPT).next_power_of_two();
+    /// Room for the steps of a turn, before the first one.
+    pub fn new() -> Self {
         // The memory is written now, so that no page of it is missing later.
-        let kept = vec![u32::MAX; room].into_boxed_slice();
-        let _ = nanoseconds_of_tick();
-        Self { kept, count: 0, last: ticks(), began: Instant::now() }
+        let kept = vec![u32::MAX; KEPT].into_boxed_slice();
+        let measured = Measured { turns: Vec::new(), ticks: times(), tick: nanoseconds_of_tick() };
+        Self { kept, count: 0, last: ticks(), began: Instant::now(), measured }
     }
 
-    /// Begins the first step.
+    /// Begins the first step of a turn.
     pub fn start(&mut self) {
         self.count = 0;
         self.began = Instant::now();
@@ -128,30 +148,25 @@ impl Steps {
         self.last = now;
     }
 
-    /// Ends the measurement.
-    pub fn end(&self) -> Measured {
+    /// Ends a turn, whose steps are added to those before; the time that it took.
+    pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
-        let kept = self.count.min(self.kept.len());
-        let tick = nanoseconds_of_tick();
-        Measured {
-            began: self.began,
-            elapsed,
-            steps: self.count as u64,
-            nanoseconds: self.kept[..kept].iter().map(|&ticks| f64::from(ticks) * tick).collect(),
+        for &ticks in &self.kept[..self.count.min(KEPT)] {
+            self.measured.ticks.saturating_record(ticks.into());
         }
+        self.measured.turns.push((self.began, elapsed));
+        elapsed
+    }
+
+    /// All turns.
+    pub fn end(self) -> Measured {
+        self.measured
     }
 }
 
-/// What one thread has measured.
-#[derive(Clone, Debug)]
-pub struct Measured {
-    /// When the first step began.
-    pub began: Instant,
-    /// The time of all steps.
-    pub elapsed: Duration,
-    pub steps: u64,
-    /// The time of each of the last ones.
-    pub nanoseconds: Vec<f64>,
+/// A histogram without times, for all that a step can take.
+pub fn times() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, u32::MAX.into(), DIGITS).expect("the bounds are in order")
 }
 
 #[cfg(test)]

@@ -8,16 +8,22 @@ use anyhow::{Context, anyhow, bail, ensure};
 use dat_udat12::*;
 use serde::{Deserialize, Serialize};
 
-use super::clock::Usage;
+use super::clock::{KEPT, Usage};
+use super::goal::Turn;
+use super::limit::Deadline;
 use super::plan::{MAX_THREADS, Plan};
 use super::worker::Target;
 use crate::dat::{Completion, Cr, Ep, Evd, Evds, Event, Ia, Pz, Region, ep, event};
+use crate::hint::hint;
 
 /// Private data of a request for this connection, and of its acceptance.
-pub const GREETING: &[u8] = b"dat-perf 2";
+pub const GREETING: &[u8] = b"dat-perf 3";
 
 /// What is said when the peer has gone.
 pub const GONE: &str = "the peer has gone away";
+
+/// What is said when a peer does not answer.
+const NO_ANSWER: &str = "no answer";
 
 /// The most bytes of a message, and of the reason in one.
 const LENGTH: usize = 384;
@@ -40,10 +46,8 @@ pub enum Message {
     Memory(Target),
     /// I have come to the next step.
     Meet,
-    /// To the target of RDMA: what is measured begins.
-    Begin,
-    /// To the target of RDMA: it has ended.
-    Done,
+    /// To the server: these transfers come next.
+    Turn(Turn),
     /// To the client: what the server has used.
     Report(Usage),
 }
@@ -52,13 +56,18 @@ impl Message {
     /// That something cannot be done. A long reason is cut, and has no characters of which JSON makes more than two.
     pub fn refused(error: &anyhow::Error) -> Self {
         let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
-        reason.truncate(reason.floor_char_boundary(LONGEST_REASON));
+        let longest = LONGEST_REASON.min(reason.len());
+        reason.truncate((0..=longest).rev().find(|&end| reason.is_char_boundary(end)).unwrap_or(0));
         Message::Refused(reason)
     }
 
     /// The message in these bytes; none if there is none that can be carried out.
     fn decode(bytes: &[u8]) -> Option<Self> {
-        let possible = |message: &Self| !matches!(message, Message::Plan(plan) if !plan.is_possible());
+        let possible = |message: &Self| match message {
+            Message::Plan(plan) => plan.is_possible(),
+            Message::Turn(turn) => turn.transfers <= KEPT as u64,
+            _ => true,
+        };
         serde_json::from_slice(bytes).ok().filter(possible)
     }
 }
@@ -68,18 +77,24 @@ pub struct Control {
     evds: Evds,
     /// The buffers, and behind them what is sent.
     region: Region,
-    /// The longest time of one measurement, and of waiting for the next one.
+    /// The longest time of one measurement, at the server of one of its turns, and of waiting for the next one.
     longest: Duration,
     /// When that which began last is over.
-    until: Instant,
+    until: Deadline,
 }
 
 impl Control {
-    pub fn connect(ia: &Ia, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<Self> {
+    /// Connects to a server; an adapter is open, and has this name.
+    pub fn connect(ia: &Ia, name: &str, host: IpAddr, qualifier: u64, longest: Duration) -> anyhow::Result<Self> {
         let control = Self::new(ia, longest)?;
+        let own = ia.attributes()?.address.map(|address| address.ip());
         control.ep.connect(host, qualifier, longest, GREETING)?;
-        let answer = established(&control.evds.connect, longest)
-            .with_context(|| format!("no connection to qualifier {qualifier} of {host}"))?;
+        let answer = established(&control.evds.connect, longest).map_err(|error| {
+            let reason = format!("{error:#}");
+            let late = reason.starts_with(NO_ANSWER) || reason == event::event_name(DAT_CONNECTION_EVENT_TIMED_OUT);
+            let hint = hint("dat-perf", name, own, host, late);
+            anyhow!("no connection to qualifier {qualifier} of {host}: {reason}; {hint}")
+        })?;
         if !answer.starts_with(GREETING) {
             bail!("what listens at qualifier {qualifier} of {host} is no dat-perf of this version");
         }
@@ -102,22 +117,22 @@ impl Control {
         for buffer in 0..BUFFERS {
             ep.post_recv(region.segment(LENGTH * buffer, LENGTH), buffer as u64)?;
         }
-        Ok(Self { ep, evds, region, longest, until: Instant::now() + longest })
+        Ok(Self { ep, evds, region, longest, until: Deadline::after(longest) })
     }
 
     /// The longest time of one measurement begins now.
     pub fn begin(&mut self) {
-        self.until = Instant::now() + self.longest;
+        self.until.set_after(self.longest);
     }
 
     /// When it is over.
-    pub fn until(&self) -> Instant {
-        self.until
+    pub fn until(&self) -> Deadline {
+        self.until.clone()
     }
 
     /// What is left of it.
     pub fn left(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
+        self.until.left()
     }
 
     /// Sends a message, and returns when it has left.
@@ -140,7 +155,7 @@ impl Control {
 
     /// The next message; none when the peer has gone away.
     pub fn hear_or_end(&mut self) -> anyhow::Result<Option<Message>> {
-        let completion = wait(&self.evds.recv, self.until)
+        let completion = wait(&self.evds.recv, self.until.moment())
             .map_err(|error| if self.left().is_zero() { self.too_late() } else { error })?;
         completion.map(|completion| self.take(&completion)).transpose()
     }
@@ -227,7 +242,7 @@ pub fn established(connect: &Evd, longest: Duration) -> anyhow::Result<Vec<u8>> 
                 return Ok(connection.private_data);
             }
             Some(Event::Connection(connection)) => bail!("{}", event::event_name(connection.number)),
-            _ if Instant::now() >= until => bail!("no answer within {longest:.0?}"),
+            _ if Instant::now() >= until => bail!("{NO_ANSWER} within {longest:.0?}"),
             _ => {}
         }
     }

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use parking_lot::{Condvar, Mutex};
 
 use super::clock::{Measured, Steps, Usage};
 use super::control::{Control, GONE, Message};
-use super::plan::Plan;
+use super::goal::{Goal, Turn};
 
 /// A barrier for the threads of one process, which releases all with an error when one of them has failed.
 pub struct Gate {
@@ -22,6 +23,9 @@ pub struct Gate {
 struct Gathering {
     here: usize,
     round: u64,
+    /// What the threads do next, and what all turns until now have had of transfers of each thread.
+    turn: Turn,
+    made: u64,
     /// Of the thread that failed first; the errors of those that it released say less.
     error: Option<anyhow::Error>,
 }
@@ -49,6 +53,13 @@ impl Gate {
         Ok(())
     }
 
+    /// What the first thread says comes next.
+    fn set_turn(&self, turn: Turn) {
+        let mut state = self.state.lock();
+        state.turn = turn;
+        state.made += turn.all();
+    }
+
     /// Passes a result on; an error is kept if it is the first, and releases the other threads.
     pub fn outcome<T>(&self, result: anyhow::Result<T>) -> Option<T> {
         let error = match result {
@@ -74,15 +85,16 @@ impl Gate {
 pub struct Pace<'a> {
     pub gate: &'a Gate,
     control: Option<&'a mut Control>,
-    /// What the process had used when the measurement began, and when it ended.
-    began: Usage,
-    ended: Usage,
+    /// Of the first thread of the process that measures.
+    goal: Option<Goal>,
+    /// What the process has used in the turns that count.
+    used: Usage,
 }
 
 impl<'a> Pace<'a> {
-    /// For a thread; the first one has the connection to the peer.
-    pub fn new(gate: &'a Gate, control: Option<&'a mut Control>) -> Self {
-        Self { gate, control, began: Usage::default(), ended: Usage::default() }
+    /// For a thread; the first one has the connection to the peer, and that of the client knows what is wanted.
+    pub fn new(gate: &'a Gate, control: Option<&'a mut Control>, goal: Option<Goal>) -> Self {
+        Self { gate, control, goal, used: Usage::default() }
     }
 
     /// Returns when all threads of both processes are here.
@@ -97,38 +109,70 @@ impl<'a> Pace<'a> {
     /// Warms up, and measures.
     ///
     /// # Parameters
-    /// * `alone` - the peer makes no transfers itself, and gets a message when what is measured begins and ends.
     /// * `transfers` - makes those with these numbers, which begin with 0.
     pub fn measure(
         &mut self,
-        plan: &Plan,
-        alone: bool,
         mut transfers: impl FnMut(Range<u64>, &mut Steps) -> anyhow::Result<()>,
     ) -> anyhow::Result<Measured> {
-        let mut steps = Steps::new(plan.iterations);
+        let mut steps = Steps::new();
         self.meet()?;
-        if plan.warmup > 0 {
-            transfers(0..plan.warmup, &mut steps)?;
+        let mut number = 0;
+        loop {
+            let turn = self.next_turn()?;
+            if turn.transfers == 0 {
+                return Ok(steps.end());
+            }
+            let end = number + turn.all();
+            let took = if turn.counts {
+                // The peer has heard of the turn only now; it is not to be measured how long that took.
+                transfers(number..number + 1, &mut steps)?;
+                let before = Usage::until_now();
+                steps.start();
+                transfers(number + 1..end, &mut steps)?;
+                let took = steps.stop();
+                self.used = self.used.plus(Usage::until_now().since(before));
+                took
+            } else {
+                let began = Instant::now();
+                steps.start();
+                transfers(number..end, &mut steps)?;
+                began.elapsed()
+            };
+            number = end;
+            if let Some(goal) = &mut self.goal {
+                goal.made(turn, took);
+            }
         }
-        if alone {
-            self.gate.pass()?;
-            self.tell(&Message::Begin)?;
-        }
-        self.gate.pass()?;
-        self.began = Usage::until_now();
-        steps.start();
-        transfers(plan.warmup..plan.warmup + plan.iterations, &mut steps)?;
-        let measured = steps.end();
-        self.gate.pass()?;
-        self.ended = Usage::until_now();
-        if alone {
-            self.tell(&Message::Done)?;
-        }
-        Ok(measured)
     }
 
-    fn tell(&mut self, message: &Message) -> anyhow::Result<()> {
-        self.control.as_mut().map_or(Ok(()), |control| control.say(message))
+    /// What comes next, in all threads of both processes.
+    fn next_turn(&mut self) -> anyhow::Result<Turn> {
+        self.gate.pass()?;
+        let turn = match (&mut self.control, &self.goal) {
+            (Some(control), Some(goal)) => {
+                let turn = goal.next(Instant::now());
+                control.say(&Message::Turn(turn))?;
+                Some(turn)
+            }
+            (Some(control), None) => match control.hear()? {
+                Message::Turn(turn) => {
+                    control.begin();
+                    Some(turn)
+                }
+                other => bail!("the peer says {other:?} and not what comes next"),
+            },
+            _ => None,
+        };
+        if let Some(turn) = turn {
+            self.gate.set_turn(turn);
+        }
+        self.gate.pass()?;
+        Ok(self.gate.state.lock().turn)
+    }
+
+    /// Transfers of a thread in all turns until now.
+    pub fn made(&self) -> u64 {
+        self.gate.state.lock().made
     }
 
     /// Does what the target of the peer's transfers does, until the peer says that they have ended.
@@ -136,6 +180,7 @@ impl<'a> Pace<'a> {
     /// # Parameters
     /// * `look` - looks at the memory for some microseconds; without it the thread waits.
     pub fn stand(&mut self, look: Option<&dyn Fn()>) -> anyhow::Result<()> {
+        let mut began = None;
         loop {
             let said = match (&mut self.control, look) {
                 (None, None) => return self.gate.pass(),
@@ -154,20 +199,29 @@ impl<'a> Pace<'a> {
             };
             match said {
                 None => {}
-                Some(Message::Begin) => self.began = Usage::until_now(),
-                Some(Message::Done) => {
-                    self.ended = Usage::until_now();
-                    self.gate.over.store(true, Ordering::Relaxed);
-                    return self.gate.pass();
+                Some(Message::Turn(turn)) => {
+                    let now = Usage::until_now();
+                    if let Some(before) = began.take() {
+                        self.used = self.used.plus(now.since(before));
+                    }
+                    began = turn.counts.then_some(now);
+                    self.gate.set_turn(turn);
+                    if let Some(control) = &mut self.control {
+                        control.begin();
+                    }
+                    if turn.transfers == 0 {
+                        self.gate.over.store(true, Ordering::Relaxed);
+                        return self.gate.pass();
+                    }
                 }
                 Some(other) => bail!("the peer says {other:?} during a measurement"),
             }
         }
     }
 
-    /// What the process has used between begin and end.
+    /// What the process has used in the turns that count.
     pub fn usage(&self) -> Usage {
-        self.ended.since(self.began)
+        self.used
     }
 }
 

@@ -12,8 +12,8 @@ use super::stream;
 use super::worker::Worker;
 use crate::dat::RawEvent;
 
-/// Polls of a target before it checks that the peer is still there.
-const LOOKS: u32 = 1 << 20;
+/// Looks at memory that take about as long as a poll.
+const LOOKS: u32 = 64;
 
 /// Runs the measurement of one thread; there is a result in the process that measures.
 pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Measured>> {
@@ -30,7 +30,7 @@ pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Me
         }
         return Ok(None);
     }
-    let measured = pace.measure(&plan, reads, |numbers, steps| {
+    let measured = pace.measure(|numbers, steps| {
         // Memory that was never written looks like the end of a transfer with the number 0.
         let numbers = numbers.start + 1..numbers.end + 1;
         match plan.test.transfer() {
@@ -50,7 +50,7 @@ fn each(
     steps: &mut Steps,
     round: impl Fn(&mut Worker, usize, u64) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut connection = 0;
+    let mut connection = worker.connection_at(numbers.start);
     for number in numbers {
         round(worker, connection, number)?;
         connection = worker.next(connection);
@@ -118,9 +118,9 @@ fn spin(worker: &Worker, connection: usize, number: u64) -> anyhow::Result<()> {
     let mut looks = 0;
     while worker.into.load(size - 1) != number as u8 {
         looks += 1;
-        if looks == LOOKS {
+        if looks == worker.looks * LOOKS {
             looks = 0;
-            worker.still_connected()?;
+            worker.give_way()?;
         }
     }
     fence(Ordering::Acquire);

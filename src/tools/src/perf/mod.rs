@@ -9,7 +9,8 @@
 //! | [`plan`], [`control`] | what is measured, and how the sides agree on it |
 //! | [`node`], [`gate`], [`limit`] | the objects and threads of a process, where they meet, and when they must end |
 //! | [`worker`], [`latency`], [`stream`] | what a thread does: the loops whose time is taken |
-//! | [`clock`], [`processors`] | times, processor time and processors |
+//! | [`goal`] | how many transfers come next, and when it is enough |
+//! | [`clock`], [`processors`], [`machine`] | times, processor time, processors, and the machine |
 //! | [`result`], [`report`], [`picture`] | what comes out of it |
 //!
 //! For each plan both sides open the adapter once more, so what is measured has the connections of the plan and nothing
@@ -18,16 +19,19 @@
 //! functions of the library, leave a completion where the library wrote it, and look at no clock but the processor's
 //! counter; the same loops in C are 3 % faster for single messages of 8 bytes, and not measurably for others. That the
 //! peer has gone they learn from the receives that end with it, or, where receives are of a shared queue, by looking
-//! for the event of the connection now and then. A second thread ends a client that takes too long or is asked to end,
-//! and shows what it has measured; at a server it ends the connections.
+//! for the event of the connection now and then. They are run in turns of up to 32,768 transfers, between which the times
+//! go into a histogram, the clock is looked at, and the client says how many come next. A second thread ends a client
+//! that takes too long in a turn or is asked to end, and shows what it has measured; at a server it ends the connections.
 
 mod arguments;
 mod client;
 mod clock;
 mod control;
 mod gate;
+mod goal;
 mod latency;
 mod limit;
+mod machine;
 mod node;
 mod picture;
 mod plan;
@@ -41,7 +45,7 @@ mod worker;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use arguments::Arguments;
@@ -53,10 +57,18 @@ use crate::print;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 use client::{Client, GiveUp};
 use parking_lot::Mutex;
+use processors::Processors;
 use result::Measurement;
 
 /// The results so far; none once they are shown.
-type Rows = Arc<Mutex<Option<Vec<Measurement>>>>;
+type Rows = Arc<Mutex<Option<Results>>>;
+
+/// What was measured, and a line about where.
+#[derive(Default)]
+struct Results {
+    rows: Vec<Measurement>,
+    note: String,
+}
 
 impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
@@ -68,6 +80,8 @@ impl Tool for Arguments {
                    send_bw, write_bw and read_bw have many transfers under way. A sender never sends more than the \
                    receiver has buffers for: it counts credits, which come back by messages. The target of RDMA makes \
                    no transfers meanwhile; it looks at its memory, and with --wait it sleeps.\n\n\
+                   With --both each side makes the transfers, and is the receiver or target of those of the other: rates and \
+                   bandwidth are those of both directions together.\n\n\
                    With --verify each transfer has bytes of its own, which follow from its number and its connection, and \
                    are compared when it has arrived. The target of write_bw knows nothing of single writes; it compares \
                    its buffers at the end, each with the last write into it. What reads fetch does not change, so each is \
@@ -75,11 +89,16 @@ impl Tool for Arguments {
         },
         Section {
             heading: "OUTPUT",
-            text: "Times are in microseconds, of the last 32,768 transfers of a thread. CPU % is the processor time of the \
+            text: "Times are in microseconds, of all transfers, to three digits. CPU % is the processor time of the \
                    client and SERVER CPU % that of the server, in percent of the time that passed: a thread that polls \
                    takes 100. Rates and bandwidth are those of the whole time of all transfers.\n\n\
+                   The last line says how many processors the client may use, the load of the last minute before \
+                   it began, and where its threads are pinned. If more threads poll than there are processors for them, \
+                   it says so, and these threads give way to each other between two polls; what is measured then is also \
+                   the time to change from one thread to the other.\n\n\
                    The results are written at the end, also if an error, --limit or Ctrl-C is the end: then those until \
-                   there, and the exit status is 1.\n\n\
+                   there, and the exit status is 1. A measurement that --limit ends is one of fewer transfers, and the next \
+                   one follows.\n\n\
                    --csv writes a line with names and then a line a measurement; --json writes a list with an object a \
                    measurement, which has the same names. The list is empty if there is no result. Errors appear on standard \
                    error alone.\n\n  \
@@ -89,21 +108,28 @@ impl Tool for Arguments {
                    outstanding                  transfers of a thread under way at a time\n  \
                    connections, active          connections of a thread; those with traffic\n  \
                    threads                      threads on each side\n  \
-                   srq, wait                    true or false: --srq, --wait\n  \
-                   min_ns, median_ns, mean_ns   nanoseconds of a transfer, as above; of\n  \
-                   p99_ns, max_ns               send_bw and its like from one post to the next\n  \
+                   srq, wait, both              true or false: --srq, --wait, --both\n  \
+                   min_ns, median_ns, mean_ns,  nanoseconds of a transfer, as above; of send_bw\n  \
+                   p90_ns, p99_ns, p99_9_ns,    and its like from one post to the next\n  \
+                   p99_99_ns, max_ns\n  \
+                   deviation_ns                 the standard deviation of these times\n  \
                    rate_per_s                   transfers a second, of all threads\n  \
                    bandwidth_mb_per_s           millions of bytes a second, of all threads\n  \
                    seconds                      the time of all transfers\n  \
                    cpu_seconds, cpu_percent     processor time of the client, and in percent\n  \
                    server_cpu_seconds           the same of the server\n  \
-                   server_cpu_percent",
+                   server_cpu_percent\n  \
+                   processors, load             those that the client may use, and what it found\n  \
+                   complete                     false if --limit was the end of it\n  \
+                   histogram                    with --histogram and --json: a list of from_ns,\n  \
+                   \u{20}                            to_ns, and in count the times between these",
         },
         Section {
             heading: "EXAMPLES",
             text: "  dat-perf shm --self\n  dat-perf verbs-eth0                                       # the server\n  \
                    dat-perf verbs-eth0 192.0.2.7 --svg perf.svg              # the client\n  \
-                   dat-perf shm --self -t send_lat -s 8 --wait --pause 50    # waking a process that sleeps",
+                   dat-perf shm --self -t send_lat -s 8 --wait --pause 50    # waking a process that sleeps\n  \
+                   dat-perf shm --self -t send_lat -s 8 -D 10 --histogram    # for ten seconds",
         },
         EXIT_STATUS,
         Section { heading: "SEE ALSO", text: "dat-info(1), dat-ping(1), dat.conf(5)" },
@@ -118,7 +144,7 @@ impl Tool for Arguments {
             return Ok(Outcome::Usage);
         }
         if self.host.is_none() && !self.own_peer {
-            let library = Library::load(self.common.library.as_deref())?;
+            let library = self.common.library_with(Some(self.name.as_bytes()))?;
             return server::run(&self, library).map(|()| Outcome::Fine);
         }
         be_client(&self).map(|()| Outcome::Fine)
@@ -127,7 +153,7 @@ impl Tool for Arguments {
 
 /// Measures, and shows the results. What was measured before a failure, or before the process is to end, is shown as well.
 fn be_client(arguments: &Arguments) -> anyhow::Result<()> {
-    let rows = Rows::new(Mutex::new(Some(Vec::new())));
+    let rows = Rows::new(Mutex::new(Some(Results::default())));
     let progress = ProgressBar::hidden();
     let give_up = give_up(arguments, &rows, &progress);
     let interrupted = Arc::clone(&give_up);
@@ -139,7 +165,8 @@ fn be_client(arguments: &Arguments) -> anyhow::Result<()> {
         std::thread::park();
     }
     progress.finish_and_clear();
-    measured.and(show_once(arguments, &rows))
+    let shown = show_once(arguments, &rows);
+    measured.and(shown)
 }
 
 /// Carries out all plans.
@@ -147,9 +174,11 @@ fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: 
     if let Some(file) = &arguments.svg {
         picture::check(file)?;
     }
-    let library = Library::load(arguments.common.library.as_deref())?;
-    processors::pin(&arguments.cpu, 0)?;
-    let server = if arguments.own_peer { Some(start_server(arguments, library)?) } else { None };
+    let library = arguments.common.library_with(Some(arguments.name.as_bytes()))?;
+    let mut places = Processors::new(&arguments.cpu, &arguments.peer_cpu, arguments.own_peer);
+    places.spread(arguments.threads, arguments.wait);
+    processors::pin(&places.own, 0)?;
+    let server = if arguments.own_peer { Some(start_server(arguments, library, &places.peer)?) } else { None };
     let ia = Ia::open(library, &arguments.name)?;
     let own = ia.attributes()?.address.map(|address| address.ip());
     let (hosts, qualifier) = match (&server, &arguments.host) {
@@ -164,16 +193,27 @@ fn measure(arguments: &Arguments, rows: &Rows, progress: &ProgressBar, give_up: 
     progress.set_length(plans.len() as u64);
     progress.set_style(ProgressStyle::with_template("{pos} of {len}  {msg}")?);
     progress.set_draw_target(ProgressDrawTarget::stderr());
-    let mut client = Client::connect(&ia, arguments, &hosts, qualifier, give_up)?;
+    let mut client = Client::connect(&ia, arguments, &places, &hosts, qualifier, give_up)?;
+    let mut cut = Vec::new();
     for plan in &plans {
-        progress.set_message(report::under_way(plan.test, plan.size));
-        let row = client.measure(plan)?;
-        if let Some(rows) = &mut *rows.lock() {
-            rows.push(row);
+        let (what, plan) = (report::under_way(plan.test, plan.size), client.settled(plan));
+        progress.set_message(what.clone());
+        let row = client.measure(&plan)?;
+        if !row.complete {
+            let (made, wanted) = (row.iterations, plan.iterations * u64::from(plan.threads));
+            cut.push(format!(
+                "{what}: it takes longer than {} s (--limit): {made} of {wanted} transfers",
+                arguments.seconds()
+            ));
+        }
+        if let Some(results) = &mut *rows.lock() {
+            results.rows.push(row);
+            results.note = places.line(&plan);
         }
         progress.inc(1);
     }
-    client.close()
+    client.close()?;
+    if cut.is_empty() { Ok(()) } else { Err(anyhow!(cut.join("\ndat-perf: "))) }
 }
 
 /// What ends the process in the middle of a measurement: the results of those before are shown, and why it ends.
@@ -190,10 +230,10 @@ fn give_up(arguments: &Arguments, rows: &Rows, progress: &ProgressBar) -> GiveUp
 }
 
 /// The server of `--self`, which ends when it is dropped.
-fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child::Server> {
-    let processors = arguments.peer_cpu.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+fn start_server(arguments: &Arguments, library: Library, processors: &[usize]) -> anyhow::Result<child::Server> {
+    let processors = processors.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let cpu = (!processors.is_empty()).then(|| format!("--cpu={processors}"));
-    let more = cpu.into_iter().chain([format!("--limit={}", arguments.limit)]);
+    let more = cpu.into_iter().chain([format!("--limit={}", arguments.seconds())]);
     child::Server::start(library, arguments.common.library.as_deref(), &arguments.name, more)
 }
 
@@ -201,11 +241,11 @@ fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child
 fn show_once(arguments: &Arguments, rows: &Rows) -> anyhow::Result<()> {
     // Who finds that they are taken finds them written as well.
     let mut rows = rows.lock();
-    rows.take().map_or(Ok(()), |rows| show(arguments, &rows))
+    rows.take().map_or(Ok(()), |results| show(arguments, &results))
 }
 
 /// Writes the results in the form that was asked for; without any, an empty list as JSON alone.
-fn show(arguments: &Arguments, rows: &[Measurement]) -> anyhow::Result<()> {
+fn show(arguments: &Arguments, Results { rows, note }: &Results) -> anyhow::Result<()> {
     if rows.is_empty() && !arguments.common.json {
         return Ok(());
     }
@@ -214,10 +254,13 @@ fn show(arguments: &Arguments, rows: &[Measurement]) -> anyhow::Result<()> {
     } else if arguments.common.json {
         print::line(serde_json::to_string_pretty(rows)?)?;
     } else {
-        print::line(report::text(rows))?;
+        print::line(format_args!("{}\n{note}", report::text(rows, arguments.percentiles)))?;
     }
     match &arguments.svg {
-        Some(file) if !rows.is_empty() => picture::draw(rows, &format!("dat-perf, adapter {}", arguments.name), file),
+        Some(file) if !rows.is_empty() => {
+            let about = format!("{}\n{}; {}", machine::command(), machine::describe(), note.trim_end_matches('.'));
+            picture::draw(rows, &format!("dat-perf, adapter {}", arguments.name), &about, file)
+        }
         _ => Ok(()),
     }
 }

@@ -10,10 +10,12 @@ use dat_udat12::*;
 use super::clock::{Measured, Usage};
 use super::control::{Control, Message, established};
 use super::gate::{Gate, Pace};
+use super::goal::Goal;
 use super::limit::within;
 use super::plan::{Plan, Transfer};
 use super::worker::{self, Worker};
 use super::{latency, stream};
+use crate::dat::event::event_name;
 use crate::dat::memory::most_for_peers;
 use crate::dat::{Cr, Ep, Evd, Evds, Event, Ia, Library, Psp, Pz};
 
@@ -93,11 +95,23 @@ impl Node {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
                 ep.connect(host, qualifier, longest, &greeting(thread, connection))?;
-                established(&worker.evds.connect, longest)
-                    .with_context(|| format!("connection {connection} of thread {thread}"))?;
+                established(&worker.evds.connect, longest).map_err(|error| {
+                    let what = self.refusal(thread, connection, &error);
+                    error.context(what)
+                })?;
             }
         }
         Ok(())
+    }
+
+    /// What is said of a connection that does not come about. Nothing that can be asked before tells how many there can be
+    /// between two processes.
+    fn refusal(&self, thread: usize, connection: usize, error: &anyhow::Error) -> String {
+        let before = self.workers[..thread].iter().map(|worker| worker.eps.len()).sum::<usize>() + connection;
+        let full = error.to_string() == event_name(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+        let most =
+            if full && before > 0 { format!("; there is room for {before} to this server") } else { String::new() };
+        format!("connection {connection} of thread {thread}{most}")
     }
 
     /// Accepts all connections of the client; requests of others are rejected.
@@ -116,10 +130,11 @@ impl Node {
     ///
     /// # Parameters
     /// * `processors` - of the threads, one after the other; none to leave that to the system.
+    /// * `goal` - what the client wants.
     ///
     /// # Errors
     /// The first that a thread met, that there can be no more threads, or that the time is up.
-    pub fn run(&mut self, control: &mut Control, processors: &[usize]) -> anyhow::Result<Outcome> {
+    pub fn run(&mut self, control: &mut Control, processors: &[usize], goal: Option<Goal>) -> anyhow::Result<Outcome> {
         let window = self.workers.first().map_or(0, Worker::window);
         let gate = Gate::new(self.workers.len());
         let limited = self.thread_safe && !self.client;
@@ -128,7 +143,7 @@ impl Node {
         let end_all = move || connections.iter().for_each(|(eps, evds)| end(eps, evds));
         let until = control.until();
         let (first, others) = self.workers.split_first_mut().context("a plan has a thread")?;
-        let mut measure = || {
+        let measure = || {
             std::thread::scope(|scope| {
                 let others: Vec<_> = others
                     .iter_mut()
@@ -137,12 +152,12 @@ impl Node {
                         let gate = &gate;
                         let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
                             gate.outcome(super::processors::pin(processors, at + 1))?;
-                            carry_out(worker, Pace::new(gate, None))
+                            carry_out(worker, Pace::new(gate, None, None))
                         });
                         gate.outcome(thread.context("there can be no more threads"))
                     })
                     .collect();
-                let own = carry_out(first, Pace::new(&gate, Some(&mut *control)));
+                let own = carry_out(first, Pace::new(&gate, Some(&mut *control), goal));
                 let others = others
                     .into_iter()
                     .map(|thread| thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -12,12 +12,13 @@ use serde::Deserialize;
 
 use super::plan::Test;
 use super::result::Measurement;
+use crate::statistics::rounded;
 
 /// What is drawn. `make bench` gives it as JSON.
 #[derive(Debug, Deserialize)]
 pub struct Picture {
     title: String,
-    /// A line about where and how it was measured.
+    /// How, where and when it was measured, in lines.
     note: String,
     panels: Vec<Panel>,
 }
@@ -52,8 +53,11 @@ struct Line {
 }
 
 /// Draws the rows into a file.
-pub fn draw(rows: &[Measurement], title: &str, file: &Path) -> anyhow::Result<()> {
-    fs::write(file, of(rows, title).svg()).with_context(|| cannot_write(file))
+///
+/// # Parameters
+/// * `note` - a line about where and how they were measured.
+pub fn draw(rows: &[Measurement], title: &str, note: &str, file: &Path) -> anyhow::Result<()> {
+    fs::write(file, of(rows, title, note).svg()).with_context(|| cannot_write(file))
 }
 
 /// Checks before the measurements that a file can be written after them.
@@ -78,7 +82,7 @@ pub fn draw_described() -> anyhow::Result<()> {
 }
 
 /// The picture of the rows.
-fn of(rows: &[Measurement], title: &str) -> Picture {
+fn of(rows: &[Measurement], title: &str, note: &str) -> Picture {
     const COLOURS: [&str; 3] = ["#c1272d", "#e8871e", "#7b3294"];
     let panel = |heading: &str, unit, tests: [Test; 3], value: fn(&Measurement) -> f64| {
         let line = |(test, colour): (Test, &str)| {
@@ -93,7 +97,7 @@ fn of(rows: &[Measurement], title: &str) -> Picture {
     let latency = [send_lat, write_lat, read_lat];
     Picture {
         title: title.to_owned(),
-        note: String::new(),
+        note: note.to_owned(),
         panels: vec![
             panel("Latency, one way (less is better)", Unit::Time, latency, |row| row.median_ns),
             panel("Bandwidth (more is better)", Unit::Bandwidth, [send_bw, write_bw, read_bw], |row| {
@@ -105,29 +109,53 @@ fn of(rows: &[Measurement], title: &str) -> Picture {
 
 /// The area of a panel's lines, and the way from one panel to the next.
 const LEFT: f64 = 70.0;
-const TOP: f64 = 76.0;
+const TOP: f64 = 94.0;
 const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 320.0;
 const NEXT: f64 = 470.0;
+/// The least way between two labels of sizes, which stand in two rows.
+const APART: f64 = 44.0;
 
 impl Picture {
     /// The picture as a file of SVG.
     fn svg(&self) -> String {
         let most = self.panels.iter().map(|panel| panel.lines.len()).max().unwrap_or(0);
-        let (width, height) = (NEXT * self.panels.len() as f64, TOP + HEIGHT + 60.0 + 17.0 * most as f64);
+        let (width, height) = (NEXT * self.panels.len() as f64, TOP + HEIGHT + 74.0 + 17.0 * most as f64);
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             role=\"img\" aria-labelledby=\"title told\">\n<title id=\"title\">{}</title>\n<desc id=\"told\">{}</desc>\n\
              <style>text{{font:12px sans-serif;fill:#222}}.t{{font-size:16px;font-weight:bold}}\
              .h{{font-size:13px;font-weight:bold}}\n.x{{text-anchor:middle;font-size:11px}}\
              .y{{text-anchor:end;font-size:11px}}.g{{stroke:#ddd;stroke-width:1}}</style>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",
+            escaped(&self.title),
+            escaped(&self.told())
         );
         text(&mut svg, LEFT, 24.0, "t", &self.title);
-        text(&mut svg, LEFT, 42.0, "", &self.note);
+        for (number, line) in self.note.lines().enumerate() {
+            text(&mut svg, LEFT, 42.0 + 16.0 * number as f64, "", line);
+        }
         for (number, panel) in self.panels.iter().enumerate() {
             panel.draw(&mut svg, LEFT + NEXT * number as f64);
         }
         svg + "</svg>\n"
+    }
+
+    /// The picture in words, for those who do not see it.
+    fn told(&self) -> String {
+        let mut told = self.note.replace('\n', "; ");
+        for Panel { heading, unit, lines } in &self.panels {
+            let _ = write!(told, "\n{heading}");
+            for Line { label, points, .. } in lines {
+                let ends = points.first().into_iter().chain(points[1.min(points.len())..].last());
+                let ends: Vec<_> =
+                    ends.map(|&(size, value)| format!("{} at {}", unit.shown(value), bytes(size))).collect();
+                if !ends.is_empty() {
+                    let _ = write!(told, "\n{label}: {}", ends.join(", "));
+                }
+            }
+        }
+        told
     }
 }
 
@@ -150,18 +178,20 @@ impl Panel {
         let y = |value: f64| bottom - HEIGHT * (value.log10() - low) / (high - low);
 
         text(svg, left, TOP - 10.0, "h", &self.heading);
-        for power in low as i32..=high as i32 {
-            let (value, right) = (10f64.powi(power), left + WIDTH);
-            grid(svg, (left, y(value)), (right, y(value)));
-            text(svg, left - 6.0, y(value) + 4.0, "y", self.unit.shown(value));
+        // More than these have no room.
+        let parts: &[f64] = if high - low <= 4.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        for value in (low as i32..=high as i32).flat_map(|power| parts.iter().map(move |part| part * 10f64.powi(power)))
+        {
+            if value <= 10f64.powi(high as i32) {
+                grid(svg, (left, y(value)), (left + WIDTH, y(value)));
+                text(svg, left - 6.0, y(value) + 4.0, "y", self.unit.shown(value));
+            }
         }
-        let step = ((largest - smallest) / 8.0).ceil() as usize;
-        for power in (smallest as i32..=largest as i32).step_by(step) {
-            let size = 2f64.powi(power);
-            grid(svg, (x(size), TOP), (x(size), bottom));
-            text(svg, x(size), bottom + 16.0, "x", bytes(size));
+        for (place, size, row) in labels(all().map(|point| point.0), x) {
+            grid(svg, (place, TOP), (place, bottom));
+            text(svg, place, bottom + 16.0 + 14.0 * row as f64, "x", bytes(size));
         }
-        text(svg, left + WIDTH / 2.0, bottom + 34.0, "x", "bytes of a transfer");
+        text(svg, left + WIDTH / 2.0, bottom + 48.0, "x", "bytes of a transfer");
         for (number, (Line { label, colour, dash, .. }, points)) in lines.iter().enumerate() {
             let dash = if dash.is_empty() { "none" } else { dash };
             let style =
@@ -172,11 +202,26 @@ impl Panel {
             for (x, y) in places {
                 let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"{}\"/>", escaped(colour));
             }
-            let (key, end) = (bottom + 56.0 + 17.0 * number as f64, left + 26.0);
+            let (key, end) = (bottom + 70.0 + 17.0 * number as f64, left + 26.0);
             let _ = writeln!(svg, "<line x1=\"{left}\" y1=\"{0}\" x2=\"{end}\" y2=\"{0}\" {style}/>", key - 4.0);
             text(svg, left + 34.0, key, "", label);
         }
     }
+}
+
+/// The sizes that have a label, each with its place and its row: those of the points, as far as there is room.
+fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
+    let mut sizes: Vec<f64> = sizes.collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    let mut taken = [f64::NEG_INFINITY; 2];
+    let labelled = sizes.into_iter().filter_map(|size| {
+        let x = place(size);
+        let row = taken.iter().position(|last| x - last >= APART)?;
+        taken[row] = x;
+        Some((x, size, row))
+    });
+    labelled.collect()
 }
 
 fn text(svg: &mut String, x: f64, y: f64, class: &str, text: impl Display) {
@@ -202,7 +247,7 @@ fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 impl Unit {
-    /// A power of ten with its unit.
+    /// A value with its unit.
     fn shown(self, value: f64) -> String {
         let (mut value, units) = match self {
             Unit::Time => (value, ["ns", "us", "ms", "s"]),
@@ -217,11 +262,11 @@ impl Unit {
     }
 }
 
-/// A power of two with its unit.
+/// A number of bytes with its unit.
 fn bytes(number: f64) -> String {
     match number {
-        n if n >= 1_048_576.0 => format!("{} MiB", n / 1_048_576.0),
-        n if n >= 1_024.0 => format!("{} KiB", n / 1_024.0),
+        n if n >= 1_048_576.0 => format!("{} MiB", rounded(n / 1_048_576.0, 1)),
+        n if n >= 1_024.0 => format!("{} KiB", rounded(n / 1_024.0, 1)),
         n => format!("{n} B"),
     }
 }

@@ -92,6 +92,12 @@ pub struct Plan {
     pub target_polls: bool,
     /// Each message has its own buffer, and its bytes are compared.
     pub verify: bool,
+    /// Of many transfers at a time: both processes make them, to each other.
+    pub both: bool,
+    /// Both processes are on one host.
+    pub near: bool,
+    /// More threads poll than there are processors for them, so they give way to each other.
+    pub crowded: bool,
 }
 
 /// The most threads and connections of a thread that a plan may have.
@@ -127,6 +133,7 @@ impl Plan {
             && (1..=MAX_CONNECTIONS).contains(&self.connections)
             && (1..=self.connections).contains(&self.active)
             && (1..=MAX_THREADS).contains(&self.threads)
+            && !(self.both && self.test.is_latency())
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::clock::{Measured, Usage};
+use super::clock::{Measured, Usage, times};
 use super::plan::Plan;
+use super::processors::Processors;
+use crate::statistics::rounded;
 
 /// The result of a measurement. Times are those of one way, of a read those until it has ended; of many transfers at a
-/// time those between two posts. Of a long measurement they are those of the last transfers. The manual page says what each
-/// field is.
+/// time those between two posts. The manual page says what each field is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     pub adapter: String,
@@ -22,11 +24,16 @@ pub struct Measurement {
     pub threads: u32,
     pub srq: bool,
     pub wait: bool,
+    pub both: bool,
     pub min_ns: f64,
     pub median_ns: f64,
     pub mean_ns: f64,
+    pub p90_ns: f64,
     pub p99_ns: f64,
+    pub p99_9_ns: f64,
+    pub p99_99_ns: f64,
     pub max_ns: f64,
+    pub deviation_ns: f64,
     pub rate_per_s: f64,
     pub bandwidth_mb_per_s: f64,
     pub seconds: f64,
@@ -34,6 +41,23 @@ pub struct Measurement {
     pub cpu_percent: f64,
     pub server_cpu_seconds: f64,
     pub server_cpu_percent: f64,
+    pub processors: usize,
+    pub load: f64,
+    /// Whether all transfers were made, or as many as there was time for.
+    pub complete: bool,
+    /// Part of the result if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Vec<Class>>,
+}
+
+/// Times of a histogram that lie close together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Class {
+    /// The times are not below this, and below the other.
+    pub from_ns: f64,
+    pub to_ns: f64,
+    /// How many there are.
+    pub count: u64,
 }
 
 impl Measurement {
@@ -42,15 +66,16 @@ impl Measurement {
     /// # Parameters
     /// * `own`, `server` - what either process has used during the measurement.
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
-        let ways = f64::from(plan.test.ways());
-        // Both processes rest in a round, one after the other.
-        let rest = ways * f64::from(plan.pause) * 1e3;
-        let one_way = |round: f64| (round - rest).max(0.0) / ways;
-        let mut times: Vec<f64> = threads.iter().flat_map(|thread| &thread.nanoseconds).map(|&t| one_way(t)).collect();
-        times.sort_by(f64::total_cmp);
-        let iterations = threads.iter().map(|thread| thread.steps).sum::<u64>();
+        let all = together(threads);
+        let time = |ticks: f64| rounded(of_one_way(plan, threads, ticks), 1);
+        let quantile = |part: f64| time(all.value_at_quantile(part) as f64);
+        let iterations = all.len();
         let seconds = whole_time(threads).as_secs_f64();
-        let rate = if seconds > 0.0 { iterations as f64 / seconds } else { 0.0 };
+        let directions = if plan.both { 2.0 } else { 1.0 };
+        let rate = if seconds > 0.0 { directions * iterations as f64 / seconds } else { 0.0 };
+        // The rests are the same in each, so they have no part in how much they differ.
+        let tick = threads.first().map_or(1.0, |thread| thread.tick);
+        let deviation = all.stdev() * tick / f64::from(plan.test.ways());
         Measurement {
             adapter: adapter.to_owned(),
             test: plan.test,
@@ -62,41 +87,105 @@ impl Measurement {
             threads: plan.threads,
             srq: plan.srq,
             wait: plan.wait,
-            min_ns: quantile(&times, 0.0),
-            median_ns: quantile(&times, 0.5),
-            mean_ns: mean(&times),
-            p99_ns: quantile(&times, 0.99),
-            max_ns: quantile(&times, 1.0),
-            rate_per_s: rate,
-            bandwidth_mb_per_s: rate * plan.size as f64 / 1e6,
-            seconds,
-            cpu_seconds: own.processor.as_secs_f64(),
-            cpu_percent: own.percent(),
-            server_cpu_seconds: server.processor.as_secs_f64(),
-            server_cpu_percent: server.percent(),
+            both: plan.both,
+            min_ns: time(all.min() as f64),
+            median_ns: quantile(0.5),
+            mean_ns: time(all.mean()),
+            p90_ns: quantile(0.9),
+            p99_ns: quantile(0.99),
+            p99_9_ns: quantile(0.999),
+            p99_99_ns: quantile(0.9999),
+            max_ns: time(all.max() as f64),
+            deviation_ns: rounded(deviation, 1),
+            rate_per_s: rounded(rate, 1),
+            bandwidth_mb_per_s: rounded(rate * plan.size as f64 / 1e6, 6),
+            seconds: rounded(seconds, 9),
+            cpu_seconds: rounded(own.processor.as_secs_f64(), 6),
+            cpu_percent: rounded(own.percent(), 1),
+            server_cpu_seconds: rounded(server.processor.as_secs_f64(), 6),
+            server_cpu_percent: rounded(server.percent(), 1),
+            processors: 0,
+            load: 0.0,
+            complete: true,
+            histogram: None,
         }
     }
-}
 
-/// From the start of the first thread to the end of the last one.
-fn whole_time(threads: &[Measured]) -> Duration {
-    let first = threads.iter().map(|thread| thread.began).min();
-    let last = threads.iter().map(|thread| thread.began + thread.elapsed).max();
-    first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
-}
+    /// The same with a histogram of the times.
+    pub fn with_histogram(self, plan: &Plan, threads: &[Measured]) -> Self {
+        let times = together(threads);
+        let times = times
+            .iter_recorded()
+            .map(|value| (of_one_way(plan, threads, value.value_iterated_to() as f64), value.count_at_value()));
+        Self { histogram: Some(classes(times)), ..self }
+    }
 
-/// The mean of sorted values, which no rounding takes outside of them; 0 if there are none.
-fn mean(sorted: &[f64]) -> f64 {
-    match sorted {
-        [] => 0.0,
-        [least, ..] => (sorted.iter().sum::<f64>() / sorted.len() as f64).clamp(*least, sorted[sorted.len() - 1]),
+    /// The same with the processors on which it was measured.
+    pub fn on(self, processors: &Processors) -> Self {
+        Self { processors: processors.usable.len(), load: rounded(processors.load, 2), ..self }
     }
 }
 
-/// The value below which this part of the sorted values lies; 0 if there are none.
-fn quantile(sorted: &[f64], part: f64) -> f64 {
-    let last = sorted.len().saturating_sub(1);
-    sorted.get((part * last as f64).round() as usize).copied().unwrap_or(0.0)
+/// The times of all threads.
+fn together(threads: &[Measured]) -> Histogram<u64> {
+    let mut all = times();
+    for thread in threads {
+        all.add(&thread.ticks).expect("their bounds are the same");
+    }
+    all
+}
+
+/// Nanoseconds of one way, where a step has taken these ticks.
+fn of_one_way(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
+    let (ways, tick) = (f64::from(plan.test.ways()), threads.first().map_or(1.0, |thread| thread.tick));
+    // Both processes rest in a round, one after the other.
+    let rest = ways * f64::from(plan.pause) * 1e3;
+    (ticks * tick - rest).max(0.0) / ways
+}
+
+/// From the start of the first thread to the end of the last one, of all turns.
+fn whole_time(threads: &[Measured]) -> Duration {
+    let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
+    let turn = |at: usize| {
+        let all = || threads.iter().filter_map(|thread| thread.turns.get(at));
+        let (first, last) = (all().map(|turn| turn.0).min(), all().map(|turn| turn.0 + turn.1).max());
+        first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first)
+    };
+    (0..turns).map(turn).sum()
+}
+
+/// Where the classes of a histogram begin, in each power of ten.
+const BOUNDS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
+
+/// The classes in which there are times.
+///
+/// # Parameters
+/// * `times` - nanoseconds in their order, and how many there are of each.
+fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
+    let mut classes: Vec<Class> = Vec::new();
+    for (time, count) in times {
+        match classes.last_mut() {
+            Some(last) if time < last.to_ns => last.count += count,
+            _ => {
+                let (from_ns, to_ns) = bounds(time);
+                classes.push(Class { from_ns, to_ns, count });
+            }
+        }
+    }
+    classes
+}
+
+/// The bounds between which a time lies.
+fn bounds(time: f64) -> (f64, f64) {
+    if time < 1.0 {
+        return (0.0, 1.0);
+    }
+    // Of whole numbers, so that none is a little beside itself.
+    let power = 10f64.powi(time.log10().floor() as i32);
+    let all = || BOUNDS.iter().flat_map(|bound| [bound * power]).chain([10.0 * power, 12.0 * power]);
+    let from = all().filter(|&bound| bound <= time).fold(power, f64::max);
+    let to = all().find(|&bound| bound > from).unwrap_or(time * 2.0);
+    (rounded(from, 1), rounded(to, 1))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! Many transfers one way, some of them under way at a time.
 //!
 //! A message needs a buffer at the receiver. The sender counts credits, one for each posted buffer; the receiver returns them
-//! by a message for each quarter of its buffers. RDMA goes to a process that makes no transfers meanwhile.
+//! by a message for each quarter of its buffers. RDMA goes to a process that makes no transfers meanwhile. Where both sides
+//! make transfers, each thread does both parts: of sends, credits come back by messages without bytes, since every buffer may
+//! be about to receive a transfer; after RDMA the sides exchange such a message, so that the time is that of both.
 
 use std::ops::Range;
 
@@ -10,13 +12,15 @@ use anyhow::bail;
 use super::clock::{Measured, Steps};
 use super::gate::Pace;
 use super::plan::{Plan, Transfer};
-use super::worker::{Done, Worker};
+use super::worker::{CREDIT_BUFFERS, Done, Worker};
 use crate::dat::RawEvent;
 
 /// Bytes of a message from the receiver: credits, and whether it has received all.
 const CREDITS: usize = 16;
-/// Polls of the target of RDMA before it checks whether the peer has ended.
+/// What the target of RDMA looks or polls before it checks whether the peer has ended.
 const LOOKS: usize = 10_000;
+/// The same where another thread needs the processor.
+const CROWDED_LOOKS: usize = 100;
 
 /// What one side knows of each connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +34,8 @@ struct Lane {
 /// Runs the measurement of one thread; there is a result in the process that measures.
 pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Measured>> {
     match (worker.plan.test.transfer(), worker.client) {
+        (Transfer::Send, _) if worker.plan.both => exchange(worker, pace).map(Some),
+        _ if worker.plan.both => rdma_both(worker, pace).map(Some),
         (Transfer::Send, true) => send(worker, pace).map(Some),
         (Transfer::Send, false) => receive(worker, pace).map(|()| None),
         (_, true) => rdma(worker, pace).map(Some),
@@ -42,13 +48,13 @@ pub fn run(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Option<Me
 fn send(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
     let plan = worker.plan;
     let mut lanes = vec![Lane { number: 0, credits: worker.depth }; plan.active as usize];
-    pace.measure(&plan, false, |numbers, steps| send_all(worker, &mut lanes, numbers, steps))
+    pace.measure(|numbers, steps| send_all(worker, &mut lanes, numbers, steps))
 }
 
 fn send_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, outstanding) = (worker.plan.size as usize, worker.plan.outstanding as usize);
     let (verify, shared) = (worker.plan.verify, worker.shared.is_some());
-    let (mut connection, mut done, mut place) = (0, false, RawEvent::uninit());
+    let (mut connection, mut done, mut place) = (worker.connection_at(messages.start), false, RawEvent::uninit());
     for _ in messages {
         // Of a shared receive queue, all connections have the credits together.
         let purse = if shared { 0 } else { connection };
@@ -95,7 +101,7 @@ fn take_credits(worker: &Worker, lanes: &mut [Lane], message: Done<'_>) -> anyho
 fn receive(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
     let plan = worker.plan;
     let mut lanes = vec![Lane::default(); plan.active as usize];
-    pace.measure(&plan, false, |numbers, _| receive_all(worker, &mut lanes, numbers)).map(drop)
+    pace.measure(|numbers, _| receive_all(worker, &mut lanes, numbers)).map(drop)
 }
 
 fn receive_all(worker: &mut Worker, lanes: &mut [Lane], messages: Range<u64>) -> anyhow::Result<()> {
@@ -132,19 +138,106 @@ fn give_credits(worker: &mut Worker, lane: &mut Lane, connection: usize, all: bo
     worker.post_send(connection, CREDITS, 0)
 }
 
+// ---- Sends of both sides ----
+
+/// What a thread knows that sends and receives at the same time.
+struct Exchange {
+    sent: Vec<Lane>,
+    received: Vec<Lane>,
+    /// Messages that a message without bytes gives back.
+    quarter: usize,
+    /// Messages that have come and were not yet waited for.
+    ahead: u64,
+}
+
+fn exchange(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
+    let lanes = vec![Lane::default(); worker.plan.active as usize];
+    let credits = worker.depth - CREDIT_BUFFERS;
+    let sent = vec![Lane { number: 0, credits }; lanes.len()];
+    let mut both = Exchange { sent, received: lanes, quarter: (credits / 4).max(1), ahead: 0 };
+    pace.measure(|numbers, steps| both.all(worker, numbers, steps))
+}
+
+impl Exchange {
+    /// Sends these messages, and receives as many.
+    fn all(&mut self, worker: &mut Worker, messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
+        let (size, outstanding) = (worker.plan.size as usize, worker.plan.outstanding as usize);
+        let (verify, shared) = (worker.plan.verify, worker.shared.is_some());
+        let (mut connection, mut place) = (worker.connection_at(messages.start), RawEvent::uninit());
+        let wanted = messages.end - messages.start;
+        for _ in messages {
+            let purse = if shared { 0 } else { connection };
+            while worker.under_way >= outstanding {
+                worker.reap()?;
+            }
+            while let Some(message) = worker.try_fetch(&worker.evds.recv, &mut place)? {
+                self.take(worker, message)?;
+            }
+            while self.sent[purse].credits == 0 {
+                let message = worker.receive(&mut place)?;
+                self.take(worker, message)?;
+            }
+            let number = self.sent[connection].number;
+            let slot = if verify { slot_of(&worker.plan, connection, number) } else { 0 };
+            if verify {
+                worker.out.stamp(slot, size, connection, number);
+            }
+            worker.post_send(connection, size, slot)?;
+            self.sent[purse].credits -= 1;
+            self.sent[connection].number += 1;
+            connection = worker.next(connection);
+            steps.step();
+        }
+        while self.ahead < wanted {
+            let message = worker.receive(&mut place)?;
+            self.take(worker, message)?;
+        }
+        self.ahead -= wanted;
+        worker.reap_all()
+    }
+
+    /// Takes a message of the peer, or the credits that it has given back.
+    fn take(&mut self, worker: &mut Worker, message: Done<'_>) -> anyhow::Result<()> {
+        let (lane, slot, length) = (message.posted_for(), message.slot(), message.length());
+        if length == 0 {
+            self.sent[lane].credits += self.quarter;
+            return worker.post_recv(lane, slot);
+        }
+        if length != worker.plan.size {
+            bail!("a message of {length} bytes instead of {}", worker.plan.size);
+        }
+        if worker.plan.verify {
+            let from = worker.connection_of(message.ep())?;
+            worker.into.check(slot, length as usize, from, self.received[from].number)?;
+            self.received[from].number += 1;
+        }
+        worker.post_recv(lane, slot)?;
+        self.ahead += 1;
+        self.received[lane].credits += 1;
+        if self.received[lane].credits == self.quarter {
+            self.received[lane].credits = 0;
+            while worker.under_way > worker.plan.outstanding as usize {
+                worker.reap()?;
+            }
+            worker.post_send(lane, 0, 0)?;
+        }
+        Ok(())
+    }
+}
+
 // ---- RDMA ----
 
 fn rdma(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
     let plan = worker.plan;
     let mut lanes = vec![Lane::default(); plan.active as usize];
-    pace.measure(&plan, true, |numbers, steps| rdma_all(worker, &mut lanes, numbers, steps))
+    pace.measure(|numbers, steps| rdma_all(worker, &mut lanes, numbers, steps))
 }
 
 fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, verify) = (worker.plan.size as usize, worker.plan.verify);
     let read = worker.plan.test.transfer() == Transfer::Read;
     let window = worker.window() as usize;
-    let mut connection = 0;
+    let mut connection = worker.connection_at(transfers.start);
     for _ in transfers {
         while worker.under_way >= window {
             reap_rdma(worker, read && verify)?;
@@ -171,6 +264,23 @@ fn rdma_all(worker: &mut Worker, lanes: &mut [Lane], transfers: Range<u64>, step
     Ok(())
 }
 
+/// Both sides make the transfers.
+fn rdma_both(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<Measured> {
+    stamp_readable(worker);
+    let mut lanes = vec![Lane::default(); worker.plan.active as usize];
+    let measured = pace.measure(|numbers, steps| {
+        rdma_all(worker, &mut lanes, numbers, steps)?;
+        // The other side has ended as well when its message is here.
+        worker.post_send(0, 0, 0)?;
+        let mut place = RawEvent::uninit();
+        let slot = worker.receive(&mut place)?.slot();
+        worker.post_recv(0, slot)?;
+        worker.reap_all()
+    })?;
+    check_written(worker, pace)?;
+    Ok(measured)
+}
+
 /// Reaps one completion; that of a read means that the bytes to compare are there.
 #[inline(always)]
 fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
@@ -184,18 +294,26 @@ fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
 
 /// Does what a target does meanwhile, which makes no transfers: looks at its memory, polls, or sleeps.
 pub fn stand(worker: &Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
-    let Plan { size, wait, target_polls, .. } = worker.plan;
+    let Plan { size, wait, target_polls, crowded, .. } = worker.plan;
+    let looks = if crowded { CROWDED_LOOKS } else { LOOKS };
+    let rest = || {
+        if crowded {
+            rustix::thread::sched_yield();
+        }
+    };
     let look = || {
-        for _ in 0..LOOKS {
+        for _ in 0..looks {
             let _ = worker.into.load(size as usize - 1);
         }
+        rest();
     };
     let poll = || {
         let mut place = RawEvent::uninit();
-        for _ in 0..LOOKS {
+        for _ in 0..looks {
             // Nothing comes; a broken connection is found otherwise.
             let _ = worker.try_fetch(&worker.evds.recv, &mut place);
         }
+        rest();
     };
     match (wait, target_polls) {
         (true, _) => pace.stand(None),
@@ -206,16 +324,27 @@ pub fn stand(worker: &Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
 
 /// The target's part of a measurement.
 fn be_target(worker: &mut Worker, pace: &mut Pace<'_>) -> anyhow::Result<()> {
-    let plan = worker.plan;
-    if plan.verify && plan.test.transfer() == Transfer::Read {
-        for Used { connection, slot, .. } in used(&plan) {
-            worker.into.stamp(slot, plan.size as usize, connection, slot as u64);
-        }
-    }
+    stamp_readable(worker);
     pace.meet()?;
     stand(worker, pace)?;
+    check_written(worker, pace)
+}
+
+/// Writes what the peer is to read, if it is to be compared.
+fn stamp_readable(worker: &Worker) {
+    let Plan { size, outstanding, active, .. } = worker.plan;
+    if worker.plan.verify && worker.plan.test.transfer() == Transfer::Read {
+        for slot in 0..outstanding as usize * active as usize {
+            worker.into.stamp(slot, size as usize, slot / outstanding as usize, slot as u64);
+        }
+    }
+}
+
+/// Compares what the peer has written at last, if it is to be compared.
+fn check_written(worker: &Worker, pace: &Pace<'_>) -> anyhow::Result<()> {
+    let plan = worker.plan;
     if plan.verify && plan.test.transfer() == Transfer::Write {
-        for Used { connection, slot, last } in used(&plan) {
+        for Used { connection, slot, last } in used(&plan, pace.made()) {
             worker.into.check(slot, plan.size as usize, connection, last)?;
         }
     }
@@ -236,12 +365,12 @@ struct Used {
     last: u64,
 }
 
-fn used(plan: &Plan) -> impl Iterator<Item = Used> + use<> {
+/// The buffers that a thread has used which made these transfers.
+fn used(plan: &Plan, transfers: u64) -> impl Iterator<Item = Used> + use<> {
     let plan = *plan;
     (0..plan.active as usize).flat_map(move |connection| {
-        // Connections take turns, and each part of a measurement begins with the first one.
-        let turns = |transfers: u64| transfers.saturating_sub(connection as u64).div_ceil(u64::from(plan.active));
-        let all = turns(plan.warmup) + turns(plan.iterations);
+        // Connections take turns.
+        let all = transfers.saturating_sub(connection as u64).div_ceil(u64::from(plan.active));
         let first = all.saturating_sub(u64::from(plan.outstanding));
         (first..all).map(move |last| Used { connection, slot: slot_of(&plan, connection, last), last })
     })

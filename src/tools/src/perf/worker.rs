@@ -1,5 +1,6 @@
 //! What one thread has for a measurement, and the calls whose time is taken.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
@@ -14,8 +15,14 @@ use crate::dat::{Attributes, Ep, Evd, Evds, Ia, Pattern, Pz, RawEvent, Region, R
 const PIECE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
-/// Polls of a thread before it checks that its connections are still there.
-const LOOKS: u32 = 1 << 20;
+/// Where both sides send: buffers for messages without bytes, each of which gives back a quarter of the credits.
+pub const CREDIT_BUFFERS: usize = 8;
+/// Polls in vain before a thread gives its processor to another thread for a moment.
+const LOOKS: u32 = 1 << 12;
+/// The same where there are fewer processors than threads that poll, and another one is to run for anything to happen.
+const CROWDED_LOOKS: u32 = 8;
+/// How often it does so before it checks that its connections are still there.
+const RESTS: u32 = 1 << 8;
 /// Microseconds that a thread with a shared receive queue waits before it checks the same.
 const SLEEP: DAT_TIMEOUT = 1_000_000;
 
@@ -47,7 +54,7 @@ impl Layout {
         let messages = !plan.test.is_latency() && plan.test.transfer() == Transfer::Send;
         let receives = receives(plan, depth);
         let targets = if plan.verify { plan.outstanding as usize * plan.active as usize } else { 0 };
-        let into = match (messages, client) {
+        let into = match (messages, client && !plan.both) {
             // It receives nothing but credits.
             (true, true) => Self::new(0, receives),
             _ if plan.verify && plan.test.transfer() == Transfer::Send => Self::new(size, receives),
@@ -219,6 +226,10 @@ pub struct Worker {
     pub reads: usize,
     /// Requests that are posted, and whose completion is not yet reaped.
     pub under_way: usize,
+    /// Polls in vain before [`give_way`](Self::give_way).
+    pub looks: u32,
+    /// How often it has done so.
+    rests: Cell<u32>,
 }
 
 impl Worker {
@@ -255,6 +266,8 @@ impl Worker {
             depth,
             reads,
             under_way: 0,
+            looks: if plan.crowded { CROWDED_LOOKS } else { LOOKS },
+            rests: Cell::new(0),
         };
         worker.post_all()?;
         Ok(worker)
@@ -276,6 +289,11 @@ impl Worker {
     #[inline(always)]
     pub fn next(&self, connection: usize) -> usize {
         if connection + 1 == self.plan.active as usize { 0 } else { connection + 1 }
+    }
+
+    /// The connection of a transfer by its number.
+    pub fn connection_at(&self, number: u64) -> usize {
+        (number % u64::from(self.plan.active)) as usize
     }
 
     /// The memory that the peer needs to know.
@@ -373,9 +391,9 @@ impl Worker {
                     DAT_SUCCESS => break,
                     code if DAT_GET_TYPE(code) == DAT_QUEUE_EMPTY => {
                         looks += 1;
-                        if looks == LOOKS {
+                        if looks == self.looks {
                             looks = 0;
-                            self.still_connected()?;
+                            self.give_way()?;
                         }
                     }
                     code => return Err(from.library().error("dat_evd_dequeue", code)),
@@ -384,6 +402,14 @@ impl Worker {
         }
         // SAFETY: the call wrote the event.
         self.done(unsafe { place.assume_init_ref() })
+    }
+
+    /// Lets another thread run, and looks now and then whether the peer is still there.
+    #[cold]
+    pub fn give_way(&self) -> anyhow::Result<()> {
+        rustix::thread::sched_yield();
+        self.rests.set(self.rests.get().wrapping_add(1));
+        if self.rests.get().is_multiple_of(RESTS) { self.still_connected() } else { Ok(()) }
     }
 
     /// Checks that no connection has ended. Receives of a shared receive queue are not flushed then, so they do not show it.
@@ -455,7 +481,7 @@ fn depth(plan: &Plan, adapter: &DAT_IA_ATTR) -> usize {
         if !plan.srq {
             depth /= active;
         }
-        depth = depth.max(8);
+        depth = depth.max(if plan.both { 2 * CREDIT_BUFFERS } else { 8 });
     } else if plan.srq {
         depth *= active;
     }

@@ -4,6 +4,12 @@ use clap::{ArgGroup, Parser};
 
 use super::MAX_SIZE;
 use crate::tool::Common;
+use crate::units::{self, DAY};
+
+/// The heading of what the server has no use for.
+const CLIENT: &str = "Options of the client";
+/// The least seconds that something can take.
+const SHORTEST: f64 = 0.001;
 
 /// Find out whether two processes or hosts reach each other through an interface adapter
 ///
@@ -11,7 +17,7 @@ use crate::tool::Common;
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-ping", version, group = ArgGroup::new("client").args(["host", "self_peer"]))]
 pub struct Arguments {
-    /// The interface adapter, as dat-info lists it; with --self, the first one if it is left out
+    /// The interface adapter, as dat-info lists it; with --self, the first one that opens if it is left out
     #[arg(value_name = "NAME", required_unless_present = "self_peer")]
     pub name: Option<String>,
 
@@ -24,30 +30,45 @@ pub struct Arguments {
     pub self_peer: bool,
 
     /// End after this many rounds, or as a server after this many clients; by default Ctrl-C ends it
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = units::count(1..=u64::MAX))]
     pub count: Option<u64>,
 
-    /// Bytes of each transfer
-    #[arg(short, long, value_name = "BYTES", default_value_t = 64, requires = "client",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_SIZE)))]
+    /// Bytes of each transfer: a number such as 64, 64K or 4M
+    #[arg(short, long, value_name = "BYTES", default_value = "64", value_parser = size,
+          requires = "client", help_heading = CLIENT)]
     pub size: u32,
 
     /// Seconds from the beginning of a round to that of the next
-    #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = seconds, requires = "client")]
+    #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = units::seconds(0.0..=DAY),
+          allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub interval: f64,
 
     /// Seconds to wait for a connection or an answer before it counts as lost
-    #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = some_seconds,
-          requires = "client")]
+    #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = units::seconds(SHORTEST..=DAY),
+          allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub timeout: f64,
 
-    /// The connection qualifier, over IP a port, of the server
-    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_515, conflicts_with = "self_peer")]
+    /// End after this time, however many rounds there were; if --count wants more of them, the exit status is 1
+    #[arg(short = 'w', long, value_name = "SECONDS", value_parser = units::seconds(SHORTEST..=DAY),
+          allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
+    pub deadline: Option<f64>,
+
+    /// The connection qualifier, over IP a port, of the server; with --self the server takes any that is free
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_515, conflicts_with = "self_peer",
+          allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
     pub qualifier: u64,
 
     /// Flood: the next round begins as soon as the last one ends, and only the summary is written
-    #[arg(short, long, conflicts_with = "interval", requires = "client")]
+    #[arg(short, long, conflicts_with = "interval", requires = "client", help_heading = CLIENT)]
     pub flood: bool,
+
+    /// Write the first line and the summary alone
+    #[arg(long, requires = "client", help_heading = CLIENT)]
+    pub quiet: bool,
+
+    /// Begin each line before the summary with the time, in seconds since 1970
+    #[arg(short = 'D', long, requires = "client", help_heading = CLIENT)]
+    pub timestamps: bool,
 
     /// Listen on any qualifier, print it on standard output, and nothing else: the server that --self starts
     #[arg(long, hide = true, conflicts_with_all = ["host", "self_peer"])]
@@ -58,19 +79,10 @@ pub struct Arguments {
     pub common: Common,
 }
 
-/// A number of seconds, not below 0 and not more than a day.
-fn seconds(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(seconds) if (0.0..=86_400.0).contains(&seconds) => Ok(seconds),
-        Ok(_) => Err("it is between 0 and 86400".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// A number of seconds that something can take: a millisecond or more.
-fn some_seconds(text: &str) -> Result<f64, String> {
-    seconds(text)
-        .and_then(|seconds| if seconds >= 0.001 { Ok(seconds) } else { Err("it is at least 0.001".to_owned()) })
+/// The bytes of a transfer.
+fn size(text: &str) -> Result<u32, String> {
+    let size = units::bytes(1..=u64::from(MAX_SIZE))(text)?;
+    u32::try_from(size).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

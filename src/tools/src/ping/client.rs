@@ -6,7 +6,6 @@ use super::report::Report;
 use super::session::{Peer, Plan, Session, Stop};
 use super::wire::Operation;
 use crate::print::{ATTENTION, GOOD};
-use crate::shell::operand;
 
 /// When rounds begin, and how many there are.
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +32,11 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
         Ok(Peer::Other(address, took)) => {
             return report.other(address, took);
         }
-        Err(Stop::Interrupted) => return Ok(()),
-        Err(Stop::Gone(reason) | Stop::Late(reason)) => {
-            anyhow::bail!("{}: {reason}; is `dat-ping {}` running there?", report.host, operand(plan.adapter))
+        Err((Stop::Interrupted, _)) => {
+            anyhow::ensure!(!report.deadline_has_come(), "{}: not connected within the deadline", report.host);
+            return Ok(());
         }
+        Err((Stop::Gone(reason) | Stop::Late(reason), hint)) => anyhow::bail!("{}: {reason}; {hint}", report.host),
     };
 
     for round in 1..=pace.count.unwrap_or(u64::MAX) {
@@ -49,7 +49,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
                     one_round(plan, session.insert(back), round)
                 }
                 Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no longer a dat-ping"))),
-                Err(stop) => Err(stop),
+                Err((stop, _)) => Err(stop),
             },
         };
         match tried {
@@ -85,6 +85,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             }
         }
     }
+    report.ends();
     if let Some(session) = session {
         session.end(plan.interrupt);
     }

@@ -31,7 +31,7 @@ mod wire;
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 
 pub use arguments::Arguments;
 use client::Pace;
@@ -39,7 +39,7 @@ use node::Node;
 use report::Report;
 
 use crate::child;
-use crate::dat::Library;
+use crate::dat::{Ia, Library};
 use crate::interrupt::Interrupt;
 use crate::tool::{EXIT_STATUS, Outcome, Section, Tool};
 
@@ -55,9 +55,11 @@ impl Tool for Arguments {
             text: "In each round the client sends a message and waits for the answer (send), writes into the memory of the \
                    server by RDMA, which writes back (write), reads memory of the server by RDMA (read), and exchanges \
                    messages that both sides receive from shared receive queues (srq). Each byte is compared. The times are \
-                   those of the whole way there and back, with the comparison at the server.\n\nConnections are reliable, so \
+                   those of the whole way there and back, with the comparison at the server. The summary has the smallest, the \
+                   median, the mean, the greatest and the standard deviation of them; median and deviation are exact to \
+                   three digits.\n\nConnections are reliable, so \
                    a round is lost only with its connection, or if the answer takes longer than --timeout. Then the client \
-                   says so and tries to connect again with each further round; with --flood the summary has the last \
+                   says so and tries to connect again with each further round; with --flood and --quiet the summary has the last \
                    round that was lost or wrong. The exit status is 1 if a round was lost or \
                    wrong, and also if none was complete.\n\nA server, or a client, that is another \
                    program is reported as such: only connecting is tried with it.",
@@ -70,7 +72,8 @@ impl Tool for Arguments {
                    rounds, each with its number in round and either lost, a text, or times in \
                    send_us, write_us, read_us and srq_us, in microseconds, and in wrong a list of texts; and summary with \
                    rounds, complete, lost, wrong, loss_percent, milliseconds and, for each operation in times, minimum_us, \
-                   mean_us and maximum_us. With --flood there are no rounds; srq is missing if a side has no shared \
+                   median_us, mean_us, maximum_us and deviation_us, the standard deviation. With --flood and --quiet there \
+                   are no rounds; with --timestamps each round has time_s, seconds since 1970; srq is missing if a side has no shared \
                    receive queues. adapter and qualifier are null if the error came before they were known.\n\nA server \
                    writes a document in a line for each event, with the kind of event in event:\n\n  \
                    listening  adapter, address, qualifier\n  \
@@ -91,7 +94,7 @@ impl Tool for Arguments {
     fn run(self) -> anyhow::Result<Outcome> {
         if self.host.is_none() && !self.self_peer {
             let interrupt = Interrupt::catch().context("signals cannot be caught")?;
-            return server::run(&self, Library::load(self.common.library.as_deref())?, &interrupt);
+            return server::run(&self, self.common.library_with(self.name.as_deref().map(str::as_bytes))?, &interrupt);
         }
         let mut report = Report::new(&self);
         match self.ping(&mut report) {
@@ -107,11 +110,14 @@ impl Tool for Arguments {
 impl Arguments {
     /// Is the client.
     fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
-        let library = Library::load(self.common.library.as_deref())?;
+        let library = self.common.library_with(self.name.as_deref().map(str::as_bytes))?;
         let interrupt = Interrupt::catch().context("signals cannot be caught")?;
+        if let Some(deadline) = self.deadline {
+            interrupt.set_after(Duration::from_secs_f64(deadline)).context("there can be no more threads")?;
+        }
         let adapter = match &self.name {
             Some(name) => name.clone(),
-            None => first_adapter(library)?,
+            None => first_that_opens(library)?,
         };
         report.adapter = Some(adapter.clone());
 
@@ -133,12 +139,20 @@ impl Arguments {
     }
 }
 
-/// The adapter that a program finds first.
-fn first_adapter(library: Library) -> anyhow::Result<String> {
-    let adapters = library.adapters()?;
-    let first = adapters.into_iter().find(|adapter| adapter.demand.version.0 == 1);
-    let first = first.context("there is no interface adapter; `dat-info --explain` tells why")?;
-    Ok(first.name.to_string_lossy().into_owned())
+/// The first adapter that opens: a configuration may list devices that this host does not have.
+fn first_that_opens(library: Library) -> anyhow::Result<String> {
+    let mut first = None;
+    for adapter in library.adapters()? {
+        let name = adapter.name.to_string_lossy().into_owned();
+        match Ia::open(library, &name) {
+            Ok(_) => return Ok(name),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    Err(match first {
+        Some(error) => error.context("no interface adapter opens; name one, such as shm"),
+        None => anyhow!("there is no interface adapter; `dat-info --explain` tells why"),
+    })
 }
 
 /// Checks that an adapter can move this many bytes in one transfer.

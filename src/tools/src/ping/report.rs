@@ -1,7 +1,7 @@
 //! What the client says: a line a round, the summary, or all of it as JSON.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::Arguments;
 use super::wire::Operation;
 use crate::print;
-use crate::statistics::{Spread, Times, microseconds};
+use crate::statistics::{Spread, Times, microseconds, rounded};
 use crate::tool::Outcome;
 
 /// The report of a client. What writes a line may fail as [`print::line`].
@@ -18,7 +18,14 @@ pub struct Report {
     /// One JSON document at the end instead of lines.
     json: bool,
     /// No rounds, the summary alone.
-    flood: bool,
+    quiet: bool,
+    /// Lines begin with the time.
+    timestamps: bool,
+    /// Rounds that are wanted within a time.
+    wanted: Option<u64>,
+    /// The end of that time, and whether it came while there were rounds.
+    deadline: Option<Instant>,
+    late: bool,
     /// The adapter, if it is known by now.
     pub adapter: Option<String>,
     /// The name of the server's host.
@@ -34,7 +41,7 @@ pub struct Report {
     lost: u64,
     wrong: u64,
     rounds: Vec<Value>,
-    /// With a flood, the line about the last round that was lost or wrong.
+    /// Where rounds are not shown, the line about the last round that was lost or wrong.
     last: Option<String>,
     bar: ProgressBar,
 }
@@ -47,7 +54,11 @@ impl Report {
         bar.set_style(ProgressStyle::with_template(template).expect("the template is a valid one"));
         Self {
             json: arguments.common.json,
-            flood: arguments.flood,
+            quiet: arguments.flood || arguments.quiet,
+            timestamps: arguments.timestamps,
+            wanted: arguments.count.filter(|_| arguments.deadline.is_some()),
+            deadline: arguments.deadline.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
+            late: false,
             adapter: arguments.name.clone(),
             host: arguments.host.clone().unwrap_or("itself".to_owned()),
             qualifier: (!arguments.self_peer).then_some(arguments.qualifier),
@@ -95,9 +106,9 @@ impl Report {
         ))
     }
 
-    /// Something about the server beside the rounds; a flood does not show it.
+    /// Something about the server beside the rounds, which is not shown where these are not.
     pub fn note(&self, style: anstyle::Style, text: String) -> anyhow::Result<()> {
-        if self.flood { Ok(()) } else { self.say(print::styled(style, text)) }
+        if self.quiet { Ok(()) } else { self.say(print::styled(style, text)) }
     }
 
     /// A round is complete.
@@ -110,14 +121,14 @@ impl Report {
         for &(operation, time) in times {
             self.times[operation as usize].add(time);
         }
-        if self.flood {
+        if self.quiet {
             self.bar.inc(1);
         } else if self.json {
             let mut value = json!({ "round": round, "wrong": wrong });
             for &(operation, time) in times {
                 value[format!("{}_us", operation.name())] = json!(microseconds(time));
             }
-            self.rounds.push(value);
+            self.push(value);
         } else {
             let times =
                 times.iter().map(|&(operation, time)| format!(" {}={:.2} us", operation.name(), microseconds(time)));
@@ -133,10 +144,28 @@ impl Report {
     /// A round was lost.
     pub fn lost(&mut self, round: u64, reason: String) -> anyhow::Result<()> {
         self.lost += 1;
-        if self.json && !self.flood {
-            self.rounds.push(json!({ "round": round, "lost": reason }));
+        if self.json && !self.quiet {
+            self.push(json!({ "round": round, "lost": reason }));
         }
         self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
+    }
+
+    /// Whether the time for all rounds is over.
+    pub fn deadline_has_come(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The last round is over.
+    pub fn ends(&mut self) {
+        self.late = self.deadline_has_come();
+    }
+
+    /// Keeps a round for the document.
+    fn push(&mut self, mut round: Value) {
+        if self.timestamps {
+            round["time_s"] = json!(now());
+        }
+        self.rounds.push(round);
     }
 
     /// Writes the summary; the outcome is fine if a round was complete, and nothing was lost or wrong.
@@ -173,7 +202,7 @@ impl Report {
             "bytes": self.size, "peer": self.peer(),
             "summary": {
                 "rounds": self.complete + self.lost, "complete": self.complete, "lost": self.lost, "wrong": self.wrong,
-                "loss_percent": self.loss(), "milliseconds": microseconds(self.start.elapsed()) / 1e3, "times": times,
+                "loss_percent": rounded(self.loss(), 3), "milliseconds": rounded(microseconds(self.start.elapsed()) / 1e3, 3), "times": times,
             },
         });
         if let Some(took) = self.other {
@@ -182,7 +211,7 @@ impl Report {
         if let Some(error) = error {
             document["error"] = json!(format!("{error:#}"));
         }
-        if !self.flood {
+        if !self.quiet {
             document["rounds"] = Value::Array(std::mem::take(&mut self.rounds));
         }
         document
@@ -203,14 +232,19 @@ impl Report {
         if let Some(last) = &self.last {
             print::line(format_args!("the last of them: {last}"))?;
         }
+        let rounds = self.complete + self.lost;
+        if let Some(wanted) = self.wanted.filter(|&wanted| self.late && rounds < wanted) {
+            print::line(format_args!("the deadline came after {rounds} of {}", print::counted(wanted, "round")))?;
+        }
         if self.complete == 0 {
             return Ok(());
         }
         let rows = self.spreads().map(|(operation, spread)| {
-            let times = [spread.minimum_us, spread.mean_us, spread.maximum_us].map(|time| format!("{time:.2} us"));
+            let Spread { minimum_us, median_us, mean_us, maximum_us, deviation_us } = spread;
+            let times = [minimum_us, median_us, mean_us, maximum_us, deviation_us].map(|time| format!("{time:.2} us"));
             std::iter::once(operation.name().to_owned()).chain(times).collect()
         });
-        print::line(print::columns(&["", "minimum", "mean", "maximum"], rows))
+        print::line(print::columns(&["", "minimum", "median", "mean", "maximum", "deviation"], rows))
     }
 
     /// The times of each operation that was carried out.
@@ -224,7 +258,8 @@ impl Report {
     }
 
     fn outcome(&self) -> Outcome {
-        if self.complete > 0 && self.lost + self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
+        let enough = self.complete > 0 && self.wanted.is_none_or(|wanted| self.complete >= wanted);
+        if enough && self.lost + self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
     }
 
     fn adapter(&self) -> &str {
@@ -243,9 +278,9 @@ impl Report {
         }
     }
 
-    /// Reports a round that was lost or wrong; with a flood the summary has the last one.
+    /// Reports a round that was lost or wrong; where rounds are not shown the summary has the last one.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
-        if self.flood {
+        if self.quiet {
             self.last = Some(line);
             return Ok(());
         }
@@ -254,8 +289,15 @@ impl Report {
 
     /// Writes a line for people, above the progress if that is shown.
     fn say(&self, line: String) -> anyhow::Result<()> {
+        let line = if self.timestamps { format!("[{:.6}] {line}", now()) } else { line };
         if self.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
     }
+}
+
+/// Seconds since 1970, to the microsecond.
+fn now() -> f64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    rounded(time.as_secs_f64(), 6)
 }
 
 #[cfg(test)]

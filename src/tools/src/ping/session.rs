@@ -14,6 +14,7 @@ use super::wire::From::{Client, Server};
 use super::wire::{self, Area, Head, Hello, Operation};
 use crate::dat::event::event_name;
 use crate::dat::{Event, Library, Pattern, Region, address};
+use crate::hint::hint;
 use crate::interrupt::Interrupt;
 
 /// The numbers of RDMA operations in their cookies.
@@ -75,8 +76,8 @@ impl Session {
     /// Connects.
     ///
     /// # Errors
-    /// [`Stop`], or what cannot be done on this side.
-    pub fn connect(plan: &Plan) -> anyhow::Result<Result<Peer, Stop>> {
+    /// [`Stop`], with a question for the user, or what cannot be done on this side.
+    pub fn connect(plan: &Plan) -> anyhow::Result<Result<Peer, (Stop, String)>> {
         let node = Node::open(plan.library, plan.adapter, EVENTS)?;
         super::check_size(&node, plan.size)?;
         let own = node.attributes.address.map(|address| address.ip());
@@ -97,15 +98,19 @@ impl Session {
         };
 
         // A name may have addresses that this adapter cannot reach, such as those of the other family.
-        let mut last = Stop::Gone("it has no address".to_owned());
+        let with_hint = |stop, host| {
+            let late = matches!(stop, Stop::Late(_));
+            (stop, hint("dat-ping", plan.adapter, own, host, late))
+        };
+        let mut last = None;
         for host in hosts {
             let channel = Channel::new(&node, size, false)?;
             let start = Instant::now();
             let (answer, took) = match establish(plan, &node, &channel, host, hello) {
                 Ok(answer) => (answer, start.elapsed()),
-                Err(Stop::Interrupted) => return Ok(Err(Stop::Interrupted)),
+                Err(Stop::Interrupted) => return Ok(Err((Stop::Interrupted, String::new()))),
                 Err(stop) => {
-                    last = stop;
+                    last = Some(with_hint(stop, host));
                     continue;
                 }
             };
@@ -121,13 +126,13 @@ impl Session {
             if session.server.shared && hello.shared {
                 let channel = Channel::new(&session.node, size, true)?;
                 if let Err(stop) = establish(plan, &session.node, &channel, host, Hello { channel: 1, ..hello }) {
-                    return Ok(Err(stop));
+                    return Ok(Err(with_hint(stop, host)));
                 }
                 session.channels.push(channel);
             }
             return Ok(Ok(Peer::Session(Box::new(session))));
         }
-        Ok(Err(last))
+        Ok(Err(last.context("it has no address")?))
     }
 
     /// Whether messages also go through shared receive queues: both adapters have them.
@@ -271,7 +276,7 @@ fn establish(plan: &Plan, node: &Node, channel: &Channel, host: IpAddr, hello: H
                     }
                     DAT_CONNECTION_EVENT_PEER_REJECTED => "the peer has refused".to_owned(),
                     DAT_CONNECTION_EVENT_UNREACHABLE => "it cannot be reached".to_owned(),
-                    DAT_CONNECTION_EVENT_TIMED_OUT => format!("no answer within {:?}", plan.timeout),
+                    DAT_CONNECTION_EVENT_TIMED_OUT => return Err(late(plan)),
                     _ => "the attempt to connect has failed".to_owned(),
                 };
                 return Err(Stop::Gone(format!("{reason}, {}", event_name(event.number))));

@@ -94,7 +94,7 @@ macro_rules! ep_calls {
             /// # Returns
             /// * `DAT_SUCCESS` - all parameters that the mask names have their new values; with a mask of 0, nothing was to do
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL and the mask is not 0
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL and the mask is not 0. This is checked before the bits of the mask
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the mask has a bit that names no parameter (0x800 and everything above 0x7FFFFFFF are such), or names one that can never be changed: P in the table of parameters and states. This is so in every state
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - a parameter that the mask names cannot be changed in this state: S in the table
             /// * `DAT_INVALID_STATE` - `recv_completion_flags` is named and a receive is posted

@@ -1,11 +1,11 @@
 //! A connection as its receiving direction sees it: the receives of its endpoint or its shared queue, and its reports.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::event::Status;
 use dat_core::transport::{Delivery, Placement, RecvDone, RecvId, Special, Taken, Verdict};
+use host::cold_path;
 
 use super::{Conn, ConnPhase};
 use crate::pending::Pending;

@@ -1,11 +1,11 @@
 use super::*;
-use crate::ring::SMALL;
+use crate::ring::ONE;
 
 #[test]
 fn atomic_operations_are_read_back() {
     for change in [Change::Add(u64::MAX), Change::Swap { expected: 1 << 63, new: 3 }] {
         let bytes = atomic(1 << 50 | 8, 77, change);
-        assert!(bytes.len() <= SMALL, "one line");
+        assert!(bytes.len() <= ONE, "one line");
         assert_eq!(read_atomic(&bytes), Some((1 << 50 | 8, 77, change)));
     }
     // Another operation, and a second operand of an addition.

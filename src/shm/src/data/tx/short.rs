@@ -242,7 +242,7 @@ impl Tx {
         launch
     }
 
-    /// Puts a write into the ring that takes one slot; `None` if it takes more, or there is no room as far as is known.
+    /// Puts a write into the ring that is a small record; `None` if it takes more, or there is no room as far as is known.
     #[inline(always)]
     fn put_small_write(
         &mut self,

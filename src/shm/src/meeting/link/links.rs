@@ -1,11 +1,11 @@
 //! The links of a process, and the progress of all their connections.
 
-use std::hint::cold_path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
+use host::cold_path;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory};
 use host::pause::Pause;

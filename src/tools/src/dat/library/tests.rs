@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn only_a_file_that_is_not_there_is_absent() {
-    let is_absence = |reason: &str| is_absence(Path::new(NAME), reason);
+    let is_absence = |reason: &str| is_absence(Path::new("libdat.so.1"), reason);
     assert!(is_absence("libdat.so.1: cannot open shared object file: No such file or directory"));
     assert!(is_absence("Error loading shared library libdat.so.1: No such file or directory"));
     assert!(!is_absence("/x/libdat.so.1: file too short"));
@@ -11,7 +11,7 @@ fn only_a_file_that_is_not_there_is_absent() {
 
 #[test]
 fn a_library_of_another_kind_is_refused_for_what_it_lacks() {
-    let error = Library::load(Some(Path::new("libc.so.6"))).err().expect("no uDAPL").to_string();
+    let error = Library::of_file(Path::new("libc.so.6"), None).err().expect("no uDAPL").to_string();
     assert!(error.contains("dat_ia_openv"), "{error}");
 }
 

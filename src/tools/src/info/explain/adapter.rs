@@ -15,7 +15,7 @@ use super::topic::Topic;
 use super::{rdma, shm};
 use crate::dat::{Demand, Library};
 use crate::info::probe::Probe;
-use crate::info::{VERSION, words};
+use crate::info::words;
 
 /// The provider behind an adapter, as far as it needs something that can be looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,14 +87,13 @@ impl Subject<'_> {
         }
         let alone = steps.iter().all(|step| step.state != Finding::Wrong);
         steps.push(self.opening(kind == Kind::Shm && alone));
-        if (self.demand.version.0, self.demand.version.1) < (VERSION.major, VERSION.minor) {
-            steps.push(Step::note(format!(
-                "a program of version {}.{} does not get it: its line is for {}",
-                VERSION.major, VERSION.minor, self.demand
-            )));
+        let api = self.library.api();
+        if self.demand.version.1 < api.version().minor {
+            let text = format!("a program of version {api} does not get it: its line is for {}", self.demand);
+            steps.push(Step::note(text));
         }
-        let demand = if self.shares { format!(", version {}", self.demand) } else { String::new() };
-        Chapter { title: format!("dat_ia_open \"{}\"{demand}", words(self.name)), steps }
+        let demand = if self.shares { self.demand.to_string() } else { api.to_string() };
+        Chapter { title: format!("dat_ia_open \"{}\", version {demand}", words(self.name)), steps }
     }
 
     /// The entry that serves a program, by the registry's own rule.
@@ -157,7 +156,7 @@ impl Subject<'_> {
         rdma::explain(self.host, netdev.filter(is_here), true)
     }
 
-    /// The file of the library of an entry: beside libdat.so.1, at a path, or the one that the loader found.
+    /// The file of the library of an entry: beside the library of programs, at a path, or the one that the loader found.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
         if let Ok(opened) = &self.probe.answer
             && let Some(file) = &opened.library
@@ -183,7 +182,8 @@ impl Subject<'_> {
             }
             (None, Some(file)) => Step::ok(format!("its library {library}: {}", file.display())),
             (None, None) => {
-                Step::note(format!("its library {library} is not beside libdat.so.1; the loader looks for it"))
+                let own = self.library.api().library();
+                Step::note(format!("its library {library} is not beside {own}; the loader looks for it"))
             }
         }
     }
@@ -202,7 +202,9 @@ impl Subject<'_> {
             Err(why) => {
                 let said: String = self.probe.messages.iter().map(|line| format!("\n{line}")).collect();
                 let topic = match by_directory {
+                    _ if why.contains("DAT_NAME_NOT_REGISTERED") => Topic::NoEntry,
                     true => Topic::RendezvousDirectory,
+                    false if said.contains("looked for ") && !self.host.has_device() => Topic::NoRdmaDevice,
                     false if said.contains("instance data ") || said.contains("looked for ") => Topic::InstanceData,
                     false => Topic::DoesNotOpen,
                 };

@@ -1,17 +1,18 @@
 //! Which dat.conf counts and why, and what each of its lines means.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::path::{Path, PathBuf};
 
 use dat_registry::Origin;
-use dat_registry::search::{Found, Places, find};
+use dat_registry::search::{ALL_BUILT_IN, Found, Places, find};
 use dat_registry::step::{LineUse, Step as Search};
 use host::environment;
 
 use super::step::Step;
 use super::topic::Topic;
-use crate::info::{VERSION, words};
+use crate::dat::Api;
+use crate::info::words;
 
 /// The configuration, as dat_ia_open finds it.
 pub struct Configuration {
@@ -24,36 +25,91 @@ pub struct Configuration {
 }
 
 /// Searches for the configuration.
-pub fn explain(places: &Places) -> Configuration {
-    let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
+///
+/// # Parameters
+/// * `name` - the adapter that is asked for; of many other ones only the number is told.
+/// * `gives` - whether it gives programs of some version an adapter; a file need not have lines for all.
+pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> Configuration {
+    const MANY: usize = 3;
+    // Each with whether it is about an adapter of another name.
+    let mut steps = vec![(chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref()), false)];
     let mut file = None;
-    let found = find(places, VERSION, &mut |search| {
+    let mut others = Others::default();
+    let found = find(places, api.version(), &mut |search| {
         if let Search::Taken(path) = search {
             file = Some(path.to_owned());
         }
-        steps.push(step_of(&search));
+        if !others.take(&search) {
+            steps.extend(others.step().map(|step| (step, false)));
+            let is_other = matches!(&search, Search::Line(Origin::Line(..), LineUse::Entry(entry))
+                if name.is_some_and(|name| *entry.name != *name));
+            steps.push((step_of(&search), is_other));
+        }
     });
+    steps.extend(others.step().map(|step| (step, false)));
+    let of_others = steps.iter().filter(|step| step.1).count();
+    if of_others > MANY {
+        steps.retain(|step| !step.1);
+        steps.push((Step::ok(format!("{of_others} lines have other names")), false));
+    }
+    let mut steps: Vec<Step> = steps.into_iter().map(|step| step.0).collect();
     steps.extend(found.excess.iter().map(|(origin, excess)| {
         Step::wrong(format!("{origin}: {excess}: this line and all that follow are ignored")).see(Topic::IgnoredLine)
     }));
-    steps.extend(file.as_deref().filter(|_| found.entries.is_empty()).map(without_adapters));
+    steps.extend(file.as_deref().filter(|_| found.entries.is_empty()).map(|file| without_adapters(file, api, gives)));
     Configuration { found, file, steps }
 }
 
+/// Lines one behind the other that are for other versions: a file of a distribution has dozens.
+#[derive(Default)]
+struct Others {
+    count: usize,
+    /// What is said of the first, and where that and the last one are.
+    first: Option<(String, Origin)>,
+    last: Option<Origin>,
+}
+
+impl Others {
+    /// Takes a step if it is such a line.
+    fn take(&mut self, search: &Search<'_>) -> bool {
+        let Search::Line(origin, LineUse::OtherVersion(_)) = search else { return false };
+        self.count += 1;
+        self.first.get_or_insert_with(|| (search.to_string(), (*origin).clone()));
+        self.last = Some((*origin).clone());
+        true
+    }
+
+    /// One step for all of them.
+    fn step(&mut self) -> Option<Step> {
+        let Others { count, first, last } = std::mem::take(self);
+        let (said, first) = first?;
+        Some(Step::note(match (first, last?) {
+            (Origin::Line(path, first), Origin::Line(_, last)) if count > 1 => {
+                format!("{}: {count} lines from {first} to {last} are for other versions", path.display())
+            }
+            _ => said,
+        }))
+    }
+}
+
 /// A file that counts, and gives no adapter.
-fn without_adapters(file: &Path) -> Step {
-    Step::wrong(format!(
-        "{}: no line of it gives a program of version {}.{} an adapter, and no other file counts",
-        file.display(),
-        VERSION.major,
-        VERSION.minor
-    ))
+fn without_adapters(file: &Path, api: Api, gives: bool) -> Step {
+    Step::wrong_if(
+        !gives,
+        format!(
+            "{}: no line of it gives a program of version {api} an adapter, and no other file counts",
+            file.display()
+        ),
+    )
     .see(Topic::NoAdapter)
 }
 
 /// What the variable of the environment says.
 fn chosen_file(places: &Places, variable: Option<&OsStr>) -> Step {
     match (&places.override_file, variable) {
+        (Some(path), _) if path.as_os_str() == ALL_BUILT_IN => {
+            Step::ok("DAT_OVERRIDE is builtin, so no file is looked at")
+        }
         (Some(path), _) => Step::ok(format!("DAT_OVERRIDE names {}, so no other file is looked at", path.display())),
         (None, None) => Step::ok("DAT_OVERRIDE is not set, so the files of the system are looked at"),
         (None, Some(name)) if name.is_empty() => Step::ok("DAT_OVERRIDE is empty, which is the same as not set"),
@@ -80,6 +136,9 @@ fn step_of(search: &Search<'_>) -> Step {
             Origin::Line(..) => format!("{search}"),
             Origin::BuiltIn => format!("built in: {} by {}", words(&entry.name), words(&entry.library)),
         }),
+        Search::Line(Origin::BuiltIn, LineUse::NonDefault(entry)) => {
+            Step::note(format!("built in: {} is switched off by a nondefault line", words(&entry.name)))
+        }
         // These are made to be skipped.
         Search::Line(..) | Search::PassedOver(_) => Step::note(search.to_string()),
         Search::Absent(_) | Search::Reading(_) | Search::Taken(_) | Search::BuiltIn => Step::ok(search.to_string()),

@@ -26,6 +26,11 @@ pub struct Host {
 }
 
 impl Host {
+    /// Whether it has an RDMA device.
+    pub fn has_device(&self) -> bool {
+        !devices::ports(&self.sysfs).is_empty()
+    }
+
     /// This host, and this process on it.
     pub fn this() -> Self {
         let limited = !may_lock_all(&fs::read_to_string("/proc/self/status").unwrap_or_default());

@@ -1,12 +1,16 @@
 //! What the provider shm needs of the host besides its rendezvous directory, about which the provider's own message says more.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::process::geteuid;
 
 use super::step::Step;
 use super::topic::Topic;
+
+/// The place of the directories in which processes meet that are told of no other one, and how their names begin.
+pub const PLACE: &str = "/tmp";
+pub const PREFIX: &str = "dat-shm-";
 
 /// Looks at what the kernel lets processes of a user do with each other.
 ///
@@ -21,14 +25,21 @@ pub fn explain(instance: &str, opens: bool) -> Vec<Step> {
 
 /// Where processes meet, and which.
 fn meeting(instance: &str, user: u32) -> Step {
-    let directory = match instance.trim() {
-        "" => format!("/tmp/dat-shm-{user}"),
-        path => path.to_owned(),
-    };
+    let directory = directory(instance, user);
+    let directory = directory.display();
     Step::ok(format!(
         "the rendezvous directory {directory} belongs to you, user {user}: processes of this user that see it reach each \
          other"
     ))
+}
+
+/// The directory in which processes of a user meet whose entry has this instance data. The provider takes what is no path for
+/// nothing.
+pub fn directory(instance: &str, user: u32) -> PathBuf {
+    match instance.trim() {
+        path if path.starts_with('/') => Path::new(path).components().collect(),
+        _ => Path::new(PLACE).join(format!("{PREFIX}{user}")),
+    }
 }
 
 /// The file system by which a process reaches its own files and those of its peers.

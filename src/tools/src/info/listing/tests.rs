@@ -1,8 +1,9 @@
 use super::*;
+use crate::dat::Api;
 use crate::info::probe::Opened;
 
 fn adapter() -> Adapter {
-    Adapter { name: c"verbs-eth0".to_owned(), demand: Demand::default() }
+    Adapter { name: c"verbs-eth0".to_owned(), demand: Demand::of(Api::V12) }
 }
 
 #[test]

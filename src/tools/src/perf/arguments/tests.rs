@@ -8,13 +8,19 @@ fn sizes_have_units_and_ranges() {
     for wrong in ["", "0", "x", "8x", "8-", "-8", "9-8", "3G", "1,,2", "99999999999999999999", "99999999999G"] {
         assert!(sizes(wrong).is_err(), "{wrong}");
     }
+    assert_eq!(sizes("1,,2"), Err("there is an empty size".to_owned()));
 }
 
 #[test]
 fn what_cannot_be_carried_out_is_refused() {
     for wrong in [
         "--limit 0",
-        "--limit 86401",
+        "--limit 200001",
+        "-D 0",
+        "-D 86401",
+        "-D nan",
+        "-D 1 -n 5",
+        "--histogram --csv",
         "--limit 18446744073709551615",
         "-n 0",
         "-n 18446744073709551615",
@@ -29,6 +35,21 @@ fn what_cannot_be_carried_out_is_refused() {
         let words = format!("dat-perf shm --self {wrong}");
         assert!(Arguments::try_parse_from(words.split(' ')).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn a_number_below_zero_is_not_taken_for_an_option() {
+    for wrong in ["-D -1", "--limit -1", "--pause -1", "-q -1"] {
+        let host = format!("dat-perf shm host {wrong}");
+        let error = Arguments::try_parse_from(host.split(' ')).unwrap_err().to_string();
+        assert!(error.contains("it is between "), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn an_error_shows_only_what_is_needed_as_such() {
+    let error = Arguments::try_parse_from("dat-perf shm --self --json --bogus".split(' ')).unwrap_err().to_string();
+    assert!(error.contains("Usage: dat-perf ") && !error.contains("--api"), "{error}");
 }
 
 #[test]
@@ -63,18 +84,46 @@ fn what_is_given_counts() {
 }
 
 #[test]
+fn counts_have_units_and_a_limit_leaves_room_for_a_duration() {
+    let parse = |words: &str| Arguments::parse_from(words.split(' '));
+    let plan = parse("dat-perf shm --self -n 20K --warmup 1k -c 1K").plans()[0];
+    assert_eq!((plan.iterations, plan.warmup, plan.connections), (20_000, 1_000, 1_000));
+    let limits = ["", " -D 1.5", " -D 300", " -D 300 --limit 400"]
+        .map(|more| parse(&format!("dat-perf shm --self{more}")).seconds());
+    assert_eq!(limits, [120, 120, 620, 400]);
+}
+
+#[test]
 fn all_tests_are_made_unless_some_are_named() {
     assert_eq!(Arguments::parse_from(["dat-perf", "shm", "--self"]).test, Test::ALL);
+    let both = Arguments::parse_from(["dat-perf", "shm", "--self", "--both"]);
+    assert_eq!((both.contradiction(), both.test), (None, vec![Test::SendBw, Test::WriteBw, Test::ReadBw]));
 }
 
 #[test]
 fn contradictions_are_found() {
     let contradiction =
         |words: &str| Arguments::try_parse_from(words.split(' ')).expect("each argument is a good one").contradiction();
-    for wrong in ["shm --json", "shm --self -c 5 --active 6", "shm host --active 2", "shm host --peer-cpu 0"] {
+    for wrong in [
+        "shm --json",
+        "shm --self -c 5 --active 6",
+        "shm host --active 2",
+        "shm host --peer-cpu 0",
+        "shm --self -D 5 --limit 5",
+        "shm --self -t send_bw --percentiles",
+        "shm --self --both --histogram",
+    ] {
         assert!(contradiction(&format!("dat-perf {wrong}")).is_some(), "{wrong}");
     }
-    for right in ["shm", "shm --self --json", "shm host --json", "shm --self -c 5 --active 5"] {
+    for right in [
+        "shm",
+        "shm --self --json",
+        "shm host --json",
+        "shm --self -c 5 --active 5",
+        "shm --self -D 300",
+        "shm host -t send_lat,send_bw --histogram",
+        "shm host -t send_bw --json --histogram",
+    ] {
         assert_eq!(contradiction(&format!("dat-perf {right}")), None, "{right}");
     }
 }
@@ -94,6 +143,9 @@ fn what_would_do_nothing_is_refused() {
         "--srq",
         "--wait",
         "--pause 1",
+        "--percentiles",
+        "--histogram",
+        "-D 1",
         "--verify",
         "--csv",
         "--svg x.svg",

@@ -14,20 +14,19 @@ fn a_tick_has_the_length_that_the_system_says() {
 }
 
 #[test]
-fn steps_are_counted_and_the_last_ones_kept() {
-    let mut steps = Steps::new(u64::MAX);
-    steps.start();
-    for _ in 0..KEPT + 10 {
-        steps.step();
+fn the_steps_of_all_turns_are_kept() {
+    let mut steps = Steps::new();
+    for count in [KEPT, 3] {
+        steps.start();
+        for _ in 0..count {
+            steps.step();
+        }
+        steps.stop();
     }
-    let measured = steps.end();
-    assert_eq!((measured.steps, measured.nanoseconds.len()), (KEPT as u64 + 10, KEPT));
-    let sum: f64 = measured.nanoseconds.iter().sum();
-    assert!(sum > 0.0 && sum <= measured.elapsed.as_nanos() as f64 * 1.1, "{sum} {:?}", measured.elapsed);
-    let mut few = Steps::new(3);
-    few.start();
-    few.step();
-    assert_eq!(few.end().nanoseconds.len(), 1);
+    let Measured { turns, ticks, tick } = steps.end();
+    assert_eq!((turns.len(), ticks.len()), (2, KEPT as u64 + 3));
+    let (sum, elapsed) = (ticks.mean() * ticks.len() as f64 * tick, turns[0].1 + turns[1].1);
+    assert!(sum > 0.0 && sum <= elapsed.as_nanos() as f64 * 1.1, "{sum} {elapsed:?}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ fn messages_arrive_as_they_were_sent() {
         Message::refused(&anyhow!("no room")),
         Message::Memory(Target { context: u32::MAX, address: most, slot: most }),
         Message::Meet,
+        Message::Turn(Turn { transfers: KEPT as u64, counts: true }),
         Message::Report(usage),
     ];
     for message in messages {
@@ -34,7 +35,8 @@ fn every_message_fits_into_a_buffer() {
 fn what_is_no_message_is_refused() {
     let impossible = Message::Plan(Plan { size: 0, ..PLAN });
     let impossible = serde_json::to_vec(&impossible).expect("it can be written");
-    for bytes in [&b""[..], b"\0", b"dat-perf", b"{\"Ready\":-1}", b"\"Done\" x", &impossible] {
+    let endless = b"{\"Turn\":{\"transfers\":32769,\"counts\":true}}";
+    for bytes in [&b""[..], b"\0", b"dat-perf", b"{\"Ready\":-1}", b"\"Meet\" x", &impossible, endless] {
         assert_eq!(Message::decode(bytes), None, "{bytes:?}");
     }
 }

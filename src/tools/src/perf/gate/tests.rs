@@ -9,7 +9,7 @@ fn threads_wait_for_each_other() {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut pace = Pace::new(&gate, None);
+                let mut pace = Pace::new(&gate, None, None);
                 for round in 1..=50 {
                     *passed.lock() += 1;
                     pace.meet().expect("nobody fails");
@@ -25,7 +25,7 @@ fn threads_wait_for_each_other() {
 fn a_failure_lets_all_go() {
     let gate = Gate::new(2);
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| Pace::new(&gate, None).meet());
+        let waiting = scope.spawn(|| Pace::new(&gate, None, None).meet());
         assert!(gate.outcome(Err::<(), _>(anyhow!("lost"))).is_none());
         assert!(waiting.join().expect("no panic").is_err());
     });

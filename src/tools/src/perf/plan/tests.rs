@@ -15,6 +15,9 @@ pub const PLAN: Plan = Plan {
     wait: false,
     target_polls: false,
     verify: true,
+    both: false,
+    near: true,
+    crowded: false,
 };
 
 #[test]
@@ -31,6 +34,7 @@ fn what_cannot_be_carried_out_is_not_possible() {
         Plan { connections: MAX_CONNECTIONS + 1, ..PLAN },
         Plan { active: 1_001, ..PLAN },
         Plan { threads: 0, ..PLAN },
+        Plan { both: true, test: Test::ReadLat, ..PLAN },
     ];
     for plan in wrong {
         assert!(!plan.is_possible(), "{plan:?}");

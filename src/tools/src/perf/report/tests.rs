@@ -1,4 +1,5 @@
 use super::*;
+use crate::perf::result::Class;
 
 /// A row with made-up numbers.
 pub fn row(test: Test, size: u64) -> Measurement {
@@ -13,11 +14,16 @@ pub fn row(test: Test, size: u64) -> Measurement {
         threads: 1,
         srq: false,
         wait: false,
+        both: false,
         min_ns: 150.0,
         median_ns: 200.0,
         mean_ns: 250.5,
+        p90_ns: 300.0,
         p99_ns: 1_000.0,
+        p99_9_ns: 2_000.0,
+        p99_99_ns: 9_000.0,
         max_ns: 12_345.0,
+        deviation_ns: 70.7,
         rate_per_s: 4_000_000.0,
         bandwidth_mb_per_s: 32.0,
         seconds: 2.0,
@@ -25,13 +31,17 @@ pub fn row(test: Test, size: u64) -> Measurement {
         cpu_percent: 50.0,
         server_cpu_seconds: 2.0,
         server_cpu_percent: 100.0,
+        processors: 2,
+        load: 0.5,
+        complete: true,
+        histogram: None,
     }
 }
 
 #[test]
 fn people_see_two_tables_and_the_processor_time() {
     let rows = [row(Test::SendLat, 8), row(Test::WriteBw, 8), row(Test::WriteBw, 4_096)];
-    let shown = anstream::adapter::strip_str(&text(&rows)).to_string();
+    let shown = anstream::adapter::strip_str(&text(&rows, false)).to_string();
     assert_eq!(
         shown,
         "TEST      BYTES  MIN us  MEDIAN us  MEAN us  99 % us  MAX us  CPU %  SERVER CPU %\n\
@@ -49,9 +59,44 @@ fn people_see_two_tables_and_the_processor_time() {
 fn programs_see_names_and_numbers() {
     assert_eq!(
         csv(&[row(Test::SendLat, 8)]).expect("memory takes all"),
-        "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,min_ns,median_ns,mean_ns,p99_ns,\
-             max_ns,rate_per_s,bandwidth_mb_per_s,seconds,cpu_seconds,cpu_percent,server_cpu_seconds,\
-             server_cpu_percent\n\
-             shm,send_lat,8,1000,64,1,1,1,false,false,150.0,200.0,250.5,1000.0,12345.0,4000000.0,32.0,2.0,1.0,50.0,2.0,100.0"
+        "adapter,test,size,iterations,outstanding,connections,active,threads,srq,wait,both,min_ns,median_ns,mean_ns,p90_ns,\
+             p99_ns,p99_9_ns,p99_99_ns,max_ns,deviation_ns,rate_per_s,bandwidth_mb_per_s,seconds,cpu_seconds,cpu_percent,server_cpu_seconds,\
+             server_cpu_percent,processors,load,complete\n\
+             shm,send_lat,8,1000,64,1,1,1,false,false,false,150.0,200.0,250.5,300.0,1000.0,2000.0,\
+             9000.0,12345.0,70.7,4000000.0,32.0,2.0,1.0,50.0,2.0,100.0,2,0.5,true"
     );
+}
+
+#[test]
+fn more_of_how_times_are_spread() {
+    let class = |from_ns, to_ns, count| Class { from_ns, to_ns, count };
+    let histogram = Some(vec![class(150.0, 200.0, 750), class(200.0, 250.0, 249), class(12_000.0, 15_000.0, 1)]);
+    let rows = [Measurement { histogram, ..row(Test::SendLat, 8) }, row(Test::SendBw, 8)];
+    let text = text(&rows, true);
+    let shown: Vec<_> = anstream::adapter::strip_str(&text).to_string().lines().map(str::to_owned).collect();
+    assert_eq!(
+        shown[..2],
+        [
+            "TEST      BYTES  MIN us  50 % us  90 % us  99 % us  99.9 % us  99.99 % us  MAX us  MEAN us  DEVIATION us  CPU %  \
+             SERVER CPU %",
+            "send_lat  8      0.150   0.200    0.300    1.000    2.000      9.000       12.345  0.251    0.071         50     \
+             100"
+        ]
+    );
+    assert_eq!(
+        shown[6..11],
+        [
+            "send_lat, 8 bytes:",
+            "FROM us  TO us   TRANSFERS  %",
+            "0.150    0.200   750        75.00  ########################################",
+            "0.200    0.250   249        24.90  ##############",
+            "12.000   15.000  1          0.10   #"
+        ]
+    );
+}
+
+#[test]
+fn it_is_said_when_rates_are_of_both_directions() {
+    let text = text(&[Measurement { both: true, ..row(Test::SendBw, 8) }], false);
+    assert!(text.contains("\nTransfers and MB are those of both directions together.\n"), "{text}");
 }

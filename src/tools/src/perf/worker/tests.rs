@@ -13,6 +13,7 @@ fn a_receiver_has_more_buffers_than_are_under_way() {
     assert_eq!(depth(&Plan { active: 1, ..plan }, &adapter), 512);
     assert_eq!(depth(&Plan { srq: true, ..plan }, &adapter), 300);
     assert_eq!(depth(&Plan { size: 1 << 20, active: 1, ..plan }, &adapter), 128);
+    assert_eq!(depth(&Plan { outstanding: 1, both: true, ..plan }, &adapter), 16);
     assert_eq!(depth(&Plan { test: Test::WriteBw, ..plan }, &adapter), 4);
     assert_eq!(depth(&Plan { test: Test::SendLat, srq: true, ..plan }, &adapter), 32);
 }

@@ -59,3 +59,28 @@ fn nothing_is_lost_where_nothing_was_tried_and_nothing_is_shown_to_work() {
     assert_eq!(report().loss(), 0.0);
     assert_eq!(report().outcome(), Outcome::Failure);
 }
+
+#[test]
+fn fewer_rounds_than_were_wanted_within_a_time_fail() {
+    let times = [(Operation::Send, Duration::from_micros(2))];
+    for (arguments, wanted) in
+        [("--count 2", Outcome::Fine), ("--count 2 --deadline 1", Outcome::Failure), ("-w 1", Outcome::Fine)]
+    {
+        let mut report = of(&format!("--self --json {arguments}"));
+        report.round(1, &times, Vec::new()).unwrap();
+        assert_eq!(report.outcome(), wanted, "{arguments}");
+    }
+    let mut report = of("--self --json --count 2 --deadline 100");
+    report.ends();
+    assert!(!report.late, "the deadline is to come");
+}
+
+#[test]
+fn rounds_have_the_time_if_it_is_wanted_and_quiet_ones_are_left_out() {
+    let mut report = of("--self --json --timestamps");
+    report.lost(1, "gone".to_owned()).unwrap();
+    assert!(report.document(None)["rounds"][0]["time_s"].as_f64().is_some_and(|time| time > 1.6e9));
+    let mut report = of("--self --json --quiet");
+    report.lost(1, "gone".to_owned()).unwrap();
+    assert_eq!(report.document(None).get("rounds"), None);
+}

@@ -1,0 +1,87 @@
+//! The names that the manual pages have for what messages speak of.
+
+use std::fmt;
+
+use crate::ep_state::EpState;
+use crate::error::Resource;
+use crate::event::{AsyncReason, ConnectionEvent, Status};
+use crate::transport::ConnectionReport;
+
+/// Has values of a type written by these names, which stand here in full, so that a search finds them.
+macro_rules! named {
+    ($type:ident: $($kind:pat => $name:literal,)*) => {
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self { $($kind => $name,)* })
+            }
+        }
+    };
+}
+
+named! { EpState:
+    EpState::Unconnected => "DAT_EP_STATE_UNCONNECTED",
+    EpState::Reserved => "DAT_EP_STATE_RESERVED",
+    EpState::PassiveConnectionPending => "DAT_EP_STATE_PASSIVE_CONNECTION_PENDING",
+    EpState::ActiveConnectionPending => "DAT_EP_STATE_ACTIVE_CONNECTION_PENDING",
+    EpState::TentativeConnectionPending => "DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING",
+    EpState::Connected => "DAT_EP_STATE_CONNECTED",
+    EpState::DisconnectPending => "DAT_EP_STATE_DISCONNECT_PENDING",
+    EpState::Disconnected => "DAT_EP_STATE_DISCONNECTED",
+    EpState::CompletionPending => "DAT_EP_STATE_COMPLETION_PENDING",
+}
+
+named! { Status:
+    Status::Success => "DAT_DTO_SUCCESS",
+    Status::Flushed => "DAT_DTO_ERR_FLUSHED",
+    Status::LocalLength => "DAT_DTO_ERR_LOCAL_LENGTH",
+    Status::LocalEndpoint => "DAT_DTO_ERR_LOCAL_EP",
+    Status::LocalProtection => "DAT_DTO_ERR_LOCAL_PROTECTION",
+    Status::BadResponse => "DAT_DTO_ERR_BAD_RESPONSE",
+    Status::RemoteAccess => "DAT_DTO_ERR_REMOTE_ACCESS",
+    Status::RemoteResponder => "DAT_DTO_ERR_REMOTE_RESPONDER",
+    Status::Transport => "DAT_DTO_ERR_TRANSPORT",
+    Status::ReceiverNotReady => "DAT_DTO_ERR_RECEIVER_NOT_READY",
+    Status::PartialPacket => "DAT_DTO_ERR_PARTIAL_PACKET",
+    Status::RmrOperation => "DAT_RMR_OPERATION_FAILED",
+}
+
+named! { ConnectionEvent:
+    ConnectionEvent::Established => "DAT_CONNECTION_EVENT_ESTABLISHED",
+    ConnectionEvent::PeerRejected => "DAT_CONNECTION_EVENT_PEER_REJECTED",
+    ConnectionEvent::NonPeerRejected => "DAT_CONNECTION_EVENT_NON_PEER_REJECTED",
+    ConnectionEvent::AcceptCompletionError => "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR",
+    ConnectionEvent::Disconnected => "DAT_CONNECTION_EVENT_DISCONNECTED",
+    ConnectionEvent::Broken => "DAT_CONNECTION_EVENT_BROKEN",
+    ConnectionEvent::TimedOut => "DAT_CONNECTION_EVENT_TIMED_OUT",
+    ConnectionEvent::Unreachable => "DAT_CONNECTION_EVENT_UNREACHABLE",
+}
+
+// Each by the event that it most often leads to.
+named! { ConnectionReport:
+    ConnectionReport::Established(_) => "DAT_CONNECTION_EVENT_ESTABLISHED",
+    ConnectionReport::PeerRejected(_) => "DAT_CONNECTION_EVENT_PEER_REJECTED",
+    ConnectionReport::NonPeerRejected => "DAT_CONNECTION_EVENT_NON_PEER_REJECTED",
+    ConnectionReport::AcceptFailed => "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR",
+    ConnectionReport::Disconnected => "DAT_CONNECTION_EVENT_DISCONNECTED",
+    ConnectionReport::Broken => "DAT_CONNECTION_EVENT_BROKEN",
+    ConnectionReport::TimedOut => "DAT_CONNECTION_EVENT_TIMED_OUT",
+    ConnectionReport::Unreachable => "DAT_CONNECTION_EVENT_UNREACHABLE",
+}
+
+named! { AsyncReason:
+    AsyncReason::EvdOverflow => "DAT_EVD_OVERFLOW_ERROR",
+    AsyncReason::SrqLowWatermark => "DAT_SRQ_LOW_WATERMARK_EVENT",
+    AsyncReason::EpSoftHighWatermark => "DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT",
+    AsyncReason::EndpointLeftShared => "DAT_ASYNC_ERROR_EP_BROKEN",
+    AsyncReason::IaCatastrophic => "DAT_IA_CATASTROPHIC_ERROR",
+}
+
+named! { Resource:
+    Resource::Memory => "DAT_RESOURCE_MEMORY",
+    Resource::Endpoint => "DAT_RESOURCE_TEP",
+    Resource::Evd => "DAT_RESOURCE_TEVD",
+    Resource::Zone => "DAT_RESOURCE_PROTECTION_DOMAIN",
+    Resource::Region => "DAT_RESOURCE_MEMORY_REGION",
+    Resource::Srq => "DAT_RESOURCE_SRQ",
+    Resource::Device => "DAT_RESOURCE_DEVICE",
+}

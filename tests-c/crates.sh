@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# crates.sh - what is said of the crates of others, and the sources that have them all. Prints TAP.
+set -u
+LC_ALL=C.UTF-8
+export LC_ALL
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cargo=${CARGO:-cargo}
+make="${MAKE:-make} --no-print-directory -C $root"
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+. "$root/tests-c/common/tap.sh"
+cd "$root" || exit 2
+
+# ---- Notices and the bill of materials ----
+
+# In a copy of what is read, a crate is missing from the table, or a licence from the list.
+notices_tell()
+{
+    mkdir "$work/copy" && git ls-files -z | tar -c --null -T - | tar -x -C "$work/copy" || return 1
+    "$work/copy/packaging/crates.py" notices --check || return 1
+    sed -i '/^rdma-sys /d' "$work/copy/LICENSE-THIRD-PARTY"
+    ! "$work/copy/packaging/crates.py" notices --check 2>"$work/said" && grep 'is not what Cargo.lock leads to' "$work/said" || return 1
+    sed -i '/"ISC",/d' "$work/copy/deny.toml"
+    ! "$work/copy/packaging/crates.py" notices --check 2>"$work/said" && grep 'does not allow the licence of libloading' "$work/said"
+}
+
+# Every crate of Cargo.lock that stands there has its sum, and every reference leads to something.
+bill()
+{
+    $make sbom SBOM="$work" && python3 - "$work"/libdat-*.cdx.json <<'PYTHON'
+import json, re, sys
+bill = json.load(open(sys.argv[1]))
+assert (bill['bomFormat'], bill['specVersion']) == ('CycloneDX', '1.5')
+refs = [part['bom-ref'] for part in bill['components']]
+assert len(refs) == len(set(refs)) > 50
+uses = {entry['ref']: entry['dependsOn'] for entry in bill['dependencies']}
+whole = bill['metadata']['component']['bom-ref']
+assert set(uses) == {whole, *uses[whole]} and len(uses[whole]) == 9
+assert {ref for used in uses.values() for ref in used} == set(refs)
+assert any(ref.startswith('pkg:cargo/rdma-sys@') for ref in uses['libdaplverbs.so.1'])
+assert not any('rdma-sys' in ref for ref in uses['libdat.so.1'])
+for part in bill['components']:
+    assert part['version'] and part['licenses'][0]['expression'], part
+    assert 'purl' not in part or re.fullmatch('[0-9a-f]{64}', part['hashes'][0]['content']), part
+PYTHON
+}
+
+if python3 -c 'import tomllib' 2>/dev/null; then
+    ok 'LICENSE-THIRD-PARTY has the crates that are linked, and deny.toml their licences' packaging/crates.py notices --check
+    ok 'a crate without its notice, or with another licence, is an error' notices_tell
+    ok 'make sbom: the libraries and tools with their crates' bill
+else
+    skip 'LICENSE-THIRD-PARTY and make sbom' 'no python3 with tomllib here'
+fi
+if "$cargo" deny --version >/dev/null 2>&1; then
+    ok 'cargo deny' "$cargo" deny --offline --locked check licenses bans sources
+else
+    skip 'cargo deny' 'it is not installed'
+fi
+
+# ---- The sources with all crates ----
+
+# alone COMMAND...: in the unpacked sources, without a network where that can be done, and with no crate but theirs.
+net=
+unshare --net true 2>/dev/null && net='unshare --net'
+alone()
+{
+    (
+        cd "$work"/libdat-[0-9]*/ && unset CARGO_TARGET_DIR && mkdir -p "$work/cargo" &&
+            RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup} CARGO_HOME=$work/cargo CARGO_NET_OFFLINE=true $net "$@"
+    )
+}
+
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+    # With little effort at compressing, which takes the most of its time.
+    ok 'the sources with all crates' env XZ_OPT=-0 packaging/dist.sh "$work/dist"
+    ok 'its files belong to nobody, and are as old as the commit' \
+        sh -c 'tar --numeric-owner --utc --full-time -tvf "$0" | awk -v t="$1" "\$2 != \"0/0\" || \$4 \" \" \$5 != t { print; bad = 1 } END { exit bad }"' \
+        "$work"/dist/libdat-*.tar.xz "$(TZ=UTC0 git log -1 --date=format-local:'%Y-%m-%d %H:%M:%S' --format=%cd)"
+    ok 'they can be unpacked' tar -C "$work" -xf "$(ls "$work"/dist/libdat-*.tar.xz)"
+    ok 'cargo finds all crates in it, without a network' alone "$cargo" metadata --locked --format-version 1
+    ok 'the library of 1.2 and its provider shm compile' alone "$cargo" check --quiet --locked -p libdat -p dat-shm12
+else
+    skip 'make dist' 'this is no git repository'
+fi
+
+echo "1..$number"
+exit $failed

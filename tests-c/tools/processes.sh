@@ -1,0 +1,161 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# processes.sh - what dat-info --processes shows of processes that have an adapter open. Prints TAP; all.sh sets $BIN and
+# $LIB.
+set -u
+LC_ALL=C NO_COLOR=1
+export LC_ALL NO_COLOR
+unset DAT_DBG_TYPE DAPL_DBG_TYPE RUST_LOG LD_PRELOAD
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+work=$(mktemp -d) || exit 2
+started=
+clean_up()
+{
+    for pid in $started; do
+        kill -KILL "$pid" 2>/dev/null
+        wait "$pid" 2>/dev/null
+    done
+    rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 2' HUP INT TERM
+LD_LIBRARY_PATH=$LIB
+DAT_OVERRIDE=$work/dat.conf
+export LD_LIBRARY_PATH DAT_OVERRIDE
+. "$here/../common/tap.sh"
+
+# Another user runs here as well.
+chmod 755 "$work"
+# conf DIRECTORY: processes meet there, and not where those of other runs do.
+conf()
+{
+    cat >"$DAT_OVERRIDE" <<END
+shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$1" ""
+shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$1" ""
+END
+    chmod 644 "$DAT_OVERRIDE"
+}
+mkdir -m 700 "$work/meet"
+conf "$work/meet"
+
+# start NAME COMMAND...: starts a program whose output goes to NAME.out and NAME.err; sets $pid.
+start()
+{
+    name=$1
+    shift
+    "$@" >"$work/$name.out" 2>"$work/$name.err" </dev/null &
+    pid=$!
+    started="$started $pid"
+}
+
+# shows EXPRESSION: waits until this is true of what dat-info tells: of `p`, the processes that meet below $work by pid, and
+# `a`, their first adapters.
+shows()
+{
+    tries=0
+    until "$BIN/dat-info" --processes --json >"$work/info.out" && python3 - "$work" "$1" <<'END'
+import json, sys
+work, wanted = sys.argv[1:]
+p = {o["pid"]: o for o in json.load(open(work + "/info.out"))["processes"] if o["directory"].startswith(work)}
+a = {pid: o["adapters"][0] for pid, o in p.items() if o["adapters"]}
+sys.exit(not eval("(%s)" % wanted))
+END
+    do
+        tries=$((tries + 1))
+        [ $tries -lt 200 ] || { echo "# never: $1"; cat "$work/info.out"; return 1; }
+        sleep 0.05
+    done
+}
+
+# sends PID: the number of sends that was shown last.
+sends()
+{
+    python3 -c 'import json, sys; print([o["adapters"][0]["sends"] for o in json.load(open(sys.argv[1]))["processes"]
+        if o["pid"] == int(sys.argv[2])][0])' "$work/info.out" "$1"
+}
+
+ok 'nobody: no process, and status 0' shows 'p == {}'
+
+# Entries that are no sockets of processes.
+mkdir "$work/meet/p-1-0123456789abcdef"
+: >"$work/meet/p-2-0123456789abcdef"
+ln -s /dev/zero "$work/meet/p-3-0123456789abcdef"
+
+start server "$BIN/dat-ping" shm
+server=$pid
+ok 'a server: one adapter without connections' shows \
+    "list(p) == [$server] and len(p[$server]['adapters']) == 1 and a[$server]['connections'] == 0"
+start client "$BIN/dat-ping" shm localhost --interval 0.01
+client=$pid
+ok 'a server and its client: name, version, command, and as many connections' shows \
+    "sorted(p) == sorted([$server, $client]) and all(p[i]['command'] == 'dat-ping' and a[i]['name'] == 'shm' and
+    a[i]['version'] == '1.2' for i in p) and a[$server]['connections'] == a[$client]['connections'] > 0"
+
+grows()
+{
+    shows "all(a[i][n] > 0 for i in ($server, $client) for n in ('sends', 'send_bytes', 'receives', 'receive_bytes'))" &&
+        shows "min(a[i]['sends'] for i in a) > $(sends "$client") + 10"
+}
+ok 'messages and bytes of both grow' grows
+
+# A line of the table: process, command, user, adapter, version, connections, sent, received, stalls, age.
+table()
+{
+    "$BIN/dat-info" --processes >"$work/table.out" &&
+        grep -q '^PID  *COMMAND  *USER  *ADAPTER  *API  *CONNECTIONS  *SENT  *BYTES  *RECEIVED  *BYTES  *STALLS  *AGE$' \
+            "$work/table.out" || return 1
+    for i in "$server" "$client"; do
+        bytes='[1-9][0-9.]* [KM]*i*B'
+        grep -qE "^$i +dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +00:[0-9]{2}\$" \
+            "$work/table.out" || return 1
+    done
+}
+ok 'the table for people' table
+
+# Answers come from a thread of the process, which is stopped with it.
+stopped()
+{
+    kill -STOP "$client"
+    shows "p[$client]['adapters'] is None and $server in a"
+    found=$?
+    kill -CONT "$client"
+    [ $found = 0 ] && shows "$client in a"
+}
+ok 'a process that is stopped is there, and does not answer' stopped
+
+new_version()
+{
+    ${CC:-cc} -std=c99 -O1 -DUDAPL=20 -I"$root/include" -I"$root/tests-c" -o "$work/connector" "$here/connector.c" \
+        "$LIB/libdat2.so.2" || return 1
+    start new "$work/connector" accept shm 18516
+    shows "a[$pid]['version'] == '2.0' and p[$pid]['command'] == 'connector'"
+}
+ok 'a program of uDAPL 2.0' new_version
+
+killed()
+{
+    kill -KILL "$client" && wait "$client"
+    shows "$client not in p and a[$server]['connections'] == 0 and a[$server]['sends'] > 0"
+}
+ok 'a client that is killed is gone, and with it the connections of the server' killed
+
+another_user()
+{
+    mkdir -m 700 "$work/theirs" && chown 65534 "$work/theirs" && conf "$work/theirs" || return 1
+    start their setpriv --reuid=65534 --clear-groups "$BIN/dat-ping" shm
+    shows "p[$pid]['user'] == 65534 and a[$pid]['name'] == 'shm'"
+}
+if [ "$(id -u)" -ne 0 ]; then
+    conf /
+    ok 'the directory of another user: nobody' shows 'p == {}'
+elif ! setpriv --reuid=65534 --clear-groups test -x "$BIN/dat-ping" -a -r "$LIB/libdat.so.1" 2>/dev/null; then
+    skip 'root sees the process of another user' 'another user cannot read the tools'
+else
+    ok 'root sees the process of another user' another_user
+fi
+
+echo "1..$number"
+exit $failed
