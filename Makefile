@@ -23,16 +23,23 @@
 #                       compiler has them
 #   make trips          counts the functions and files that calls go through
 #   make derived        writes what is derived from src/udat, src/udat12 and src/udat20: include/dat and
-#                       include/dat2, the table of functions in README.md, lists for tests-c, and what the
+#                       include/dat2, the table in docs/functions.md, lists for tests-c, and what the
 #                       manual pages say of parameters and return values; and from the arguments of the tools:
 #                       their manual pages and completions; and from the marks of memory order
 #                       docs/memory-order.md
+#   make notices        writes LICENSE-THIRD-PARTY, the notices of the crates that the libraries and tools have in them
+#   make deny           the rules of deny.toml for all crates, and what is known of their faults, with cargo-deny
+#   make rust-oldest    checks libraries and tools with the oldest compiler that will do, which rustup fetches into target
 #   make install        installs what make built, or builds it first if nothing is there;
 #                       PREFIX=/usr/local DESTDIR= LIB=lib
+#   make install-strip  the same without debugging symbols
 #   make uninstall      with the same variables
-#   make deb            Debian packages of what make builds, in target/deb
+#   make deb            Debian packages of what make builds, and the bill of materials, in target/deb
 #   make rpm            the same for distributions with RPM, in target/rpm
+#   make sbom           that bill alone, in target: the crates in the libraries and tools, as CycloneDX
+#   make dist           the sources of the last commit with all crates, in target/dist/libdat-VERSION.tar.xz
 #   make clean
+#   make help           this list
 #
 # This needs cargo, make and a C compiler. CARGO_TARGET_DIR, CC and CFLAGS are respected. The
 # provider verbs also needs the development files of rdma-core, and libclang to read them:
@@ -57,6 +64,8 @@ ifeq ($(filter auto 0 1,$(VERBS)),)
 $(error VERBS is auto, 1 or 0, not "$(VERBS)")
 endif
 
+# The oldest compiler that will do.
+RUST_LEAST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 VERSION   := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 # Each library as its package, as cargo names its file, and as programs and the loader know it.
 LIBRARIES := \
@@ -91,8 +100,8 @@ OUT    := $(TARGET)/lib
 BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all tools base verbs no-verbs demo check lint test check-c check-verbs check-arm measure bench fuzz sanitize trips \
-	derived built install uninstall deb rpm clean
+.PHONY: all tools rust base verbs no-verbs demo check lint test check-c check-verbs check-arm measure bench fuzz sanitize trips \
+	derived notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
 VERBS_1    = verbs
@@ -129,10 +138,18 @@ done
 @for names in $(2); do ln -sf $${names#*:} $(OUT)/$${names%:*} || exit 1; done
 endef
 
-base:
+# Says what is missing before cargo does in words of its own.
+rust:
+	@version=$$($(CARGO) --version 2>/dev/null | cut -d' ' -f2); \
+	{ test -n "$$version" && printf '%s\n' "$(RUST_LEAST)" "$$version" | sort -CV; } || { \
+		echo "make: this needs cargo and rustc $(RUST_LEAST) or newer, here is $${version:-none}: https://rustup.rs has them" >&2; \
+		exit 1; \
+	}
+
+base: rust
 	$(call build,$(LIBRARIES),$(LINKS))
 
-verbs:
+verbs: rust
 	@test -z "$(VERBS_LACKS)" || { \
 		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
 	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES),$(LINKS) $(VERBS_LINKS))
@@ -146,7 +163,7 @@ no-verbs: base
 # ---- Tools ----
 
 # This is a run of cargo of its own, so that no feature of a crate that the tools ask for comes into the libraries.
-tools:
+tools: rust
 	$(BUILD) --profile tools --locked -p dat-tools
 	@mkdir -p $(BIN)
 	@for tool in $(TOOLS); do $(call replace,$(TARGET)/tools/$$tool,$(BIN)/$$tool); done
@@ -160,13 +177,8 @@ $(DEMO): $(DEMO_SRC) $(wildcard tests-c/demo/*.h include/dat/*.h) | base
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic $(CFLAGS) $(CPPFLAGS) -Iinclude -o $@ $(DEMO_SRC) \
 		$(LDFLAGS) -L$(OUT) -ldat -Wl,-rpath,$(OUT)
 
-# If the host has a dat.conf, the built-in adapters are not there; the example lists shm.
 demo: base $(DEMO)
-	@if test "$(IA)" = shm && test -z "$$DAT_OVERRIDE" && \
-		{ test -e /etc/dat.conf || test -e /etc/rdma/dat.conf; }; then \
-		export DAT_OVERRIDE=dat.conf.example; \
-	fi; \
-	$(DEMO) $(IA)
+	@$(DEMO) $(IA)
 
 # ---- Checks ----
 
@@ -209,6 +221,21 @@ derived:
 	$(CARGO) run --quiet --locked -p dat-derived
 	tests-c/marks.sh --write
 
+notices:
+	packaging/crates.py notices
+
+deny:
+	$(CARGO) deny --locked check
+
+# rustup may be the one of the distribution; its own folder gets nothing.
+rust-oldest:
+	RUSTUP_HOME=$(TARGET)/rustup rustup toolchain install $(RUST_LEAST) --profile minimal --no-self-update
+	RUSTUP_HOME=$(TARGET)/rustup RUSTUP_TOOLCHAIN=$(RUST_LEAST) CARGO_TARGET_DIR=$(TARGET)/oldest \
+		cargo check --locked -p dat-tools $(patsubst %,-p %,$(call field,1,$(LIBRARIES) $(if $(VERBS_LACKS),,$(VERBS_LIBRARIES))))
+
+help:
+	@sed -n '/^#   make /,/^#   make help/s/^#  //p' Makefile
+
 # ---- Install ----
 
 bindir := $(DESTDIR)$(PREFIX)/bin
@@ -221,12 +248,15 @@ bashdir := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir  := $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
-DOCS      := README.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE dat.conf.example
-MAN_PAGES := $(notdir $(wildcard docs/man/*.[1357]))
+DOCS      := README.md SECURITY.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE LICENSE-THIRD-PARTY dat.conf.example
+# The operations that programs write as macros; their pages lead to that of the function.
+OPERATIONS := $(addsuffix .3,$(shell grep -o '^dat_ib_[a-z_]*' docs/man/dat_extension_op.3))
+MAN_PAGES := $(notdir $(wildcard docs/man/*.[1357])) $(OPERATIONS)
 HEADERS   := $(patsubst include/%,%,$(wildcard include/dat/*.h include/dat2/*.h))
 PC_FILES  := dat.pc dat2.pc
 DEMO_ALL  := $(notdir $(wildcard tests-c/demo/*.[ch]))
 TRACING   := $(notdir $(wildcard docs/tracing/*.bt))
+EXAMPLES  := $(notdir $(wildcard docs/examples/*))
 # The pages that README.md leads to, in a folder of the same name.
 PAGES     := $(notdir $(wildcard docs/*.md docs/*.svg))
 
@@ -241,14 +271,20 @@ built:
 	@ls $(addprefix $(OUT)/,$(FILES) $(if $(filter 1,$(VERBS)),$(VERBS_FILES))) $(TOOLS:%=$(BIN)/%) >/dev/null 2>&1 || \
 		$(MAKE) --no-print-directory all
 
+FOLDERS := $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/demo $(docdir)/docs/tracing \
+	$(docdir)/docs/examples $(foreach s,1 3 5 7,$(mandir)/man$(s)) $(bashdir) $(zshdir) $(fishdir)
+# Those that were not there before, one a line, so that uninstall removes them.
+MADE    := $(docdir)/folders
+INSTALL_PROGRAM = install -m 755
+
 install: built
-	install -d $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/demo $(docdir)/docs/tracing \
-		$(foreach s,1 3 5 7,$(mandir)/man$(s)) $(bashdir) $(zshdir) $(fishdir)
-	install -m 755 $(TOOLS:%=$(BIN)/%) $(bindir)
-	install -m 755 $(FILES:%=$(OUT)/%) $(libdir)
+	@made=$$(umask 022; LC_ALL=C mkdir -pv $(FOLDERS)) || exit 1; \
+	test -n "$(DESTDIR)" || test -z "$$made" || echo "$$made" | sed "s/^[^']*'\(.*\)'$$/\1/" >>$(MADE)
+	$(INSTALL_PROGRAM) $(TOOLS:%=$(BIN)/%) $(bindir)
+	$(INSTALL_PROGRAM) $(FILES:%=$(OUT)/%) $(libdir)
 	for names in $(LINKS); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
 	if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
-		install -m 755 $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
+		$(INSTALL_PROGRAM) $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
 		for names in $(VERBS_LINKS); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
 	fi
 	for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
@@ -257,6 +293,9 @@ install: built
 			>$(libdir)/pkgconfig/$$pc && chmod 644 $(libdir)/pkgconfig/$$pc || exit 1; \
 	done
 	for s in 1 3 5 7; do install -m 644 docs/man/*.$$s $(mandir)/man$$s || exit 1; done
+	for page in $(OPERATIONS); do \
+		echo '.so man3/dat_extension_op.3' >$(mandir)/man3/$$page && chmod 644 $(mandir)/man3/$$page || exit 1; \
+	done
 	install -m 644 $(TOOLS:%=docs/completions/bash/%) $(bashdir)
 	install -m 644 $(TOOLS:%=docs/completions/zsh/_%) $(zshdir)
 	install -m 644 $(TOOLS:%=docs/completions/fish/%.fish) $(fishdir)
@@ -264,13 +303,17 @@ install: built
 	install -m 644 $(DEMO_ALL:%=tests-c/demo/%) $(docdir)/demo
 	install -m 644 $(PAGES:%=docs/%) $(docdir)/docs
 	install -m 644 $(TRACING:%=docs/tracing/%) $(docdir)/docs/tracing
+	install -m 644 $(EXAMPLES:%=docs/examples/%) $(docdir)/docs/examples
 	docs/links.sh $(docdir)
 	@if test -z "$(DESTDIR)" && test "$$(id -u)" = 0 && command -v ldconfig >/dev/null; then \
 		ldconfig; \
 	fi
 
-# Removes what install made, and the directories in which nothing else can be. A link that leads elsewhere,
-# perhaps to the library of a distribution, stays.
+install-strip:
+	@$(MAKE) --no-print-directory install INSTALL_PROGRAM='install -s -m 755'
+
+# Removes what install made, also the directories, unless something else is in them. A link that leads elsewhere, perhaps to
+# the library of a distribution, stays.
 uninstall:
 	for names in $(LINKS) $(VERBS_LINKS); do \
 		test "$$(readlink $(libdir)/$${names%:*})" != $${names#*:} || rm -f $(libdir)/$${names%:*}; \
@@ -280,8 +323,12 @@ uninstall:
 	rm -f $(HEADERS:%=$(incdir)/%)
 	for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
 	rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%)
-	rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%)
-	-rmdir $(docdir)/demo $(docdir)/docs/tracing $(docdir)/docs $(docdir) $(incdir)/dat $(incdir)/dat2 2>/dev/null
+	rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%) $(EXAMPLES:%=$(docdir)/docs/examples/%)
+	@made=$$(sort -r $(MADE) 2>/dev/null); rm -f $(MADE); \
+	for folder in $(docdir)/demo $(docdir)/docs/tracing $(docdir)/docs/examples $(docdir)/docs $(docdir) $(incdir)/dat \
+		$(incdir)/dat2 $$made; do \
+		rmdir $$folder 2>/dev/null; \
+	done; true
 
 # ---- Packages ----
 
@@ -289,8 +336,21 @@ uninstall:
 deb rpm:
 	@$(MAKE) --no-print-directory all VERBS=1
 	packaging/$@.sh $(TARGET)/$@
+	@$(MAKE) --no-print-directory sbom SBOM=$(TARGET)/$@
+
+# An older python3 has no tomllib; packages are the same without this file.
+SBOM := $(TARGET)
+sbom:
+	@if python3 -c 'import tomllib' 2>/dev/null; then \
+		packaging/crates.py sbom $(SBOM)/libdat-$(VERSION).cdx.json; \
+	else \
+		echo "make: the bill of materials is left out: it needs python3 3.11 or newer"; \
+	fi
+
+dist:
+	@packaging/dist.sh $(TARGET)/dist
 
 clean:
-	rm -rf $(TARGET)/deb $(TARGET)/rpm $(OUT) $(BIN) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
+	rm -rf $(TARGET)/deb $(TARGET)/rpm $(TARGET)/dist $(TARGET)/oldest $(TARGET)/rustup $(OUT) $(BIN) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
 	@$(MAKE) --no-print-directory -C tests-c clean
 	$(CARGO) clean

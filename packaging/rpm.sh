@@ -17,10 +17,14 @@ folder=$(cd "$1" && pwd)
 : "${CARGO_TARGET_DIR:=$folder/target}" "${CARGO_NET_OFFLINE:=true}"
 export CARGO_TARGET_DIR CARGO_NET_OFFLINE
 
-if ! command -v rpmbuild >/dev/null; then
-    echo 'rpm.sh: the package rpm (Debian) or rpm-build is missing' >&2
+missing()
+{
+    echo "rpm.sh: the package $1 is missing" >&2
     exit 1
-fi
+}
+command -v rpmbuild >/dev/null || missing 'rpm (Debian) or rpm-build'
+# Without it rpmbuild packs unstripped libraries, and no debugging symbols, and does not fail.
+command -v eu-strip >/dev/null || missing 'elfutils, with eu-strip,'
 
 name=libdat-$(sed -n 's/^Version: *//p' "$spec")
 work=$folder/work
