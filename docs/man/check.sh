@@ -313,8 +313,8 @@ if [ -f "$limits" ]; then
     constant() {
         sed -n "s/^ *\(pub \)\{0,1\}const $1: [a-z0-9]* = \([^;]*\);.*/\2/p" "$2" | head -n 1
     }
-    INDEX_BITS=$(constant INDEX_BITS "$here/../../src/shm/src/regions.rs")
-    ROWS=$(($(constant ROWS "$here/../../src/shm/src/regions.rs")))
+    INDEX_BITS=$(constant INDEX_BITS "$here/../../src/memory/src/regions.rs")
+    ROWS=$(($(constant ROWS "$here/../../src/memory/src/regions.rs")))
     LARGEST=$(($(constant LARGEST "$here/../../src/shm/src/data/record.rs")))
     MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport/work.rs")))
     MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/meeting/wire.rs")))

@@ -133,6 +133,16 @@ impl Address {
     }
 }
 
+/// The port that stands for a qualifier: the same number if it is a port, else the one that the C provider over rdma_cm
+/// takes.
+pub fn port_of(qualifier: u64) -> u16 {
+    match u16::try_from(qualifier) {
+        Ok(port) => port,
+        // Less than 33534 + 32001, which fits.
+        Err(_) => (33534 + qualifier % 32001) as u16,
+    }
+}
+
 /// A kind of socket, in the numbers of the platform's socket calls: by such sockets and their addresses programs of the common
 /// model of connections name each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

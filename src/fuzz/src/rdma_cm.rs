@@ -2,8 +2,9 @@
 //! become ports.
 
 use dat_core::addr::Address;
+use dat_core::addr::port_of;
 use dat_core::transport::ConnectionReport;
-use dat_verbs::cm::{fewer, port_of};
+use dat_verbs::cm::fewer;
 use dat_verbs::rejection;
 
 use crate::input::Input;

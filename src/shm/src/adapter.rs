@@ -11,6 +11,8 @@ use dat_core::transport::{
     Handed, Hooks, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
     RequestId, Scope, ShortSend, Shown, Transport, ZoneId,
 };
+use dat_memory::pages;
+use dat_memory::regions::{NewRow, ROWS, Users, WRITES};
 use host::lock::Mutex;
 use host::{fork, memory, zone};
 
@@ -18,10 +20,8 @@ use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
 use crate::node::{Command, Listener, Node};
 use crate::nodes::Nodes;
-use crate::os::pages;
 use crate::pair::End;
 use crate::record::LARGEST;
-use crate::regions::{NewRow, ROWS, Users, WRITES};
 use crate::ring::SMALL;
 use crate::srq::SharedQueue;
 use crate::thread::PendingConnect;

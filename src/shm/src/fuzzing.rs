@@ -10,16 +10,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use dat_core::{Change, Rights};
+use dat_memory::regions::{NewRow, Party, ROW_SIZE, ROWS, Users};
+use dat_memory::user::{Source, Target};
 use rustix::io::Errno;
 
 use crate::home::{Home, Peer as Published};
 use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
 use crate::os::socket::Socket;
-use crate::os::user::{Source, Target};
 use crate::pair::Pair;
 use crate::record;
-use crate::regions::{NewRow, Party, PeerRegions, ROW_SIZE, ROWS, RegionTable, Users};
+use crate::regions::{self, PeerRegions, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
@@ -294,8 +295,8 @@ pub struct Table {
 impl Table {
     /// An empty table.
     pub fn new() -> io::Result<Table> {
-        let own = RegionTable::new()?;
-        let peer = PeerRegions::open(own.file.fd().try_clone_to_owned()?)?;
+        let own = regions::publish()?;
+        let peer = PeerRegions::open(own.mirror.file.fd().try_clone_to_owned()?)?;
         Ok(Table { own, peer })
     }
 

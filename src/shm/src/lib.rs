@@ -10,7 +10,7 @@
 //! | `exposure` | transfers of peers that are under way |
 //! | `pair` | the memory of two processes: ready bits, rings, one end of a connection there |
 //! | `attention` | who polls, who sleeps, and whom a peer wakes |
-//! | `regions`, `ring`, `word`, `os` | registered memory; a ring; atomic words, of memory or of a model; the operating system |
+//! | `regions`, `ring`, `word`, `os` | the table of registered memory that peers see; a ring; atomic words, of memory or of a model; the operating system |
 //!
 //! docs/architecture.md describes how the parts work together.
 

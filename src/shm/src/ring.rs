@@ -38,13 +38,14 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use dat_memory::user::{Source, Target, copy};
+
 pub use self::consumer::{Consumer, Next, RecordView, Small};
 pub use self::producer::{Producer, Reservation};
 pub use self::spot::{Spot, is_there};
 use crate::claim::Claim;
 use crate::offer::Offer;
 use crate::os::memory::{Found, InShared, Shared, SharedMemory};
-use crate::os::user::{Source, Target, copy};
 use crate::word::Word;
 
 /// Bytes in a slot.

@@ -11,7 +11,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dat_core::addr::Address;
+use dat_core::addr::{Address, port_of};
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
@@ -65,16 +65,6 @@ const RNR_TIMER: u8 = 8;
 const SOFT_ROCE_TIMEOUT: u8 = 16;
 /// The longest time for which the kernel is asked to look for the route at once.
 const LONGEST: Duration = Duration::from_secs(600);
-
-/// The port that stands for a qualifier: the same number if it is a port, else the one that the C provider over rdma_cm
-/// takes.
-pub fn port_of(qualifier: u64) -> u16 {
-    match u16::try_from(qualifier) {
-        Ok(port) => port,
-        // Less than 33534 + 32001, which fits.
-        Err(_) => (33534 + qualifier % 32001) as u16,
-    }
-}
 
 impl Drop for Incoming {
     fn drop(&mut self) {

@@ -65,3 +65,11 @@ fn the_native_form_is_read_back() {
     assert_eq!(Address::from_native(&[1, 0, 0, 0]), None);
     assert_eq!(Address::from_native(&[2]), None);
 }
+
+#[test]
+fn qualifiers_become_ports_as_in_the_c_provider() {
+    assert_eq!(port_of(1), 1);
+    assert_eq!(port_of(65535), 65535);
+    assert_eq!(port_of(65536), (33534 + 65536 % 32001) as u16);
+    assert_eq!(port_of(u64::MAX), (33534 + u64::MAX % 32001) as u16);
+}

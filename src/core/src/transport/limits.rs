@@ -13,6 +13,8 @@ pub enum FabricKind {
     InfiniBand,
     /// RDMA over TCP.
     Iwarp,
+    /// TCP without RDMA, or whatever else libfabric has connections over.
+    Fabric,
 }
 
 /// The network behind an adapter, as far as programs ask for it by name.

@@ -43,7 +43,7 @@
 //! # Receives
 //! A transport that takes receives one by one ([`Transport::TAKES_RECEIVES`]) keeps no list of those of an endpoint: it
 //! asks the sink to deliver a message to the oldest one, or to give it that one. `recv_queue` is the list of a
-//! transport that keeps receives, those of shared queues in shm and those that verbs holds back. Receives that wait for
+//! transport that keeps receives, those of shared queues (`shared_queue`) and those that verbs holds back. Receives that wait for
 //! their endpoint's queue pair are in a list of the core, because they are not checked yet and may leave from its
 //! middle.
 //!
@@ -53,6 +53,7 @@ mod gauge;
 mod limits;
 mod recv_queue;
 mod report;
+mod shared_queue;
 mod work;
 
 use std::os::fd::RawFd;
@@ -64,6 +65,7 @@ pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
+pub use shared_queue::{SharedQueue, Starving};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
     Request, RequestId, Segment, ShortSend,

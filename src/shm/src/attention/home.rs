@@ -37,7 +37,7 @@ use crate::os::barrier;
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
 use crate::os::socket::Socket;
 use crate::os::task;
-use crate::regions::{PeerRegions, RegionTable};
+use crate::regions::{self, PeerRegions, RegionTable};
 use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
 
@@ -107,7 +107,7 @@ impl Home {
             door: Door::new(published.place(DOOR)?),
             word,
             file,
-            regions: RegionTable::new()?,
+            regions: regions::publish()?,
             bell: EventFd::new()?,
             guard: Guard::new()?,
             alarm: memory::arc(Alarm::new()?)?,
@@ -149,7 +149,7 @@ impl Home {
 
     /// The descriptors that a peer opens as a [`Peer`], in its order.
     pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
-        [&self.file, &self.regions.file, &self.alarm.file].map(SharedFile::fd)
+        [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
     /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use dat_core::event::Status;
 use dat_core::transport::{Checked, RemoteSegment, RequestId};
+use dat_memory::user::Source;
 
 use crate::budget::Budget;
 use crate::copy;
-use crate::os::user::Source;
 use crate::outlet::{Outlet, Put};
 use crate::pair::End;
 use crate::record::{self, ANSWER_MAX, Acknowledge, Header, WORD, kind};

@@ -27,17 +27,19 @@
 //! the announcement and the bytes that it has; the sender, which keeps the segments until the announcement is consumed,
 //! answers one such question at a time. Any error but a bad address counts as a refusal.
 
-use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
+use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
+use dat_memory::copy::{List, gather_last, pin_all, source, sources, store, store_lists, target, targets};
+pub use dat_memory::copy::{Slice, gather, scatter, scatter_one};
+use dat_memory::regions::{Granted, Party};
+use dat_memory::user::{self, LastWord, Source, Target, copy, tail_len, take_last_word};
 
 use crate::home::Peer;
 use crate::offer::Part;
-use crate::os::user::{self, LastWord, Source, Target, copy, copy_lists, copy_tail_last, tail_len, take_last_word};
 use crate::os::vm::{self, VmError};
 use crate::pair::End;
-use crate::regions::{Granted, Party, Pin, RegionTable};
+use crate::regions::RegionTable;
 
 /// The outcome of an attempt to move bytes to or from the peer's memory.
 pub enum Outcome {
@@ -49,81 +51,6 @@ pub enum Outcome {
     Refused,
     /// The peer has disconnected, or is gone.
     PeerGone,
-}
-
-/// A part of a transfer.
-#[derive(Clone, Copy, Debug)]
-pub struct Slice {
-    /// Bytes of the transfer before it.
-    pub offset: u64,
-    /// Its bytes.
-    pub len: u64,
-    /// True if the transfer ends with it.
-    pub last: bool,
-}
-
-/// A list with an element for each segment of a request at most, and one for the last word.
-type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
-
-/// Pins the regions of all segments, each by `pin`; `None` if one of them is gone.
-#[inline]
-fn pin_all<'a>(segments: &[Segment], mut pin: impl FnMut(u32) -> Option<Pin<'a>>) -> Option<List<Pin<'a>>> {
-    let mut pins = List::new();
-    let pinned = segments.iter().all(|segment| pin(segment.key as u32).is_some_and(|pin| pins.try_push(pin).is_ok()));
-    pinned.then_some(pins)
-}
-
-/// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
-#[inline]
-fn source<'a>(pin: &'a Pin<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
-    let len = (segment.len - skip).min(most);
-    pin.source(segment.addr + skip, len, Rights::NONE).unwrap_or(Source::EMPTY)
-}
-
-/// As [`source`], to be written.
-#[inline]
-fn target<'a>(pin: &'a Pin<'_>, segment: &Segment, skip: u64, most: u64, right: Rights) -> Target<'a> {
-    let len = (segment.len - skip).min(most);
-    pin.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
-}
-
-/// Copies `from` to `to`; with `last` it ends a transfer.
-#[inline]
-fn store(to: Target<'_>, from: Source<'_>, last: bool) {
-    if last {
-        copy_tail_last(to, from);
-    } else {
-        copy(to, from);
-    }
-}
-
-/// As [`store`], from and to lists.
-fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
-    if !last {
-        return copy_lists(&to, &from);
-    }
-    let place = take_last_word(&mut to);
-    // The word is read first, because an overlapping copy would overwrite it.
-    let word = gather_last(&mut from, place.len());
-    copy_lists(&to, &from);
-    word.store(place);
-}
-
-/// Takes the last `len` bytes, up to 8, off a list.
-fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
-    let mut word = LastWord::default();
-    let mut left = len;
-    while left > 0
-        && let Some(piece) = list.pop()
-    {
-        let (head, part) = piece.split(piece.len().saturating_sub(left));
-        copy(word.target(left).split(left - part.len()).1, part);
-        left -= part.len();
-        if !head.is_empty() {
-            list.push(head);
-        }
-    }
-    word
 }
 
 /// Pins the range of this process's memory that a peer names, if `wanted` is granted on it over the connection that has
@@ -149,105 +76,6 @@ pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
 /// True if a peer may read that range of this process's memory.
 pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
-}
-
-/// Calls `f` with the pieces of `segments` that make up the bytes `offset .. offset + len`: the segment and its pin,
-/// the bytes to skip in it, the bytes to take.
-#[inline]
-fn pieces<'a, 'p>(
-    segments: &'a [Segment],
-    pins: &'a [Pin<'p>],
-    offset: u64,
-    len: u64,
-    mut f: impl FnMut(&'a Segment, &'a Pin<'p>, u64, u64),
-) {
-    let mut skip = offset;
-    let mut left = len;
-    for (segment, pin) in segments.iter().zip(pins) {
-        if left == 0 {
-            return;
-        }
-        if skip >= segment.len {
-            skip -= segment.len;
-            continue;
-        }
-        let take = (segment.len - skip).min(left);
-        f(segment, pin, skip, take);
-        left -= take;
-        skip = 0;
-    }
-}
-
-/// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
-#[inline(always)]
-pub fn scatter_one(regions: &RegionTable, segment: &Segment, bytes: Source<'_>) -> bool {
-    let Some(pin) = regions.pin(segment.key as u32) else { return false };
-    let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
-    copy_tail_last(to, bytes);
-    true
-}
-
-/// Gives the bytes `offset .. offset + len` of the segments to `sink`, in order; false if a region is gone.
-#[inline]
-pub fn gather(
-    regions: &RegionTable,
-    segments: &[Segment],
-    offset: u64,
-    len: u64,
-    mut sink: impl FnMut(Source<'_>),
-) -> bool {
-    if let [segment] = segments {
-        let Some(pin) = regions.pin(segment.key as u32) else { return false };
-        if offset <= segment.len {
-            sink(source(&pin, segment, offset, len));
-        }
-        return true;
-    }
-    let Some(pins) = pin_all(segments, |key| regions.pin(key)) else { return false };
-    pieces(segments, &pins, offset, len, |segment, pin, skip, take| sink(source(pin, segment, skip, take)));
-    true
-}
-
-/// Puts `bytes` into the segments from byte `offset` on; with `last` they end the transfer. False if a region is
-/// gone.
-#[inline]
-pub fn scatter(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
-    if let [segment] = segments {
-        let Some(pin) = regions.pin(segment.key as u32) else { return false };
-        if offset <= segment.len {
-            store(target(&pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
-        }
-        return true;
-    }
-    scatter_list(regions, segments, offset, bytes, last)
-}
-
-/// Does what [`scatter`] does, for any number of segments.
-#[inline(never)]
-fn scatter_list(regions: &RegionTable, segments: &[Segment], offset: u64, bytes: Source<'_>, last: bool) -> bool {
-    let Some(pins) = pin_all(segments, |key| regions.pin(key)) else { return false };
-    let slice = Slice { offset, len: bytes.len() as u64, last };
-    store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
-    true
-}
-
-/// A slice of the segments as a list of targets.
-fn targets<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Target<'a>> {
-    let mut list = List::new();
-    // There is room for more than there are segments.
-    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
-        let _ = list.try_push(target(pin, segment, skip, take, Rights::LOCAL_WRITE));
-    });
-    list
-}
-
-/// A slice of the segments as a list of sources.
-fn sources<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Source<'a>> {
-    let mut list = List::new();
-    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
-        let _ = list.try_push(source(pin, segment, skip, take));
-    });
-    list
 }
 
 /// A slice of a list of places in the peer's memory.

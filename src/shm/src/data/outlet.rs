@@ -16,9 +16,9 @@ use std::hint;
 use std::time::{Duration, Instant};
 
 use dat_core::event::Status;
+use dat_memory::user::Source;
 
 use crate::guard::Trust;
-use crate::os::user::Source;
 use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};

@@ -15,17 +15,18 @@ use arrayvec::ArrayVec;
 use dat_core::CheckedSegment;
 use dat_core::event::Status;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_memory::regions::checked_target;
+use dat_memory::user::{LastWord, Target, copy_tail_last};
 use host::cold_path;
 use host::epoch::{Memory, Section};
 
 use crate::budget::Budget;
 use crate::conn::Conn;
 use crate::copy::{self, Slice};
-use crate::os::user::{LastWord, Target, copy_tail_last};
 use crate::pair::End;
 use crate::pending::Pending;
 use crate::record::{self, kind};
-use crate::regions::{RegionTable, checked_target};
+use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 
 mod answer;

@@ -44,6 +44,7 @@ use dat_core::transport::{
     Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId,
     Segment, ShortSend,
 };
+use dat_memory::regions::checked_source;
 use host::memory::Room;
 
 use crate::answers::{Answers, Failed};
@@ -51,7 +52,6 @@ use crate::budget::Budget;
 use crate::outlet::{Asked, Outlet, Put};
 use crate::pair::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
-use crate::regions::checked_source;
 use crate::ring::{Corrupt, Producer, Reservation};
 use crate::rx::Fatal;
 use crate::sleep::News;

@@ -5,13 +5,13 @@ use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
+use dat_memory::regions::Party;
 use host::memory;
 
 use crate::conn::{Conn, ConnPhase, Report};
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::pair::MAX_CONNS;
-use crate::regions::Party;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.

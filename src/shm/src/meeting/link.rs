@@ -17,6 +17,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use dat_memory::regions::Party;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
 use rustix::io::Errno;
@@ -26,7 +27,6 @@ use crate::node::{Command, Node};
 use crate::os::directory::SocketName;
 use crate::os::socket::Socket;
 use crate::pair::{End, MAX_CONNS, Pair};
-use crate::regions::Party;
 use crate::wire::{CloseReason, ConnId, Message};
 
 mod links;

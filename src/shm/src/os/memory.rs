@@ -16,13 +16,13 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use dat_memory::user::Target;
 use host::cancel::Shielded;
 use host::limit;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, ftruncate, memfd_create};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use super::user::Target;
 use crate::word::Word;
 
 /// What a mapping of memory allows, or a peer may do with it.

@@ -14,10 +14,9 @@ use std::ptr;
 
 use arrayvec::ArrayVec;
 use dat_core::transport::MAX_SEGMENTS;
+use dat_memory::user::{Source, Target};
 use host::environment;
 use rustix::process::{PTracer, set_ptracer};
-
-use super::user::{Source, Target};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 use std::time::{Duration, Instant};
 
+use dat_memory::regions::Party;
 use host::memory;
 
 use super::{CLOSED, POLLED, Pair};
@@ -12,7 +13,7 @@ use crate::claim::Claim;
 use crate::guard::Owed;
 use crate::home::{Home, Peer};
 use crate::offer::Offer;
-use crate::regions::{Party, RegionTable};
+use crate::regions::RegionTable;
 use crate::ring::{self, Area, Mapped, POSITION, Spot};
 use crate::sleep::News;
 use crate::transfers::{self, Entered};

@@ -5,9 +5,9 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::Rights;
+use dat_memory::regions::{Party, ROW_SIZE, RemoteFault, Users, split_key, within};
 
-use super::row::{Party, RemoteFault, RowView, Users, split_key, within};
-use super::{FIRST, ROW_SIZE, TABLE_SIZE};
+use super::{FIRST, RowView, TABLE_SIZE};
 use crate::os::memory::{Access, SharedMemory};
 
 /// A peer's table.
@@ -17,7 +17,7 @@ pub struct PeerRegions {
 }
 
 impl PeerRegions {
-    /// Maps the table behind [`RegionTable::file`].
+    /// Maps the table behind [`Published::file`](super::Published::file).
     ///
     /// # Errors
     /// As for [`SharedMemory::open`].

@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use dat_memory::user::{Source, Target};
 use host::cold_path;
 
 use super::spot::{Spot, is_there};
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, SLOT, SMALL, Second, slots_for};
-use crate::os::user::{Source, Target};
 use crate::word::Word;
 
 /// The side that reads records.

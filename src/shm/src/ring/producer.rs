@@ -2,9 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
+use dat_memory::user::Source;
+
 use super::spot::lap_at;
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
-use crate::os::user::Source;
 use crate::word::Word;
 
 /// The side that writes records.

@@ -17,10 +17,10 @@ use std::iter;
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Special};
+use dat_memory::user::Target;
 
 use super::{Arriving, Partial, Revocation, Turn, Way, fail, read_target};
 use crate::budget::Budget;
-use crate::os::user::Target;
 use crate::pending::Pending;
 use crate::record::{self, LARGEST, WORD, kind};
 use crate::ring::{Consumer, RecordView};

@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
+use dat_memory::user::LastWord;
 
 use super::{
     Advance, Arriving, Fetching, PAGE, Partial, SHARED_MIN, Turn, Way, Writing, destination, fail, read_place,
@@ -11,7 +12,6 @@ use super::{
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
-use crate::os::user::LastWord;
 use crate::pair::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};

@@ -3,10 +3,10 @@
 
 use dat_core::Change;
 use dat_core::transport::{RemoteSegment, Request};
+use dat_memory::user::Source;
 
 use super::{Done, For, Launch, Reading, Tx};
 use crate::budget::Budget;
-use crate::os::user::Source;
 use crate::pair::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
 use crate::sleep::News;

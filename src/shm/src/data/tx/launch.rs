@@ -2,11 +2,11 @@
 
 use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
+use dat_memory::user::Source;
 
 use super::{Done, For, Launch, Reading, Tx};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
-use crate::os::user::Source;
 use crate::outlet::Put;
 use crate::pair::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};

@@ -7,12 +7,12 @@
 use dat_core::Change;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, FailedRequest, RemoteSegment, RequestId};
+use dat_memory::user::Source;
 
 use super::{Done, Reading, Tx};
 use crate::answers::{Owed, Wanted};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome};
-use crate::os::user::Source;
 use crate::pair::{Busy, End};
 
 impl Tx {

@@ -18,13 +18,13 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 use dat_core::error::Result;
 use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, RemoteSegment, Request, RequestId, Segment};
+use dat_memory::user::Source;
 use host::memory::Room;
 
 use super::launch::places_of;
 use super::{Done, Flying, Launch, Reading, Tx};
 use crate::copy::{self, Outcome, Slice};
 use crate::guard::Trust;
-use crate::os::user::Source;
 use crate::pair::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
 use crate::ring::SMALL;

@@ -1,8 +1,9 @@
 use std::time::{Duration, Instant};
 
+use dat_memory::user::Target;
+
 use super::*;
 use crate::os::memory::{Access, SharedMemory};
-use crate::os::user::Target;
 use crate::os::vm::{VmError, read_from};
 
 fn new() -> Door {

@@ -1,5 +1,6 @@
+use dat_memory::user::{Source, copy};
+
 use super::*;
-use crate::os::user::{Source, copy};
 
 fn again(file: &SharedFile) -> OwnedFd {
     file.fd().try_clone_to_owned().expect("dup")

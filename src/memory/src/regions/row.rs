@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use dat_core::Rights;
 
 use super::{INDEX_BITS, ROW_SIZE, ROWS};
-use crate::os::memory::{Shared, SharedView, View};
 
 /// The reason why a peer's operation on registered memory is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +19,9 @@ pub enum RemoteFault {
     Bounds,
 }
 
-/// The connections over which a row may be used.
+/// The connections over which a row may be used, as a row says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Users(pub(super) u64);
+pub struct Users(pub u64);
 
 impl Users {
     /// Set for those of one connection.
@@ -45,7 +44,7 @@ impl Users {
 
     /// Whether a connection is among them, which has this end on the side of the row.
     #[inline]
-    pub(super) fn admit(self, end: &Party) -> bool {
+    pub fn admit(self, end: &Party) -> bool {
         // What is asked first is the usual case.
         self == Users::of_zone(end.zone.load(Ordering::Relaxed))
             || self == Users::of_connection(end.port.load(Ordering::Relaxed))
@@ -91,37 +90,33 @@ pub struct NewRow {
 }
 
 /// A row as peers see it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub(super) struct Row<H = AtomicU32, W = AtomicU64> {
+pub struct Row<H = AtomicU32, W = AtomicU64> {
     /// 0 while the row is free.
-    pub(super) generation: H,
-    pub(super) rights: H,
-    pub(super) users: W,
-    pub(super) first: W,
-    pub(super) len: W,
-    pub(super) addr: W,
+    pub generation: H,
+    /// The bits of the rights.
+    pub rights: H,
+    /// [`Users`].
+    pub users: W,
+    /// The number by which peers name the first byte.
+    pub first: W,
+    /// Bytes.
+    pub len: W,
+    /// The address of the first byte.
+    pub addr: W,
 }
 
-// SAFETY: atomic words with a fixed layout.
-unsafe impl Shared for Row {}
-
-/// A [`Row`] without the means to write.
-pub(super) type RowView = Row<View<AtomicU32>, View<AtomicU64>>;
-
-// SAFETY: words that can only be loaded, with a fixed layout.
-unsafe impl SharedView for RowView {}
-
-const _: () = assert!(size_of::<Row>() == ROW_SIZE && size_of::<RowView>() == ROW_SIZE);
+const _: () = assert!(size_of::<Row>() == ROW_SIZE);
 
 /// The row that a key names, and its generation.
 #[inline]
-pub(super) fn split_key(key: u32) -> (usize, u32) {
+pub fn split_key(key: u32) -> (usize, u32) {
     ((key & (ROWS as u32 - 1)) as usize, key >> INDEX_BITS)
 }
 
 /// True if `len` bytes at `addr` are inside of the `size` bytes at `base`.
 #[inline]
-pub(super) fn within(addr: u64, len: u64, base: u64, size: u64) -> bool {
+pub fn within(addr: u64, len: u64, base: u64, size: u64) -> bool {
     addr >= base && addr - base <= size && len <= size - (addr - base)
 }

@@ -63,7 +63,7 @@ impl<A> Piece<A> {
 
     /// The pieces in the form that the system takes.
     #[inline]
-    pub(super) fn as_vecs(pieces: &[Self]) -> &[libc::iovec] {
+    pub fn as_vecs(pieces: &[Self]) -> &[libc::iovec] {
         // SAFETY: the type is a transparent wrapper of an iovec.
         unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
     }

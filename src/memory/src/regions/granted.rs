@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 use dat_core::Rights;
 
 use super::row::{Party, RemoteFault, Users, split_key, within};
-use super::{GENERATION_SHIFT, PINS, Pin, REVOKED, REVOKING, RegionTable, WAITER, WINDOW, WRITES};
-use crate::os::user::{Source, Target};
+use super::{GENERATION_SHIFT, Mirror, PINS, Pin, REVOKED, REVOKING, RegionTable, WAITER, WINDOW, WRITES};
+use crate::user::{Source, Target};
 
-impl RegionTable {
+impl<M: Mirror> RegionTable<M> {
     /// The connections to which the window is open that `key` names; `None` if it names no window, or the connection that
     /// has the end `own` is not among them.
     pub fn may_invalidate(&self, key: u32, own: &Party) -> Option<Users> {
@@ -29,13 +29,13 @@ impl RegionTable {
             alive.then_some(u64::from(generation | REVOKED) << GENERATION_SHIFT | state & PINS | WAITER | REVOKING)
         };
         let local = self.close(index, gone)?;
-        let mut sleeper = self.sleepers.lock();
+        let mut sleeper = self.waiters.sleepers.lock();
         while local.is_pinned() {
-            self.unpinned.wait(&mut sleeper);
+            self.waiters.unpinned.wait(&mut sleeper);
         }
         local.state.fetch_and(!REVOKING, Ordering::Relaxed);
         // The window's own end may wait for that.
-        self.unpinned.notify_all();
+        self.waiters.unpinned.notify_all();
         Some(users)
     }
 

@@ -1,0 +1,20 @@
+//! Registered memory of this process: what every transport needs that copies into and out of it by itself.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`copy`] | moving bytes between segments of a request and other memory of this process |
+//! | [`regions`] | the table of registered memory, and pins, under which it stays |
+//! | [`pages`] | whether memory can be registered |
+//! | [`user`] | pieces of memory that others may change, and copies that end with the last word |
+//!
+//! A module uses those below it. The crate knows no peer: a transport says with [`regions::Mirror`] whether peers see
+//! the table.
+//!
+//! Unsafe code is in [`user`], [`pages`] and [`regions`], which trust the program about the memory that it registers.
+
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+pub mod copy;
+pub mod pages;
+pub mod regions;
+pub mod user;
