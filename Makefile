@@ -76,6 +76,10 @@ LIBRARIES := \
 VERBS_LIBRARIES := \
 	dat-verbs12:libdaplverbs:libdaplverbs.so.1 \
 	dat-verbs20:libdaplverbs2:libdaplverbs.so.2
+# Not installed: see docs/architecture.md.
+OFI_LIBRARIES := \
+	dat-ofi12:libdaplofi:libdaplofi.so.1 \
+	dat-ofi20:libdaplofi2:libdaplofi.so.2
 # Links and what they lead to: names for the linker, and those by which the configurations of OFED and of
 # distributions know the provider verbs.
 LINKS := \
@@ -100,7 +104,7 @@ OUT    := $(TARGET)/lib
 BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all tools rust base verbs no-verbs demo check lint test check-c check-verbs check-arm measure bench fuzz sanitize trips \
+.PHONY: all tools rust base verbs no-verbs tcp demo check lint test check-c check-verbs check-tcp check-arm measure bench fuzz sanitize trips \
 	derived notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
@@ -154,6 +158,10 @@ verbs: rust
 		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
 	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES),$(LINKS) $(VERBS_LINKS))
 
+# The provider over libfabric, which it loads at run time.
+tcp: rust
+	$(call build,$(OFI_LIBRARIES),)
+
 # An older one must not be installed with newer libraries.
 no-verbs: base
 	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(VERBS_LINKS)))
@@ -197,6 +205,11 @@ check-c: all
 check-verbs:
 	@$(MAKE) --no-print-directory all VERBS=1
 	@TARGET="$(TARGET)" RDMA="$(RDMA)" TESTS="$(TESTS)" tests-c/verbs/check.sh
+
+check-tcp: all tcp
+	@for api in 1.2 2.0; do \
+		$(MAKE) --no-print-directory -C tests-c check IA=tcp-lo API=$$api TESTS="$(or $(TESTS),.)" || exit 1; done
+	@$(MAKE) --no-print-directory -C tests-c check-both IA=tcp-lo
 
 check-arm:
 	@TARGET="$(TARGET)" TESTS="$(TESTS)" tests-c/arm/check.sh

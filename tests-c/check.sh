@@ -147,8 +147,15 @@ packages()
     done
     python3 -c 'import yaml' 2>/dev/null || echo python3-yaml
     src/verbs/needs.sh
+    has_libfabric || echo libfabric1
     case " $(echo $steps) " in *' verbs '*) machine ;; esac
     case " $(echo $steps) " in *' packages '*) packagers ;; esac
+}
+
+# What the transport over libfabric loads.
+has_libfabric()
+{
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p | grep -q 'libfabric\.so\.1 '
 }
 
 # What the step packages needs to make packages, to look at them and to try them.
@@ -233,7 +240,16 @@ step_man()
     [ -d "$1" ] && [ -d "$2" ] && [ -d "$3" ] || set --
     tap "$root/docs/man/check.sh" "$@"
 }
-step_test() { members; rust $CARGO test $members --locked --no-fail-fast; }
+step_test()
+{
+    members
+    if ! has_libfabric; then
+        members="$members --exclude dat-ofi"
+        left_out=$((left_out + 1))
+        echo "$step: src/ofi: not installed: libfabric1" >>"$reasons"
+    fi
+    rust $CARGO test $members --locked --no-fail-fast
+}
 step_c()
 {
     suite $MAKE --no-print-directory -C "$here" check IA="$IA"
@@ -261,6 +277,20 @@ with_dapl2()
 }
 
 step_both() { suite $MAKE --no-print-directory -C "$here" check-both IA="$IA" TIMEOUT=$BESIDE; }
+# over_tcp API TESTS: a part of the C suite over the loopback interface.
+over_tcp()
+{
+    if ! has_libfabric; then
+        skip 'libfabric1 is not installed'
+    elif ! $MAKE --no-print-directory tcp; then
+        status=1
+        result 0 1 0
+    else
+        suite $MAKE --no-print-directory -C "$here" check IA=tcp-lo TIMEOUT=$BESIDE API="$1" TESTS="$2"
+    fi
+}
+step_tcp() { over_tcp 1.2 '^objects/\|^flow/\|^srq/\|^ep_modify/\|^rely/data\|^rely/connections'; }
+step_tcp20() { over_tcp 2.0 '^v20/\|^srq/\|^flow/rdma'; }
 step_instructions() { tap $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
 step_instructions20() { tap $MAKE --no-print-directory -C "$here" measure API=2.0 COMPARE=1; }
 step_probes() { tap $MAKE --no-print-directory -C "$here" check-probes; }
@@ -455,7 +485,7 @@ for step in $steps; do
     began=$(date +%s)
     left_out=0
     case $step in
-    c | c-ring | c-debug | c20 | c20-debug | both | valgrind | valgrind20 | instructions | instructions20 | probes | bench | verbs | demo | \
+    c | c-ring | c-debug | c20 | c20-debug | both | tcp | tcp20 | valgrind | valgrind20 | instructions | instructions20 | probes | bench | verbs | demo | \
         tools | glibc | install | packages | docs)
         # All of these use the libraries in target/lib. If those cannot be built, that is a failure.
         if ! release; then

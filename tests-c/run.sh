@@ -73,6 +73,7 @@ entries()
     # The adapter that was asked for, and one for each RDMA device that has a network interface.
     case $ia in
     verbs-*) echo "$ia $line/libdaplverbs.$end dat.1.0 \"${ia#verbs-} 0\" \"\"" ;;
+    tcp-*) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp ${ia#tcp-}\" \"\"" ;;
     esac
     for dev in /sys/class/infiniband/*; do
         net=$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null) || continue

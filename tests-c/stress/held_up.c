@@ -393,7 +393,10 @@ static void of_low_priority(void)
     is_int(round_trips(rounds, &beside), rounds, "round trips beside a thread of SCHED_IDLE that sleeps");
     woken = switches() - before;
     /* Once or twice it wakes by itself. */
-    ok(woken <= FEW, "the thread of SCHED_IDLE is not woken for them");
+    if (strncmp(env_ia(), "tcp", 3) == 0)
+        skip_named("the thread of SCHED_IDLE is not woken for them", "libfabric's one completion queue wakes all that sleep");
+    else
+        ok(woken <= FEW, "the thread of SCHED_IDLE is not woken for them");
     diag("woken %ld times in %d rounds; %llu us a round, %llu without it", woken, rounds,
          (unsigned long long)beside / 1000, (unsigned long long)alone / 1000);
     sleeper_end(&rc);

@@ -1,0 +1,507 @@
+//! One end of a connection: the queue pair of this transport.
+//!
+//! The two directions have separate locks: that of [`Rx`] is here, and [`Tx`](crate::tx::Tx) lies with the endpoint, behind
+//! the lock on its requests. The order is `rx`, then `tx`. Whoever ends the connection takes both directions their
+//! [`Link`] away, and so sees them idle.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+
+use dat_core::error::Result;
+use dat_core::probes::Stall;
+use dat_core::transport::{
+    ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone, SharedQueue, Special, Starving, Taken, Verdict,
+};
+use host::lock::Mutex;
+use host::memory;
+
+use crate::Ofi;
+use crate::device::Device;
+use crate::link::Link;
+use crate::record::{End, RECEIVES};
+use crate::rx::{Fatal, Over, Progress, Rx};
+use crate::tx::{Failed, Tx};
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[repr(u8)]
+pub enum Phase {
+    /// There is no attempt at a connection.
+    Idle,
+    /// It is asked for.
+    Connecting,
+    /// It is accepted, and not yet known to stand.
+    Accepting,
+    /// Data can flow.
+    Up,
+    /// Over.
+    Dead,
+}
+
+impl Phase {
+    fn from_u8(value: u8) -> Self {
+        match value {
+            0 => Phase::Idle,
+            1 => Phase::Connecting,
+            2 => Phase::Accepting,
+            3 => Phase::Up,
+            _ => Phase::Dead,
+        }
+    }
+}
+
+/// What an end says of itself before it is connected.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// The number of its protection zone.
+    pub zone: u32,
+    /// Whether its program takes extended operations.
+    pub extended: bool,
+    /// Reads of the peer that are served at a time.
+    pub reads_in: u8,
+    /// Own reads outstanding at a time.
+    pub reads_out: u8,
+}
+
+/// The receiving direction, and what came before the connection was announced.
+struct Receiving {
+    rx: Rx,
+    early: VecDeque<(usize, usize)>,
+}
+
+/// One end of a connection.
+pub struct Conn {
+    sink: EndpointSink<Ofi>,
+    device: Arc<Device>,
+    /// What names it among all of the adapter, for ever.
+    number: u64,
+    terms: Terms,
+    /// The program of the other end takes extended operations.
+    to_extended: AtomicBool,
+    phase: AtomicU8,
+    /// The local port; 0 before there is one.
+    port: AtomicU64,
+    /// The queue of its receives, if that is a shared one.
+    srq: Option<Arc<SharedQueue<Conn>>>,
+    /// A message waits for a receive of the endpoint's own queue.
+    starved: AtomicBool,
+    stalls: Gauge,
+    in_line: AtomicBool,
+    /// It stands among those that are to be looked at again.
+    noted: AtomicBool,
+    receiving: Mutex<Receiving>,
+}
+
+impl Starving for Conn {
+    fn in_line(&self) -> &AtomicBool {
+        &self.in_line
+    }
+
+    fn resume(self: &Arc<Self>) {
+        self.resume_rx();
+    }
+}
+
+/// What has to be done once no lock is held.
+pub enum After {
+    /// The connection is over.
+    Over(Arc<Conn>, Over),
+    /// The end that waits for the last request goes on.
+    Drained(Arc<Conn>),
+    /// The peer uses a connection that was accepted here.
+    Used(Arc<Conn>),
+}
+
+impl After {
+    /// Does it.
+    pub fn run(self) {
+        match self {
+            After::Over(conn, Over::Failed(fatal)) => conn.fail(fatal),
+            After::Over(conn, Over::Left(end)) => conn.peer_left(end),
+            After::Drained(conn) => conn.sink.drained(),
+            After::Used(conn) => conn.established(Vec::new()),
+        }
+    }
+}
+
+impl Conn {
+    /// A queue pair that is not connected.
+    pub fn new(
+        device: &Arc<Device>,
+        sink: EndpointSink<Ofi>,
+        terms: Terms,
+        srq: Option<Arc<SharedQueue<Conn>>>,
+    ) -> Result<Arc<Self>> {
+        if let Some(srq) = &srq {
+            srq.expect()?;
+        }
+        Ok(memory::arc(Conn {
+            sink,
+            number: device.next_number(),
+            device: device.clone(),
+            terms,
+            to_extended: AtomicBool::new(false),
+            phase: AtomicU8::new(Phase::Idle as u8),
+            port: AtomicU64::new(0),
+            srq,
+            starved: AtomicBool::new(false),
+            stalls: Gauge::default(),
+            in_line: AtomicBool::new(false),
+            noted: AtomicBool::new(false),
+            receiving: Mutex::new(Receiving { rx: Rx::new()?, early: memory::vec(RECEIVES)?.into() }),
+        })?)
+    }
+
+    /// The adapter.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// What names it among all of the adapter.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// What it says of itself.
+    pub fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// The local port; 0 before there is one.
+    pub fn port(&self) -> u64 {
+        self.port.load(Ordering::Relaxed)
+    }
+
+    /// How far it has come.
+    pub fn phase(&self) -> Phase {
+        Phase::from_u8(self.phase.load(Ordering::Acquire))
+    }
+
+    /// Goes from one phase to another, if it is still in the first.
+    pub fn shift(&self, from: Phase, to: Phase) -> bool {
+        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Ties it to libfabric's endpoint.
+    pub fn tie(self: &Arc<Self>, link: &Arc<Link>) {
+        if let Some(mut tx) = self.sink.lock_tx() {
+            tx.open(link.clone());
+        }
+        self.receiving.lock().rx.open(link.clone());
+        self.note_port(link);
+        self.device.enter(self);
+    }
+
+    /// Notes the local port, which is known once libfabric connects.
+    pub fn note_port(&self, link: &Link) {
+        if let Some(local) = link.ep().local() {
+            self.port.store(local.port().into(), Ordering::Relaxed);
+        }
+    }
+
+    /// Notes what the other end says of itself. Called before the endpoint learns that the connection is established.
+    pub fn note_peer(&self, extended: bool, reads_in: u8) {
+        self.to_extended.store(extended, Ordering::Relaxed);
+        if let Some(mut tx) = self.sink.lock_tx() {
+            tx.limit_reads(reads_in);
+        }
+    }
+
+    /// Whether the program of the other end takes extended operations.
+    pub fn takes_extended(&self) -> bool {
+        self.to_extended.load(Ordering::Relaxed)
+    }
+
+    /// Tells the acceptor that the connection stands.
+    pub fn greet(&self) {
+        let link = self.receiving.lock().rx.link().cloned();
+        if let Some(link) = link {
+            link.greet();
+        }
+    }
+
+    /// The connection stands, with these private data of the acceptor: reports that, and what has come since. Called
+    /// without a lock.
+    pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
+        let phase = self.phase();
+        if !matches!(phase, Phase::Connecting | Phase::Accepting) {
+            return;
+        }
+        self.sink.connection(ConnectionReport::Established(private_data));
+        // From now on another thread may report the end.
+        self.shift(phase, Phase::Up);
+        let mut after = Vec::new();
+        self.catch_up(&mut after);
+        after.into_iter().for_each(After::run);
+    }
+
+    /// Takes a record that libfabric has received.
+    pub fn received(self: &Arc<Self>, slot: usize, len: usize, after: &mut Vec<After>) {
+        let mut receiving = self.receiving.lock();
+        let up = self.phase() == Phase::Up;
+        if up && receiving.early.is_empty() {
+            let progress = receiving.rx.arrived(self, slot, len);
+            drop(receiving);
+            return self.conclude(progress, after);
+        }
+        // What came first is handled first. There is a place for each receive.
+        if receiving.early.len() < RECEIVES {
+            receiving.early.push_back((slot, len));
+        }
+        drop(receiving);
+        match self.phase() {
+            Phase::Accepting => after.push(After::Used(self.clone())),
+            _ if up => self.catch_up(after),
+            _ => {}
+        }
+    }
+
+    /// Handles records that came before the connection was announced.
+    fn catch_up(self: &Arc<Self>, after: &mut Vec<After>) {
+        loop {
+            let mut receiving = self.receiving.lock();
+            let Some((slot, len)) = receiving.early.pop_front() else { return };
+            let progress = receiving.rx.arrived(self, slot, len);
+            drop(receiving);
+            self.conclude(progress, after);
+        }
+    }
+
+    /// libfabric has sent an answer from this slot.
+    pub fn sent(self: &Arc<Self>, slot: usize, after: &mut Vec<After>) {
+        let progress = {
+            let mut receiving = self.receiving.lock();
+            receiving.rx.sent(slot);
+            receiving.rx.go_on(self)
+        };
+        self.conclude(progress, after);
+    }
+
+    /// Acts on what became of requests of the peer.
+    fn conclude(self: &Arc<Self>, progress: Progress, after: &mut Vec<After>) {
+        if progress.again {
+            self.look_again();
+        }
+        if let Some(over) = progress.over {
+            after.push(After::Over(self.clone(), over));
+        }
+    }
+
+    /// Has the connection looked at again by the next poll that finds nothing else.
+    fn look_again(self: &Arc<Self>) {
+        if !self.noted.swap(true, Ordering::AcqRel) {
+            self.device.note(self);
+        }
+    }
+
+    /// Does what [`Conn::look_again`] does for a thread that does not poll, nor may another one.
+    pub fn look_soon(self: &Arc<Self>) {
+        self.look_again();
+        self.device.wake_if_parked();
+    }
+
+    /// Does what was left for later: tells the peer what is handled, and tries again what libfabric had no room for.
+    pub fn flush(self: &Arc<Self>, after: &mut Vec<After>) {
+        self.noted.store(false, Ordering::Release);
+        if self.phase() != Phase::Up {
+            return;
+        }
+        let (progress, link) = {
+            let mut receiving = self.receiving.lock();
+            (receiving.rx.go_on(self), receiving.rx.link().cloned())
+        };
+        if let Some(over) = progress.over {
+            after.push(After::Over(self.clone(), over));
+            return;
+        }
+        if !link.is_none_or(|link| link.acknowledge()) {
+            self.look_again();
+        }
+        self.pump(after);
+    }
+
+    /// Lets requests go out that wait, and reports those that are done.
+    fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
+        let Some(mut tx) = self.sink.lock_tx() else { return };
+        let drained = tx.done().is_some_and(|done| tx.request_done(done));
+        self.pump_locked(&mut tx);
+        drop(tx);
+        if drained {
+            after.push(After::Drained(self.clone()));
+        }
+    }
+
+    /// Lets requests go out that wait. Called with the sending direction locked.
+    pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
+        match tx.pump() {
+            Ok(false) => {}
+            Ok(true) => self.look_soon(),
+            Err(failed) => self.device.later(After::Over(self.clone(), request_failed(failed))),
+        }
+    }
+
+    /// Notes how many requests the peer has handled, as one of its records says, and what it answers.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    pub fn peer_says(self: &Arc<Self>, handled: u64, answer: Option<&[u8]>) -> std::result::Result<(), Over> {
+        let Some(mut tx) = self.sink.lock_tx() else { return Ok(()) };
+        if !tx.on_handled(handled) {
+            return Err(Over::Failed(Fatal::default()));
+        }
+        let answered = answer.map_or(Ok(true), |bytes| tx.on_answer(bytes));
+        let drained = tx.done().is_some_and(|done| tx.request_done(done));
+        if drained {
+            self.device.later(After::Drained(self.clone()));
+        }
+        match answered {
+            Ok(true) => {
+                self.pump_locked(&mut tx);
+                Ok(())
+            }
+            Ok(false) => Err(Over::Failed(Fatal::default())),
+            Err(failed) => Err(request_failed(failed)),
+        }
+    }
+
+    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is
+    /// looked at again once there is.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
+        if let Some(srq) = &self.srq {
+            let found = srq.take(self, taken);
+            self.note_stall(!found);
+            if !found {
+                return Ok(false);
+            }
+            return match self.sink.recv_taken(taken.id) {
+                Verdict::Continue => Ok(true),
+                Verdict::Break => Err(Fatal::default()),
+            };
+        }
+        let mut found = self.sink.recv_take(taken);
+        if !found {
+            // A thread that posts next either finds this set, or posted before the second look: both happen under the lock
+            // of the endpoint's receives.
+            self.starved.store(true, Ordering::SeqCst);
+            found = self.sink.recv_take(taken);
+            if found {
+                self.starved.store(false, Ordering::SeqCst);
+            }
+        }
+        self.note_stall(!found);
+        Ok(found)
+    }
+
+    /// Notes whether a message waits for a receive. Called with the receiving direction locked.
+    fn note_stall(&self, waits: bool) {
+        self.stalls.set(self.sink.ep(), Stall::Message, waits);
+    }
+
+    /// How often a message had to wait for a receive.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
+    }
+
+    /// Reports a receive that is complete.
+    pub fn complete(&self, done: RecvDone) {
+        self.sink.recv_done(done);
+    }
+
+    /// Reports a receive that is complete, and that brought more than bytes.
+    pub fn complete_special(&self, done: RecvDone, what: Special) {
+        self.sink.recv_special(done, what);
+    }
+
+    /// True if a message waits for a receive of the endpoint's own queue.
+    pub fn awaits_recv(&self) -> bool {
+        self.starved.load(Ordering::SeqCst)
+    }
+
+    /// Continues a message that waited for a receive of the own queue. Called without a lock.
+    pub fn recv_kick(self: &Arc<Self>) {
+        if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
+            self.resume_rx();
+        }
+    }
+
+    fn resume_rx(self: &Arc<Self>) {
+        let mut after = Vec::new();
+        let (progress, link) = {
+            let mut receiving = self.receiving.lock();
+            self.note_stall(false);
+            (receiving.rx.go_on(self), receiving.rx.link().cloned())
+        };
+        // It may be that no thread polls.
+        let told = link.is_none_or(|link| link.acknowledge());
+        self.conclude(Progress { again: progress.again && !told, ..progress }, &mut after);
+        after.into_iter().for_each(After::run);
+    }
+
+    /// Ends the connection at this end; false if that was done before. On return this process touches no memory of the
+    /// program on behalf of the connection, whichever thread ended it. All successful requests are reported if `report` is
+    /// set. `end` is what the peer is told.
+    pub fn kill(&self, end: Option<End>, report: bool) -> bool {
+        let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
+        let first = before < Phase::Dead;
+        let link = {
+            let mut receiving = self.receiving.lock();
+            self.note_stall(false);
+            receiving.early.clear();
+            receiving.rx.close()
+        };
+        let mut drained = false;
+        if let Some(mut tx) = self.sink.lock_tx() {
+            let done = tx.close();
+            drained = first && report && done.is_some_and(|last| tx.request_done(last));
+        }
+        if let Some(link) = link {
+            self.device.forget(self.number);
+            if let (Some(end), true) = (end, before >= Phase::Accepting)
+                && link.leave(end)
+            {
+                self.device.linger(self.number, link);
+            }
+        }
+        if drained {
+            self.sink.drained();
+        }
+        first
+    }
+
+    /// Fails the connection from this end. Called without a lock.
+    pub fn fail(self: &Arc<Self>, fatal: Fatal) {
+        if self.kill(Some(End::Broken(fatal.peer)), true) {
+            self.sink.failed(fatal.recv, fatal.request);
+        }
+    }
+
+    /// The peer has left. Called without a lock.
+    pub fn peer_left(self: &Arc<Self>, end: End) {
+        let accepting = self.phase() == Phase::Accepting;
+        if !self.kill(None, true) {
+            return;
+        }
+        match end {
+            _ if accepting => self.sink.connection(ConnectionReport::AcceptFailed),
+            End::Disconnected => self.sink.connection(ConnectionReport::Disconnected),
+            End::Broken(None) => self.sink.connection(ConnectionReport::Broken),
+            End::Broken(Some(status)) => self.sink.failed(None, Some((FailedRequest::Oldest, status))),
+        }
+    }
+
+    /// Ends an attempt at a connection, and reports why. Called without a lock.
+    pub fn give_up(&self, report: ConnectionReport) {
+        if self.phase() <= Phase::Connecting && self.kill(None, false) {
+            self.sink.connection(report);
+        }
+    }
+}
+
+/// A connection that ends because a request of this end cannot be carried out.
+fn request_failed((id, status): Failed) -> Over {
+    Over::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
+}

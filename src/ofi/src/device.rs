@@ -1,0 +1,408 @@
+//! What all of an open adapter shares: libfabric's objects, the connections by number, and the poll.
+//!
+//! # Who polls
+//! libfabric moves bytes only in calls. A thread of the program that dequeues polls for the whole adapter, and so does one
+//! that waits, until it sleeps on the descriptor of the completion queue. The adapter's thread looks every [`TICK`] whether
+//! the program still polls, and every [`PARK`] while a thread of it sleeps; once nobody does either, the adapter's thread sleeps
+//! on the descriptor and polls itself. So a target that makes no call is written and read all the same, and a process at rest costs nothing.
+//!
+//! # What is left for later
+//! A connection that owes its peer a word, or found no room in libfabric, is noted ([`Device::note`]) and looked at again by
+//! the next poll that finds nothing. A report that needs a lock which the reporting thread has is kept ([`Device::later`]) for
+//! the end of the poll.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use arrayvec::ArrayVec;
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{ConnectionReport, Poll};
+use dat_memory::regions::RegionTable;
+use host::event_fd::EventFd;
+use host::fork;
+use host::lock::{Mutex, RwLock};
+use host::memory::{self, Room};
+use host::timers::Timers;
+
+use crate::cm::Service;
+use crate::conn::{After, Conn};
+use crate::hello::{self, Word};
+use crate::link::{Link, SLOT_BITS, Slot};
+use crate::locate::Place;
+use crate::sys::{CmEvent, Completion, Cq, EventQueue, Fabric, Passive};
+
+/// The table of registered memory. No other process sees it.
+pub type Regions = RegionTable<()>;
+
+/// Rows of the table of regions.
+pub const ROWS: u32 = 1 << 18;
+/// Room in libfabric's completion queue, which grows beyond it.
+const COMPLETIONS: usize = 4096;
+/// Batches that a poll handles at most.
+const BATCHES: usize = 64;
+/// Time between two looks whether the program polls.
+pub const TICK: Duration = Duration::from_millis(1);
+/// The same while a thread of the program sleeps, which may be held up, or may go on without a call.
+pub const PARK: Duration = Duration::from_millis(10);
+/// The time that a peer has to hear that this side has left.
+const LINGER: Duration = Duration::from_secs(2);
+/// The same when the adapter is closed.
+pub const LAST: Duration = Duration::from_millis(200);
+/// The least that libfabric has to copy in a call: records that are never kept fit.
+const LEAST_INJECT: usize = 64;
+
+/// No memory, or something else that libfabric needs.
+pub fn no_memory() -> Error {
+    Error::InsufficientResources(Resource::Memory)
+}
+
+/// Connections that are being made.
+#[derive(Default)]
+pub struct Work {
+    /// Attempts with a limit.
+    pub timers: Timers<Arc<Conn>>,
+    /// Attempts that have failed at once.
+    pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
+}
+
+/// What a poll uses, so that it allocates nothing.
+#[derive(Default)]
+struct Polling {
+    batch: ArrayVec<Completion, 32>,
+    noted: Vec<Arc<Conn>>,
+}
+
+/// What all of an open adapter shares.
+pub struct Device {
+    pub place: Place,
+    pub fabric: Arc<Fabric>,
+    pub events: Arc<EventQueue>,
+    /// Rejects requests: libfabric wants a passive endpoint for that, and the one that took them may be gone.
+    pub rejector: Passive,
+    pub cq: Arc<Cq>,
+    pub regions: Regions,
+    /// Service points by the number of libfabric's passive endpoint.
+    pub services: Mutex<HashMap<usize, Service>>,
+    pub work: Mutex<Work>,
+    /// Wakes the adapter's thread.
+    pub bell: EventFd,
+    /// The adapter's thread is to end.
+    pub stop: AtomicBool,
+    /// Threads of the program that sleep, or are about to, on the descriptor of the completion queue.
+    sleepers: AtomicUsize,
+    /// Needs for events although no thread of the program calls in.
+    pub watchers: AtomicUsize,
+    /// The adapter's thread leaves polling to sleepers.
+    pub parked: AtomicBool,
+    /// Polls by threads of the program.
+    polls: AtomicU64,
+    numbers: AtomicU64,
+    table: RwLock<HashMap<u64, Arc<Conn>>>,
+    /// Connections that this side has left, and until when their peers have time to hear of it.
+    leaving: Mutex<HashMap<u64, (Arc<Link>, Instant)>>,
+    polling: Mutex<Polling>,
+    noted: Mutex<Vec<Arc<Conn>>>,
+    is_noted: AtomicBool,
+    kept: Mutex<Vec<After>>,
+    is_kept: AtomicBool,
+}
+
+impl Device {
+    /// Opens libfabric's provider at a place.
+    ///
+    /// # Errors
+    /// One line that says why.
+    pub fn open(place: Place) -> std::result::Result<Arc<Device>, String> {
+        let source = SocketAddr::new(place.address, 0);
+        let failed = |what: &str, error| format!("libfabric, provider {}: {what}: {error}", place.provider);
+        // libfabric has locks of its own for this, which a child must not find locked.
+        let fabric = fork::undivided(|| Fabric::open(&place.provider, source))
+            .map_err(|error| failed("no endpoint with connections", error))?;
+        if fabric.inject_size() < LEAST_INJECT {
+            return Err(format!(
+                "libfabric, provider {}: copies {} bytes in a call, and {LEAST_INJECT} are needed",
+                place.provider,
+                fabric.inject_size()
+            ));
+        }
+        let events = EventQueue::open(&fabric).map_err(|error| failed("no queue of events", error))?;
+        let rejector =
+            Passive::silent(&fabric, &events, source).map_err(|error| failed("no endpoint to reject", error))?;
+        let cq = Cq::open(&fabric, COMPLETIONS).map_err(|error| failed("no completion queue", error))?;
+        let bell = EventFd::new().map_err(|error| format!("no descriptor: {error}"))?;
+        let device = Device {
+            place,
+            fabric,
+            events,
+            rejector,
+            cq,
+            regions: RegionTable::new((), ROWS),
+            services: Mutex::default(),
+            work: Mutex::default(),
+            bell,
+            stop: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
+            watchers: AtomicUsize::new(0),
+            parked: AtomicBool::new(false),
+            polls: AtomicU64::new(0),
+            numbers: AtomicU64::new(1),
+            table: RwLock::default(),
+            leaving: Mutex::default(),
+            polling: Mutex::default(),
+            noted: Mutex::default(),
+            is_noted: AtomicBool::new(false),
+            kept: Mutex::default(),
+            is_kept: AtomicBool::new(false),
+        };
+        memory::arc(device).map_err(|_| "no memory".to_owned())
+    }
+
+    /// A number that no other connection of this adapter ever has.
+    pub fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Enters a connection, whose completions are handled from now on.
+    pub fn enter(&self, conn: &Arc<Conn>) {
+        self.table.write().insert(conn.number(), conn.clone());
+    }
+
+    /// Makes room for another connection in the table.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn expect(&self) -> Result<()> {
+        Ok(self.table.write().room(1)?)
+    }
+
+    /// Forgets a connection.
+    pub fn forget(&self, number: u64) {
+        self.table.write().remove(&number);
+    }
+
+    /// The connection of this number.
+    pub fn conn(&self, number: u64) -> Option<Arc<Conn>> {
+        self.table.read().get(&number).cloned()
+    }
+
+    /// Whether there is no connection, nor an attempt at one, nor one whose peer is still to hear of its end.
+    pub fn is_idle(&self) -> bool {
+        self.table.read().is_empty() && self.leaving.lock().is_empty()
+    }
+
+    /// Keeps a connection that this side has left until its peer has heard of it.
+    pub fn linger(&self, number: u64, link: Arc<Link>) {
+        self.leaving.lock().insert(number, (link, Instant::now() + LINGER));
+        self.bell.ring();
+    }
+
+    /// The peer of a connection that this side has left is gone.
+    pub fn let_go(&self, number: u64) {
+        let left = self.leaving.lock().remove(&number);
+        drop(left);
+    }
+
+    /// Lets those go whose time is up; gives the time until that of the next one is.
+    pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
+        let mut due = Vec::new();
+        let mut leaving = self.leaving.lock();
+        leaving.retain(|_, (link, until)| {
+            let stays = *until > now;
+            if !stays {
+                due.push(link.clone());
+            }
+            stays
+        });
+        let next = leaving.values().map(|(_, until)| *until).min();
+        drop(leaving);
+        drop(due);
+        next.map(|next| next.saturating_duration_since(now))
+    }
+
+    /// Handles events where nobody takes requests any more. libfabric would keep the sockets of those that are not answered.
+    fn refuse_all(&self) {
+        while let Some(event) = self.events.next() {
+            match event {
+                CmEvent::Shutdown { ep } | CmEvent::Failed { ep, .. } => self.let_go(ep as u64),
+                CmEvent::Request { info, .. } => self.rejector.reject(info, &hello::encode(Word::Refused, &[])),
+                CmEvent::Connected { .. } => {}
+            }
+        }
+    }
+
+    /// Gives the peers of all connections that this side has left a little time to hear of it, and lets them go.
+    pub fn let_all_go(&self) {
+        let end = Instant::now() + LAST;
+        while (!self.leaving.lock().is_empty() || self.events.retired() > 0) && Instant::now() < end {
+            self.poll_once(Poll::Complete);
+            let fd = self.cq.fd();
+            // SAFETY: the queue is open as long as this.
+            let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
+            if self.fabric.try_wait(&self.cq) {
+                let _ = host::poll::wait([Some(fd)], Some(TICK));
+            }
+            self.refuse_all();
+        }
+        self.refuse_all();
+        let left = std::mem::take(&mut *self.leaving.lock());
+        drop(left);
+    }
+
+    /// All connections.
+    pub fn conns(&self) -> Vec<Arc<Conn>> {
+        self.table.read().values().cloned().collect()
+    }
+
+    /// Has a connection looked at again soon.
+    pub fn note(&self, conn: &Arc<Conn>) {
+        self.noted.lock().push(conn.clone());
+        self.is_noted.store(true, Ordering::Release);
+    }
+
+    /// Has the adapter's thread look at what was noted or kept, where threads of the program sleep.
+    pub fn wake_if_parked(&self) {
+        if self.parked.load(Ordering::SeqCst) {
+            self.bell.ring();
+        }
+    }
+
+    /// Whether connections are to be looked at again.
+    pub fn is_noted(&self) -> bool {
+        self.is_noted.load(Ordering::Acquire)
+    }
+
+    /// Has something done soon, by a thread that has no lock.
+    pub fn later(&self, after: After) {
+        self.kept.lock().push(after);
+        self.is_kept.store(true, Ordering::Release);
+        self.wake_if_parked();
+    }
+
+    /// Does what was kept for a thread without a lock.
+    pub fn run_kept(&self) {
+        while self.is_kept.swap(false, Ordering::AcqRel) {
+            let kept = std::mem::take(&mut *self.kept.lock());
+            kept.into_iter().for_each(After::run);
+        }
+    }
+
+    /// Whether something was kept for a thread without a lock.
+    pub fn is_kept(&self) -> bool {
+        self.is_kept.load(Ordering::Acquire)
+    }
+
+    /// Polls for a thread of the program.
+    pub fn poll(&self, how: Poll) {
+        self.polls.fetch_add(1, Ordering::Relaxed);
+        self.poll_once(how);
+    }
+
+    /// How often threads of the program have polled.
+    pub fn polls(&self) -> u64 {
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    /// Polls for all connections, and reports what is found.
+    pub fn poll_once(&self, how: Poll) {
+        let mut after = Vec::new();
+        {
+            let polling = match how {
+                Poll::IfFree => self.polling.try_lock(),
+                Poll::Complete => Some(self.polling.lock()),
+            };
+            let Some(mut polling) = polling else { return };
+            let Polling { batch, noted } = &mut *polling;
+            for _ in 0..BATCHES {
+                batch.clear();
+                self.cq.read(batch);
+                if batch.is_empty() {
+                    self.flush(noted, &mut after);
+                    break;
+                }
+                for completion in batch.iter() {
+                    self.completed(completion, &mut after);
+                }
+                if how == Poll::IfFree && !batch.is_full() {
+                    break;
+                }
+            }
+        }
+        after.into_iter().for_each(After::run);
+        if self.is_kept() {
+            self.run_kept();
+        }
+    }
+
+    fn completed(&self, completion: &Completion, after: &mut Vec<After>) {
+        // What failed belongs to a connection that has ended, of which the queue of events tells.
+        let Some(slot) = Slot::of_context(completion.context & ((1 << SLOT_BITS) - 1)) else { return };
+        if completion.failed {
+            return;
+        }
+        let number = completion.context >> SLOT_BITS;
+        let Some(conn) = self.conn(number) else { return self.completed_late(number, slot, completion.len) };
+        match slot {
+            Slot::Receive(at) => conn.received(at, completion.len, after),
+            Slot::Answer(at) => conn.sent(at, after),
+            Slot::Request(_) => {}
+        }
+    }
+
+    /// Handles a completion of a connection that this side has left.
+    #[cold]
+    fn completed_late(&self, number: u64, slot: Slot, len: usize) {
+        let Slot::Receive(at) = slot else { return };
+        let link = self.leaving.lock().get(&number).map(|(link, _)| link.clone());
+        if link.is_some_and(|link| link.is_left(at, len)) {
+            self.let_go(number);
+        }
+    }
+
+    /// Looks at the connections that were noted.
+    fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
+        if !self.is_noted.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        // Those that are noted meanwhile have their turn with the next poll.
+        std::mem::swap(noted, &mut *self.noted.lock());
+        for conn in noted.drain(..) {
+            conn.flush(after);
+        }
+    }
+
+    /// A thread of the program is about to sleep on the descriptor of the completion queue.
+    pub fn begin_sleep(&self) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        // libfabric may refuse while something is to be read.
+        for _ in 0..BATCHES {
+            if self.fabric.try_wait(&self.cq) {
+                return;
+            }
+            self.poll_once(Poll::Complete);
+        }
+    }
+
+    /// It does not sleep any more.
+    pub fn end_sleep(&self) {
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Whether a thread of the program sleeps, or is about to.
+    pub fn has_sleepers(&self) -> bool {
+        self.sleepers.load(Ordering::SeqCst) > 0
+    }
+
+    /// Gives the adapter's thread work.
+    pub fn command(&self, change: impl FnOnce(&mut Work)) {
+        change(&mut self.work.lock());
+        self.bell.ring();
+    }
+
+    /// The attempts whose time is up.
+    pub fn take_due(&self, now: Instant) -> Option<Arc<Conn>> {
+        self.work.lock().timers.take_due(now)
+    }
+}

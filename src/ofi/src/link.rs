@@ -1,0 +1,220 @@
+//! What both directions of an established connection share: libfabric's endpoint, the memory of its records, and how many
+//! requests of the peer are handled.
+//!
+//! libfabric touches no memory but that of the records, never the program's. So a connection can end at once, however much
+//! is under way: whoever drops the last reference closes the endpoint, and frees the records behind it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dat_core::error::Result;
+use dat_memory::regions::Party;
+use dat_memory::user::{Source, Target, copy};
+
+use crate::device::{Device, Regions};
+use crate::record::{ANSWERS, CREDITS, End, HEADER, Header, PAYLOAD, RECEIVES, SLOT, kind};
+use crate::records::Records;
+use crate::sys::{Ep, FiError};
+
+/// The most bytes that are handed over for libfabric to copy, so that they need no slot. It has a lower limit than this with
+/// no provider that has connections.
+const INJECT: usize = 128;
+
+/// Slots of requests, of answers and of receives.
+const SLOTS: usize = CREDITS + ANSWERS + RECEIVES;
+
+/// The number of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// That of the request of this number, until it is handled.
+    Request(u64),
+    /// One for an answer, until libfabric has sent it.
+    Answer(usize),
+    /// One that libfabric receives into.
+    Receive(usize),
+}
+
+impl Slot {
+    fn index(self) -> usize {
+        match self {
+            Slot::Request(number) => (number % CREDITS as u64) as usize,
+            Slot::Answer(at) => CREDITS + at % ANSWERS,
+            Slot::Receive(at) => CREDITS + ANSWERS + at % RECEIVES,
+        }
+    }
+
+    /// What names the completion of this slot among those of its connection.
+    fn context(self) -> u64 {
+        self.index() as u64
+    }
+
+    /// The slot of a completion; `None` if slots of that kind have no completions.
+    pub fn of_context(context: u64) -> Option<Slot> {
+        match (context as usize).checked_sub(CREDITS)? {
+            at if at < ANSWERS => Some(Slot::Answer(at)),
+            at if at < ANSWERS + RECEIVES => Some(Slot::Receive(at - ANSWERS)),
+            _ => None,
+        }
+    }
+}
+
+/// Bits of a completion's context that name the slot; the others name the connection.
+pub const SLOT_BITS: u32 = 8;
+
+const _: () = assert!(SLOTS <= 1 << SLOT_BITS);
+
+/// An established connection, or one that is about to be.
+pub struct Link {
+    // Closed before the records go.
+    ep: Ep,
+    records: Records,
+    /// The number of its connection.
+    number: u64,
+    /// The most bytes that libfabric copies.
+    inject: usize,
+    device: Arc<Device>,
+    /// What regions know this end by.
+    pub own: Party,
+    /// Requests of the peer that are handled.
+    handled: AtomicU64,
+    /// How many the peer was told of.
+    told: AtomicU64,
+}
+
+impl Link {
+    /// Ties an endpoint of libfabric to the connection of this number, and has it receive.
+    ///
+    /// # Errors
+    /// [`dat_core::error::Resource::Memory`], or what libfabric refuses.
+    pub fn new(device: &Arc<Device>, ep: Ep, number: u64, zone: u32) -> Result<Arc<Link>> {
+        let records = Records::new(SLOTS, SLOT).map_err(|_| crate::device::no_memory())?;
+        let link = host::memory::arc(Link {
+            ep,
+            records,
+            number,
+            inject: device.fabric.inject_size().min(INJECT),
+            device: device.clone(),
+            own: Party::new(zone, number),
+            handled: AtomicU64::new(0),
+            told: AtomicU64::new(0),
+        })?;
+        for at in 0..RECEIVES {
+            link.receive(at).map_err(|_| crate::device::no_memory())?;
+        }
+        Ok(link)
+    }
+
+    /// libfabric's endpoint.
+    pub fn ep(&self) -> &Ep {
+        &self.ep
+    }
+
+    /// The memory that peers may be granted.
+    pub fn regions(&self) -> &Regions {
+        &self.device.regions
+    }
+
+    /// Has libfabric receive the next record into a slot.
+    pub fn receive(&self, at: usize) -> std::result::Result<(), FiError> {
+        let slot = Slot::Receive(at);
+        // SAFETY: nobody reads the slot until its completion has come, and the records outlive the endpoint.
+        unsafe { self.ep.recv(self.records.place(slot.index()), SLOT, self.context(slot)) }
+    }
+
+    /// Calls `f` with the first `len` bytes of a slot that libfabric has received into.
+    pub fn with_received<R>(&self, at: usize, len: usize, f: impl FnOnce(&[u8]) -> R) -> R {
+        let place = self.records.place(Slot::Receive(at).index());
+        // SAFETY: libfabric has completed the receive, and gets the slot back only from the thread that is here.
+        f(unsafe { std::slice::from_raw_parts(place, len.min(SLOT)) })
+    }
+
+    fn context(&self, slot: Slot) -> u64 {
+        self.number << SLOT_BITS | slot.context()
+    }
+
+    /// Sends a record of `len` bytes of payload, which `fill` puts into their place; false if it could not.
+    ///
+    /// # Errors
+    /// libfabric refuses it for now, or for ever; nothing was sent.
+    pub fn send(
+        &self,
+        slot: Slot,
+        kind: u8,
+        flags: u8,
+        aux: u64,
+        len: usize,
+        fill: impl FnOnce(Target<'_>) -> bool,
+    ) -> std::result::Result<bool, FiError> {
+        debug_assert!(len <= PAYLOAD);
+        let handled = self.handled.load(Ordering::Acquire);
+        let head = Header { kind, flags, handled, aux }.encode();
+        let size = HEADER + len;
+        if size <= self.inject {
+            let mut bytes = [0; INJECT];
+            bytes[..HEADER].copy_from_slice(&head);
+            if !fill(Target::of(&mut bytes[HEADER..size])) {
+                return Ok(false);
+            }
+            self.ep.inject(&bytes[..size])?;
+        } else {
+            let place = self.records.place(slot.index());
+            // SAFETY: libfabric has sent what the slot held before: its answer has completed, or the peer has handled the
+            // request. A peer that lies about that gets bytes of another record.
+            let whole = unsafe { Target::new(place.expose_provenance() as u64, size) };
+            let (to_head, to_payload) = whole.split(HEADER);
+            copy(to_head, Source::of(&head));
+            if !fill(to_payload) {
+                return Ok(false);
+            }
+            let context = matches!(slot, Slot::Answer(_)).then(|| self.context(slot));
+            // SAFETY: the slot stays as it is until then, and the records outlive the endpoint.
+            unsafe { self.ep.send(place, size, context)? };
+        }
+        self.told.fetch_max(handled, Ordering::AcqRel);
+        Ok(true)
+    }
+
+    /// Whether a record of so many bytes of payload needs no slot.
+    pub fn is_injected(&self, len: usize) -> bool {
+        HEADER + len <= self.inject
+    }
+
+    /// Notes that another request of the peer is handled.
+    pub fn note_handled(&self) {
+        self.handled.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Handled requests that the peer was not told of.
+    pub fn owed(&self) -> u64 {
+        self.handled.load(Ordering::Acquire).saturating_sub(self.told.load(Ordering::Acquire))
+    }
+
+    /// Tells the peer how many requests are handled, if it does not know; false if that has to be tried again.
+    pub fn acknowledge(&self) -> bool {
+        self.owed() == 0 || self.send(Slot::Answer(0), kind::HANDLED, 0, 0, 0, |_| true).is_ok()
+    }
+
+    /// Sends a first record, which says nothing. Nothing was sent before, so that libfabric has room.
+    pub fn greet(&self) {
+        if let Err(error) = self.send(Slot::Answer(0), kind::HANDLED, 0, 0, 0, |_| true) {
+            log::debug!(target: host::diagnostics::CM, "connection {}: not greeted: {error}", self.number);
+        }
+    }
+
+    /// Tells the peer that this end leaves; false if libfabric does not take that. The endpoint stays open until the peer has
+    /// answered or has left ([`crate::device::Device::linger`]): a socket that is closed with bytes to read takes back what
+    /// the peer has not read.
+    pub fn leave(&self, end: End) -> bool {
+        self.send(Slot::Answer(0), kind::END, 0, end.encode(), 0, |_| true).is_ok()
+    }
+
+    /// Takes a record behind the end of this side; true if it is the end of the other one.
+    pub fn is_left(&self, at: usize, len: usize) -> bool {
+        let over = self
+            .with_received(at, len, |bytes| Header::decode(bytes).is_none_or(|(header, _)| header.kind == kind::END));
+        over || self.receive(at).is_err()
+    }
+}
+
+#[cfg(test)]
+mod tests;

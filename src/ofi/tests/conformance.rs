@@ -1,0 +1,7 @@
+//! The suite that every transport passes, over TCP.
+
+mod common;
+
+use common::network;
+
+dat_conformance::conformance!(network);
