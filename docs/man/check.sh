@@ -34,7 +34,7 @@ others='dat_ia_open dat_provider_init dat_provider_fini'
 # Inline functions of the headers of 2.0.
 later="$later dat_strerror_extension dat_strerror_ext_status"
 tools='dat-info.1 dat-ping.1 dat-perf.1'
-overviews='dat.conf.5 dat_provider.7 libdaplshm.7 libdaplverbs.7 libdat.7 libdat2.7'
+overviews='dat.conf.5 dat_provider.7 libdaplofi.7 libdaplshm.7 libdaplverbs.7 libdat.7 libdat2.7'
 # The functions of the shared receive queue, and dat_ep_modify: an example each.
 with_example='dat_ia_open dat_ep_connect dat_ep_create dat_ep_modify
 dat_ep_post_send dat_evd_dequeue dat_evd_wait dat_lmr_create dat_cr_accept
@@ -268,7 +268,7 @@ result 'RETURN VALUES begins with success' "$tmp/out"
 
 for path in "$here"/*.[357]; do
     sed -n -e 's/^\.BR \([a-z_.0-9]*\) (\([357]\)).*/\1.\2/p' \
-        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplshm\|libdaplverbs\|libdat2\)\\fP(\([357]\))/\
+        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplofi\|libdaplshm\|libdaplverbs\|libdat2\)\\fP(\([357]\))/\
 @\1.\2\
 /gp' "$path" | sed -n -e 's/^@//' -e '/^[a-z_.0-9]*\.[357]$/p' | sort -u |
         while read -r ref; do
@@ -305,22 +305,18 @@ if [ -f "$include/dat/udat.h" ]; then
 fi
 result 'the table of dat_ep_modify is complete' "$tmp/out"
 
-# The limits that libdaplshm(7) tells. The terms in the code are such that the
-# shell can work them out, once it knows the three names in them.
-limits=$here/../../src/shm/src/adapter.rs
-if [ -f "$limits" ]; then
-    # constant NAME FILE: the term that it is defined by.
-    constant() {
-        sed -n "s/^ *\(pub \)\{0,1\}const $1: [a-z0-9]* = \([^;]*\);.*/\2/p" "$2" | head -n 1
-    }
-    INDEX_BITS=$(constant INDEX_BITS "$here/../../src/memory/src/regions.rs")
-    ROWS=$(($(constant ROWS "$here/../../src/memory/src/regions.rs")))
-    LARGEST=$(($(constant LARGEST "$here/../../src/shm/src/data/record.rs")))
-    MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$here/../../src/core/src/transport/work.rs")))
-    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$here/../../src/shm/src/meeting/wire.rs")))
-    sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/libdaplshm.7" |
-        grep -v '^\.' >"$tmp/limits"
-    [ -s "$tmp/limits" ] || echo 'libdaplshm.7 has no table of limits' >>"$tmp/out"
+# The limits that libdaplshm(7) and libdaplofi(7) tell. The terms in the code are such that the shell can work them out,
+# once it knows the names in them.
+
+# constant NAME FILE: the term that it is defined by.
+constant() {
+    sed -n "s/^ *\(pub \)\{0,1\}const $1: [a-z0-9]* = \([^;]*\);.*/\2/p" "$2" | head -n 1
+}
+
+# compare_limits PAGE FILE: the table of the page has the numbers of the attributes in the file.
+compare_limits() {
+    sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/$1.7" | grep -v '^\.' >"$tmp/limits"
+    [ -s "$tmp/limits" ] || echo "$1.7 has no table of limits" >>"$tmp/out"
     while read -r name value; do
         # The names of the interface and those of the code.
         case $name in
@@ -336,16 +332,31 @@ if [ -f "$limits" ]; then
         optimal_buffer_alignment) field=optimal_alignment ;;
         *) field=$name ;;
         esac
-        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$limits" | sed 's/wire:://')
+        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$2" | sed 's/\(wire\|hello\):://; s/ as usize//')
         if [ -z "$term" ]; then
             echo "$name: no $field in adapter.rs" >>"$tmp/out"
         elif [ "$(($term))" != "$value" ]; then
             echo "$name: page $value, code $(($term))" >>"$tmp/out"
         fi
     done <"$tmp/limits"
-    result 'the limits of libdaplshm(7) are those of the code' "$tmp/out"
+    result "the limits of $1(7) are those of the code" "$tmp/out"
+}
+
+src=$here/../../src
+if [ -d "$src" ]; then
+    MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$src/core/src/transport/work.rs")))
+    INDEX_BITS=$(constant INDEX_BITS "$src/memory/src/regions.rs")
+    ROWS=$(($(constant ROWS "$src/memory/src/regions.rs")))
+    LARGEST=$(($(constant LARGEST "$src/shm/src/data/record.rs")))
+    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/shm/src/meeting/wire.rs")))
+    compare_limits libdaplshm "$src/shm/src/adapter.rs"
+    ROWS=$(($(constant ROWS "$src/ofi/src/device.rs")))
+    LARGEST=$(($(constant LARGEST "$src/ofi/src/record.rs")))
+    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/ofi/src/hello.rs")))
+    compare_limits libdaplofi "$src/ofi/src/adapter.rs"
 else
-    skip 'the limits of libdaplshm(7) are those of the code' 'no src/shm'
+    skip 'the limits of libdaplshm(7) are those of the code' 'no src'
+    skip 'the limits of libdaplofi(7) are those of the code' 'no src'
 fi
 
 # The tests that docs/compat.md names: a program as `subject/name`, then its

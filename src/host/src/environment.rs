@@ -19,7 +19,8 @@ fn value(name: &str, privileged: bool) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-fn privileged() -> bool {
+/// Whether this process runs with more rights than its starter, who then must not have a say in what it does.
+pub fn privileged() -> bool {
     // SAFETY: getauxval reads a value that the kernel gave at start, whatever the argument.
     (unsafe { libc::getauxval(libc::AT_SECURE) }) != 0
 }

@@ -249,7 +249,7 @@ impl Transport for Ofi {
 
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let refused = |why: String| {
-            log::warn!("{name}: {why}");
+            log::error!("{name}: {why}");
             Error::InsufficientResources(Resource::Device)
         };
         let place = locate(name, instance).map_err(refused)?;

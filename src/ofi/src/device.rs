@@ -32,7 +32,7 @@ use crate::conn::{After, Conn};
 use crate::hello::{self, Word};
 use crate::link::{Link, SLOT_BITS, Slot};
 use crate::locate::Place;
-use crate::sys::{CmEvent, Completion, Cq, EventQueue, Fabric, Passive};
+use crate::sys::{self, CmEvent, Completion, Cq, EventQueue, Fabric, Load, Passive};
 
 /// The table of registered memory. No other process sees it.
 pub type Regions = RegionTable<()>;
@@ -117,6 +117,7 @@ impl Device {
     /// One line that says why.
     pub fn open(place: Place) -> std::result::Result<Arc<Device>, String> {
         let source = SocketAddr::new(place.address, 0);
+        sys::load().map_err(Load::to_string)?;
         let failed = |what: &str, error| format!("libfabric, provider {}: {what}: {error}", place.provider);
         // libfabric has locks of its own for this, which a child must not find locked.
         let fabric = fork::undivided(|| Fabric::open(&place.provider, source))

@@ -8,6 +8,8 @@ use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
 
+use host::environment;
+
 use super::abi::{FabricAttr, FiInfo, FidFabric, VERSION};
 
 /// The functions of libfabric that are symbols.
@@ -22,6 +24,8 @@ pub struct Library {
 /// Why there is no libfabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Load {
+    /// The process runs with more rights than its starter, whose environment could name libraries for libfabric to load.
+    Privileged,
     /// It is not installed, or cannot be loaded, as the system says.
     Missing(String),
     /// It is an older one than 1.14, or has not the symbols of that.
@@ -31,6 +35,7 @@ pub enum Load {
 impl std::fmt::Display for Load {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Load::Privileged => f.write_str("libfabric is not loaded into a process with more rights than its starter"),
             Load::Missing(why) => write!(f, "libfabric.so.1 cannot be loaded (Debian has it in libfabric1): {why}"),
             Load::TooOld(what) => write!(f, "libfabric is older than 1.14: {what}"),
         }
@@ -44,6 +49,9 @@ pub fn load() -> Result<&'static Library, &'static Load> {
 }
 
 fn open() -> Result<Library, Load> {
+    if environment::privileged() {
+        return Err(Load::Privileged);
+    }
     // SAFETY: the name is a C string; what the library does at load is its own affair.
     let handle = unsafe { libc::dlopen(c"libfabric.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {

@@ -15,7 +15,7 @@ mod queue;
 pub use cm::{CmEvent, EventQueue, Info, Passive};
 pub use ep::Ep;
 pub use fabric::Fabric;
-pub use load::load;
+pub use load::{Load, load};
 pub use queue::{Completion, Cq};
 
 use std::ffi::{CStr, c_int};
