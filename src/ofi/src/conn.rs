@@ -80,6 +80,8 @@ pub struct Conn {
     /// The program of the other end takes extended operations.
     to_extended: AtomicBool,
     phase: AtomicU8,
+    /// The endpoint was told that the connection stands.
+    announced: AtomicBool,
     /// The local port; 0 before there is one.
     port: AtomicU64,
     /// The queue of its receives, if that is a shared one.
@@ -143,6 +145,7 @@ impl Conn {
             terms,
             to_extended: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Idle as u8),
+            announced: AtomicBool::new(false),
             port: AtomicU64::new(0),
             srq,
             starved: AtomicBool::new(false),
@@ -225,7 +228,8 @@ impl Conn {
     /// without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
         let phase = self.phase();
-        if !matches!(phase, Phase::Connecting | Phase::Accepting) {
+        // Two threads may find the first records of the peer.
+        if !matches!(phase, Phase::Connecting | Phase::Accepting) || self.announced.swap(true, Ordering::AcqRel) {
             return;
         }
         self.sink.connection(ConnectionReport::Established(private_data));
@@ -280,7 +284,7 @@ impl Conn {
 
     /// Acts on what became of requests of the peer.
     fn conclude(self: &Arc<Self>, progress: Progress, after: &mut Vec<After>) {
-        if progress.again {
+        if progress.busy || progress.owes {
             self.look_again();
         }
         if let Some(over) = progress.over {
@@ -436,8 +440,8 @@ impl Conn {
             (receiving.rx.go_on(self), receiving.rx.link().cloned())
         };
         // It may be that no thread polls.
-        let told = link.is_none_or(|link| link.acknowledge());
-        self.conclude(Progress { again: progress.again && !told, ..progress }, &mut after);
+        let owes = progress.owes && !link.is_none_or(|link| link.acknowledge());
+        self.conclude(Progress { owes, ..progress }, &mut after);
         after.into_iter().for_each(After::run);
     }
 

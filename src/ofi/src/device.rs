@@ -97,6 +97,8 @@ pub struct Device {
     pub watchers: AtomicUsize,
     /// The adapter's thread leaves polling to sleepers.
     pub parked: AtomicBool,
+    /// The adapter's thread sleeps until something comes.
+    pub watching: AtomicBool,
     /// Polls by threads of the program.
     polls: AtomicU64,
     numbers: AtomicU64,
@@ -148,6 +150,7 @@ impl Device {
             sleepers: AtomicUsize::new(0),
             watchers: AtomicUsize::new(0),
             parked: AtomicBool::new(false),
+            watching: AtomicBool::new(false),
             polls: AtomicU64::new(0),
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
@@ -260,7 +263,17 @@ impl Device {
     /// Has a connection looked at again soon.
     pub fn note(&self, conn: &Arc<Conn>) {
         self.noted.lock().push(conn.clone());
-        self.is_noted.store(true, Ordering::Release);
+        // This store and the look at the flag come in one order with those of the adapter's thread, which sets the flag
+        // before it looks for connections that are noted.
+        self.is_noted.store(true, Ordering::SeqCst);
+        self.wake_if_watching();
+    }
+
+    /// Has the adapter's thread look again before it sleeps until something comes: the program may not poll again.
+    fn wake_if_watching(&self) {
+        if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
+            self.bell.ring();
+        }
     }
 
     /// Has the adapter's thread look at what was noted or kept, where threads of the program sleep.
@@ -272,13 +285,14 @@ impl Device {
 
     /// Whether connections are to be looked at again.
     pub fn is_noted(&self) -> bool {
-        self.is_noted.load(Ordering::Acquire)
+        self.is_noted.load(Ordering::SeqCst)
     }
 
     /// Has something done soon, by a thread that has no lock.
     pub fn later(&self, after: After) {
         self.kept.lock().push(after);
-        self.is_kept.store(true, Ordering::Release);
+        self.is_kept.store(true, Ordering::SeqCst);
+        self.wake_if_watching();
         self.wake_if_parked();
     }
 
@@ -292,7 +306,7 @@ impl Device {
 
     /// Whether something was kept for a thread without a lock.
     pub fn is_kept(&self) -> bool {
-        self.is_kept.load(Ordering::Acquire)
+        self.is_kept.load(Ordering::SeqCst)
     }
 
     /// Polls for a thread of the program.

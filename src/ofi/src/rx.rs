@@ -81,8 +81,10 @@ pub struct Rx {
 /// What became of requests.
 #[derive(Default)]
 pub struct Progress {
-    /// The connection is to be looked at again soon: libfabric has no room, or the peer is to be told what is handled.
-    pub again: bool,
+    /// libfabric has no room, so that this is to be tried again soon.
+    pub busy: bool,
+    /// The peer is to be told soon what is handled.
+    pub owes: bool,
     /// How the connection ends.
     pub over: Option<Over>,
 }
@@ -146,7 +148,7 @@ impl Rx {
             None => Err(Over::Failed(Fatal::default())),
         });
         match read {
-            Err(over) => Progress { again: false, over: Some(over) },
+            Err(over) => Progress { over: Some(over), ..Progress::default() },
             // If libfabric refuses the slot, it tells of the end of the connection in another way.
             Ok(None) => {
                 let _ = link.receive(slot);
@@ -154,7 +156,7 @@ impl Rx {
             }
             // The peer has as many credits.
             Ok(Some(_)) if self.requests.len() >= CREDITS => {
-                Progress { again: false, over: Some(Over::Failed(Fatal::default())) }
+                Progress { over: Some(Over::Failed(Fatal::default())), ..Progress::default() }
             }
             Ok(Some(_)) => {
                 self.requests.push_back(Arrived { slot, len });
@@ -173,16 +175,18 @@ impl Rx {
     /// Handles requests that have arrived.
     pub fn go_on(&mut self, conn: &Arc<Conn>) -> Progress {
         let Some(link) = self.link.clone() else { return Progress::default() };
-        let mut again = false;
+        let mut busy = false;
         while let Some(&Arrived { slot, len }) = self.requests.front() {
             match link.with_received(slot, len, |bytes| self.handle(conn, &link, bytes)) {
                 Way::Handled => {}
                 Way::Wait => break,
                 Way::Busy => {
-                    again = true;
+                    busy = true;
                     break;
                 }
-                Way::Fail(fatal) => return Progress { again: false, over: Some(Over::Failed(fatal)) },
+                Way::Fail(fatal) => {
+                    return Progress { over: Some(Over::Failed(fatal)), ..Progress::default() };
+                }
             }
             self.requests.pop_front();
             link.note_handled();
@@ -193,7 +197,7 @@ impl Rx {
         }
         let owed = link.owed();
         let told = owed == 0 || (owed >= TELL && link.acknowledge());
-        Progress { again: again || !told, over: None }
+        Progress { busy, owes: !told, over: None }
     }
 
     fn handle(&mut self, conn: &Arc<Conn>, link: &Link, bytes: &[u8]) -> Way {

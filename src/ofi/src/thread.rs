@@ -104,7 +104,11 @@ fn sleep(device: &Arc<Device>, seen: &mut u64, due: Option<Duration>) {
     } else {
         device.poll_once(Poll::Complete);
         if device.fabric.try_wait(&device.cq) {
-            rest([bell, Some(events), Some(completions)], device.is_noted().then_some(TICK));
+            device.watching.store(true, Ordering::SeqCst);
+            // What is noted or kept from now on rings the bell.
+            let left = device.is_noted() || device.is_kept();
+            rest([bell, Some(events), Some(completions)], left.then_some(TICK));
+            device.watching.store(false, Ordering::SeqCst);
         }
         // What has come is left to the program, if that polls.
         if device.polls() == polls {
