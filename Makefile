@@ -7,6 +7,7 @@
 #   make lint           what is derived, format, clippy, manual pages
 #   make test           the Rust tests, and the models of the rings
 #   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
+#   make check-tcp      the C suite over TCP to this host, for 1.2, 2.0 and both together; IA=tcp-lo
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
 #   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine of that kind,
@@ -72,7 +73,9 @@ LIBRARIES := \
 	libdat:libdat:libdat.so.1 \
 	libdat2:libdat2:libdat2.so.2 \
 	dat-shm12:libdaplshm:libdaplshm.so.1 \
-	dat-shm20:libdaplshm2:libdaplshm.so.2
+	dat-shm20:libdaplshm2:libdaplshm.so.2 \
+	dat-ofi12:libdaplofi:libdaplofi.so.1 \
+	dat-ofi20:libdaplofi2:libdaplofi.so.2
 VERBS_LIBRARIES := \
 	dat-verbs12:libdaplverbs:libdaplverbs.so.1 \
 	dat-verbs20:libdaplverbs2:libdaplverbs.so.2
@@ -201,6 +204,15 @@ test:
 
 check-c: all
 	@$(MAKE) --no-print-directory -C tests-c check IA=$(IA)
+
+# A device that the kernel always has: no cable lies under what is tested.
+check-tcp: IA = tcp-lo
+check-tcp: all
+	@failed=; \
+	$(MAKE) --no-print-directory -C tests-c check IA=$(IA) || failed=1; \
+	$(MAKE) --no-print-directory -C tests-c check IA=$(IA) API=2.0 || failed=1; \
+	$(MAKE) --no-print-directory -C tests-c check-both IA=$(IA) || failed=1; \
+	test -z "$$failed"
 
 check-verbs:
 	@$(MAKE) --no-print-directory all VERBS=1

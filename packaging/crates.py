@@ -27,6 +27,8 @@ RUNS = [
         'libdat2': 'libdat',
         'dat-shm12': 'libdaplshm',
         'dat-shm20': 'libdaplshm',
+        'dat-ofi12': 'libdaplofi',
+        'dat-ofi20': 'libdaplofi',
         'dat-verbs12': 'libdaplverbs',
         'dat-verbs20': 'libdaplverbs',
     },
@@ -35,6 +37,7 @@ RUNS = [
 BINARIES = {
     'libdat': ['libdat.so.1', 'libdat2.so.2'],
     'libdaplshm': ['libdaplshm.so.1', 'libdaplshm.so.2'],
+    'libdaplofi': ['libdaplofi.so.1', 'libdaplofi.so.2'],
     'libdaplverbs': ['libdaplverbs.so.1', 'libdaplverbs.so.2'],
     'tools': ['dat-info', 'dat-ping', 'dat-perf'],
 }

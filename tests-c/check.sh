@@ -138,6 +138,12 @@ have()
     command -v "$1" >/dev/null 2>&1
 }
 
+# library NAME: whether the loader has it.
+library()
+{
+    python3 -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1" >/dev/null 2>&1
+}
+
 # Tools that steps use beyond cargo, cc and make: command=package.
 packages()
 {
@@ -146,6 +152,8 @@ packages()
         have "${pair%%=*}" || echo "${pair#*=}"
     done
     python3 -c 'import yaml' 2>/dev/null || echo python3-yaml
+    # It is loaded where an adapter of tcp is opened, by tests in Rust too.
+    library libfabric.so.1 || echo libfabric1
     src/verbs/needs.sh
     has_libfabric || echo libfabric1
     case " $(echo $steps) " in *' verbs '*) machine ;; esac
@@ -303,7 +311,7 @@ step_musl()
     musl=$(uname -m)-unknown-linux-musl
     [ "$CHECK_INSTALL" = 0 ] || ! have rustup || rustup --quiet target add "$musl" >"$logs/rustup" 2>&1
     if [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ]; then
-        one $CARGO check --locked --target "$musl" -p libdat -p libdat2 -p dat-shm12 -p dat-shm20
+        one $CARGO check --locked --target "$musl" -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 -p dat-ofi12 -p dat-ofi20
     else
         skip "no Rust library for $musl"
     fi
@@ -372,7 +380,8 @@ step_fuzz()
 # machine of verbs works beside it.
 debug()
 {
-    suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && "$1" --no-print-directory -C "$2" check \
+    suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 -p dat-ofi12 -p dat-ofi20 &&
+        "$1" --no-print-directory -C "$2" check \
         BUILD=debug IA="$3" TIMEOUT="$4" QUICK="$5" WITHOUT="$6" API="$7" TESTS="$8"' \
         "$CARGO" "$MAKE" "$here" "$IA" "$BESIDE" "$BRIEFLY stress.watching" "$HEADERS stress/beside stress/idle" "$@"
 }

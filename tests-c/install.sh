@@ -29,6 +29,7 @@ expected()
         echo lib/libdat2.so.2
         echo lib/libdat2.so
         printf 'lib/libdaplshm.so.%s\n' 1 2
+        printf 'lib/libdaplofi.so.%s\n' 1 2
         if [ $verbs = yes ]; then
             printf 'lib/libdaplverbs.so.%s\n' 1 2
             for link in $aliases; do

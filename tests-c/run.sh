@@ -70,8 +70,12 @@ entries()
     line="u$1 threadsafe default $2"
     end=so.${1%%.*}
     echo "shm $line/libdaplshm.$end dat.1.0 \"\" \"\""
+    echo "tcp-lo $line/libdaplofi.$end dat.1.0 \"tcp lo\" \"\""
     # The adapter that was asked for, and one for each RDMA device that has a network interface.
     case $ia in
+    tcp-lo) ;;
+    tcp-*) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp ${ia#tcp-}\" \"\"" ;;
+    tcp) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp\" \"\"" ;;
     verbs-*) echo "$ia $line/libdaplverbs.$end dat.1.0 \"${ia#verbs-} 0\" \"\"" ;;
     tcp-*) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp ${ia#tcp-}\" \"\"" ;;
     esac

@@ -86,7 +86,7 @@ else
     echo "not ok $number - $name: is in $libdir"
 fi
 
-for provider in libdaplshm.$end libdaplverbs.$end; do
+for provider in libdaplshm.$end libdaplverbs.$end libdaplofi.$end; do
     if ! [ -e "$libdir/$provider" ]; then
         number=$((number + 1))
         echo "ok $number - $provider # SKIP not built"

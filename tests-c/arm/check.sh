@@ -80,7 +80,7 @@ tree()
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
     rm -rf "$OUT/tree"
     mmdebstrap --quiet --variant=extract --arch=arm64 --include=bash,coreutils,sed,grep,mawk,diffutils,findutils \
-        --include=util-linux,mount,procps,libgcc-s1,make,busybox-static,kmod,linux-image-arm64 \
+        --include=util-linux,mount,procps,libgcc-s1,libfabric1,make,busybox-static,kmod,linux-image-arm64 \
         "$release" "$OUT/tree" >"$OUT/tree.log" 2>&1 || {
         echo "arm/check.sh: no packages for the machine: $(tail -n 1 "$OUT/tree.log")"
         exit 77
@@ -129,8 +129,10 @@ rust_tests()
 
 libraries()
 {
-    cross_cargo build --release -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 && mkdir -p "$LIB" || return
-    for names in libdat:libdat.so.1 libdat2:libdat2.so.2 libdaplshm:libdaplshm.so.1 libdaplshm2:libdaplshm.so.2; do
+    cross_cargo build --release -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 -p dat-ofi12 -p dat-ofi20 &&
+        mkdir -p "$LIB" || return
+    for names in libdat:libdat.so.1 libdat2:libdat2.so.2 libdaplshm:libdaplshm.so.1 libdaplshm2:libdaplshm.so.2 \
+        libdaplofi:libdaplofi.so.1 libdaplofi2:libdaplofi.so.2; do
         cp "$TARGET/$triple/release/${names%:*}.so" "$LIB/${names#*:}" || return
     done
 }

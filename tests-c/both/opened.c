@@ -35,7 +35,7 @@ static const struct half *open_half(const char *number)
 static void open_providers(void)
 {
     static const char *const names[] = { "libdaplshm.so.1", "libdaplshm.so.2", "libdaplverbs.so.1",
-                                         "libdaplverbs.so.2" };
+                                         "libdaplverbs.so.2", "libdaplofi.so.1", "libdaplofi.so.2" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (dlopen(names[i], RTLD_NOW | RTLD_LOCAL) != NULL) {

@@ -82,7 +82,7 @@ has_none()
 
 ok 'docs/tracing.md has a table of the probes' grep -q '^posted 4$' "$work/documented"
 if command -v readelf >/dev/null && command -v objdump >/dev/null; then
-    for name in libdaplshm.so.1 libdaplshm.so.2 libdaplverbs.so.1 libdaplverbs.so.2; do
+    for name in libdaplshm.so.1 libdaplshm.so.2 libdaplverbs.so.1 libdaplverbs.so.2 libdaplofi.so.1 libdaplofi.so.2; do
         if [ ! -e "$libdir/$name" ]; then
             skip "$name: the probes are as documented" 'it is not built'
             continue

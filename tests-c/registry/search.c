@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static DAT_PROVIDER_INFO entries[64];
 
@@ -33,16 +34,30 @@ static void by_override(void)
     only("overriding");
 }
 
+/* Whether the last entries are those of devices and networks that are built in: verbs-NETDEV, and one of tcp, if its
+   library is there. */
+static bool of_networks(DAT_COUNT from, DAT_COUNT n)
+{
+    char path[4200];
+    bool known = true;
+
+    snprintf(path, sizeof path, "%s/libdaplofi" SO, lib_dir());
+    if (access(path, R_OK) == 0)
+        known = n > from && strcmp(entries[--n].ia_name, "tcp") == 0;
+    for (DAT_COUNT i = from; i < n; i++)
+        known = known && strncmp(entries[i].ia_name, "verbs-", 6) == 0;
+    return known;
+}
+
 /* The file's own entry, and behind it what is built in. */
 static void first(const char *name)
 {
     DAT_COUNT n = list();
     bool built_in = n >= 2 && strcmp(entries[1].ia_name, "shm") == 0;
 
-    for (int i = 2; i < n; i++)
-        built_in = built_in && strncmp(entries[i].ia_name, "verbs-", 6) == 0;
+    built_in = built_in && of_networks(2, n);
     scene_ok(n >= 1 && strcmp(entries[0].ia_name, name) == 0, "the first entry is %s", name);
-    scene_ok(built_in, "the others are built in: shm, and verbs-NETDEV if there is one");
+    scene_ok(built_in, "the others are built in: shm, and verbs-NETDEV and tcp if they are there");
 }
 
 static void in_etc(void)
@@ -66,11 +81,8 @@ static void switched_off(void)
 static void without_shm(void)
 {
     DAT_COUNT n = list();
-    bool verbs = true;
 
-    for (int i = 1; i < n; i++)
-        verbs = verbs && strncmp(entries[i].ia_name, "verbs-", 6) == 0;
-    scene_ok(n >= 1 && strcmp(entries[0].ia_name, "etc") == 0 && verbs, "the entry of the file, and no shm");
+    scene_ok(n >= 1 && strcmp(entries[0].ia_name, "etc") == 0 && of_networks(1, n), "the entry of the file, and no shm");
     scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
 }
 
@@ -83,6 +95,32 @@ static void opens_shm(void)
     scene_closes(ia);
 }
 
+/* The name of an interface is built in, and not listed. What else it lacks, only its provider says. */
+static void knows_tcp(void)
+{
+    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+    DAT_RETURN rc = dat_ia_open((DAT_NAME_PTR) "tcp-lo", 8, &async, &ia);
+    DAT_COUNT n = list();
+    bool listed = false;
+
+    for (DAT_COUNT i = 0; i < n; i++)
+        listed = listed || strcmp(entries[i].ia_name, "tcp-lo") == 0;
+    if (rc == DAT_SUCCESS) {
+        scene_ok(listed, "tcp-lo opens, and is listed as long as its provider has registered");
+        scene_closes(ia);
+        n = list();
+        listed = false;
+        for (DAT_COUNT i = 0; i < n; i++)
+            listed = listed || strcmp(entries[i].ia_name, "tcp-lo") == 0;
+        scene_ok(!listed, "tcp-lo is not listed when it is closed");
+    } else {
+        scene_ok(DAT_GET_TYPE(rc) == DAT_INSUFFICIENT_RESOURCES || DAT_GET_TYPE(rc) == DAT_PROVIDER_NOT_FOUND,
+                 "tcp-lo: a host that lacks something for it costs a return code");
+    }
+    scene_not_found("tcp-nowhere7", DAT_NAME_NOT_REGISTERED);
+}
+
 static void nowhere(void)
 {
     scene_ok(list() == 0, "there are no entries");
@@ -92,19 +130,19 @@ static void nowhere(void)
 static void built_in(void)
 {
     DAT_COUNT n = list();
-    bool named = true, safe = true;
+    bool safe = true, verbs = false;
     DIR *devices = opendir("/sys/class/infiniband");
 
     scene_ok(n >= 1 && strcmp(entries[0].ia_name, "shm") == 0, "the first entry is shm");
     for (int i = 0; i < n; i++) {
-        named = named && (i == 0 || strncmp(entries[i].ia_name, "verbs-", 6) == 0);
+        verbs = verbs || strncmp(entries[i].ia_name, "verbs-", 6) == 0;
         safe = safe && entries[i].is_thread_safe == DAT_TRUE &&
                entries[i].dapl_version_major == DAT_VERSION_MAJOR && entries[i].dapl_version_minor == DAT_VERSION_MINOR;
     }
-    scene_ok(named, "the others are verbs-NETDEV");
+    scene_ok(of_networks(1, n), "the others are verbs-NETDEV, and tcp if its library is there");
     scene_ok(safe, "all are version " API_VERSION " and threadsafe");
     if (devices == NULL)
-        scene_ok(n == 1, "no RDMA devices here: shm alone");
+        scene_ok(!verbs, "no RDMA devices here, and no verbs-NETDEV");
     else
         closedir(devices);
 }
@@ -128,6 +166,7 @@ static const struct scene scenes[] = {
     { "switched off", switched_off },
     { "without shm", without_shm },
     { "shm opens", opens_shm },
+    { "tcp", knows_tcp },
     { "read once", read_once },
     { NULL, NULL },
 };
@@ -148,6 +187,7 @@ int main(int argc, char **argv)
     scene_play("built-in", &(struct setting){ .etc = { "", NULL }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .override = "builtin", .etc = { ENTRY("etc"), NULL }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .override = "builtin" });
+    scene_play("tcp", &(struct setting){ .override = "builtin" });
     scene_play("switched off", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("builtin"), NULL },
                                                   .private_etc = true });
     scene_play("without shm", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("shm"), NULL },

@@ -108,23 +108,37 @@ static const char others[] =
     "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 \"mlx4_0 1\" \"\"\n";
 #endif
 
+/* The library of an adapter by its name, and the instance data that mean it; NULL for another name. */
+static const char *provider_of(const char *ia, char *instance, size_t size)
+{
+    instance[0] = '\0';
+    if (env_is_shm())
+        return "libdaplshm" SO;
+    if (strncmp(ia, "tcp-", 4) == 0) {
+        snprintf(instance, size, "tcp %s", ia + 4);
+        return "libdaplofi" SO;
+    }
+    if (strncmp(ia, "verbs-", 6) == 0) {
+        snprintf(instance, size, "%s 0", ia + 6);
+        return "libdaplverbs" SO;
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "surveyor", surveyor }, { NULL, NULL } };
-    const char *libdir, *netdev = "";
+    const char *libdir, *provider;
     char library[1024], instance[64], text[8192], word[64];
     size_t used = 0;
     struct survey s;
 
     env_init(argc, argv, roles);
     libdir = getenv("DAT_TEST_LIBDIR");
-    if (strncmp(env_ia(), "verbs-", 6) == 0)
-        netdev = env_ia() + 6;
-    if (libdir == NULL || (netdev[0] == '\0' && !env_is_shm()))
-        skip_all("needs the directory of the libraries and an adapter shm or verbs-NETDEV");
-    snprintf(library, sizeof library, "%s/%s", libdir,
-             netdev[0] != '\0' ? "libdaplverbs" SO : "libdaplshm" SO);
-    snprintf(instance, sizeof instance, "%s%s", netdev, netdev[0] != '\0' ? " 0" : "");
+    provider = provider_of(env_ia(), instance, sizeof instance);
+    if (libdir == NULL || provider == NULL)
+        skip_all("needs the directory of the libraries and an adapter shm, tcp-NETDEV or verbs-NETDEV");
+    snprintf(library, sizeof library, "%s/%s", libdir, provider);
 
     snprintf(text, sizeof text,
              "nowhere0 " CONF_API " nonthreadsafe default /nonexistent/libnone.so.1 x.1.0 \"\" \"\"\n"

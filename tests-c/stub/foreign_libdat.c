@@ -282,8 +282,8 @@ static void shm(void)
     play("shm", true);
 }
 
-/* The adapter's name tells the device. */
-static void verbs(void)
+/* The adapter's name tells the device, or the network interface. */
+static void device(void)
 {
     const char *name = getenv("FOREIGN_ADAPTER");
 
@@ -295,7 +295,8 @@ int main(int argc, char **argv)
 {
     static const struct scene scenes[] = { { "stub", stub },
                                            { "shm", shm },
-                                           { "verbs", verbs },
+                                           { "verbs", device },
+                                           { "tcp", device },
                                            { NULL, NULL } };
 
     scene_enter(argc, argv, scenes);

@@ -24,12 +24,18 @@ int main(int argc, char **argv)
     else
         scene_play("shm", &(struct setting){ .program = "../stub/foreign_libdat",
                                              .env = { "FOREIGN_PROVIDER=%L/libdaplshm" SO } });
-    /* That provider opens a device, so only where the tests run on one. */
+    /* These providers open a device, so only where the tests run on one. */
     if (ia != NULL && strncmp(ia, "verbs-", 6) == 0) {
         snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);
         scene_play("verbs", &(struct setting){ .program = "../stub/foreign_libdat",
                                                .env = { "FOREIGN_PROVIDER=%L/libdaplverbs" SO,
                                                         adapter } });
+    }
+    if (ia != NULL && strncmp(ia, "tcp", 3) == 0) {
+        snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);
+        scene_play("tcp", &(struct setting){ .program = "../stub/foreign_libdat",
+                                             .env = { "FOREIGN_PROVIDER=%L/libdaplofi" SO,
+                                                      adapter } });
     }
     return done_testing();
 }

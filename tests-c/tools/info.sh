@@ -343,6 +343,45 @@ else
     skip '--explain eth7: what was looked for' 'no libdaplverbs: see make'
 fi
 
+# ---- TCP ----
+
+if [ -e "$LIB/libdaplofi.so.1" ]; then
+    conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "tcp nowhere7" ""'
+    ok '--explain of tcp on an interface that is not there: status 1' run 1 --explain a
+    ok '--explain of tcp on an interface that is not there: it says so' says 'there is no network interface nowhere7; there are:' \
+        '#instance-data'
+    # A file of this name, which the loader finds first, stands for a machine without libfabric.
+    mkdir "$work/without"
+    echo 'no library' >"$work/without/libfabric.so.1"
+    without="LD_LIBRARY_PATH=$work/without${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "tcp lo" ""'
+    ok '--explain of tcp without libfabric: status 1' in_environment "$without" 1 --explain a
+    ok '--explain of tcp without libfabric: the package' says 'WRONG  libfabric, which moves its data, cannot be loaded' libfabric1 \
+        '#provider-library'
+    DAT_OVERRIDE=builtin
+    ok 'without libfabric: the built-in tcp does not open, shm does' in_environment "$without" 0
+    ok 'without libfabric: the table says why' says 'tcp: libfabric.so.1 cannot be loaded'
+    ok 'without libfabric, --explain: nothing is wrong' in_environment "$without" 0 --explain --api 1.2
+    ok 'without libfabric, --explain: that is worth a note' says 'note   libfabric, which moves its data, cannot be loaded'
+    ok 'without libfabric, --explain tcp: status 1' in_environment "$without" 1 --explain tcp
+    ok '--explain tcp-nowhere7: status 1' run 1 --explain tcp-nowhere7
+    ok '--explain tcp-nowhere7: there is no such interface' says 'no entry has this name' 'there is no network interface nowhere7'
+    conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "nothing7 lo" ""'
+    if DAT_OVERRIDE=builtin "$info" --api 1.2 tcp-lo >/dev/null 2>&1; then
+        DAT_OVERRIDE=builtin
+        ok '--explain tcp-lo, which is not listed: status 0' run 0 --explain tcp-lo
+        ok '--explain tcp-lo: it is built in' says 'the entry of this name is built in' 'libdaplofi.so.1' \
+            'Try it: dat-ping tcp-lo'
+        DAT_OVERRIDE=$work/dat.conf
+        ok '--explain of a provider that libfabric does not have: status 1' run 1 --explain a
+        ok '--explain of a provider that libfabric does not have: it says so' says 'libfabric has no provider nothing7' '#instance-data'
+    else
+        skip '--explain tcp-lo' 'no libfabric here'
+    fi
+else
+    skip '--explain of tcp' 'no libdaplofi'
+fi
+
 DAT_OVERRIDE=$work/none
 ok '--explain: a file that does not exist: status 1' run 1 --explain shm
 ok '--explain: it says so' says "$work/none: cannot be read" '#unreadable-configuration'

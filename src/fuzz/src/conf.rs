@@ -117,7 +117,9 @@ pub fn run(data: &[u8]) {
     let places = Places {
         override_file: (how & 1 != 0).then(|| file.clone()),
         files: vec![if how & 2 != 0 { absent.clone() } else { file.clone() }, file],
-        sysfs: absent,
+        sysfs: absent.clone(),
+        proc: absent,
+        own: None,
     };
     let found = find(&places, VERSION, &mut |step| drop(step.to_string()));
     let identities: Vec<Identity> = found.entries.iter().map(|(_, entry)| entry.identity()).collect();

@@ -1,8 +1,30 @@
 //! Network interfaces and their addresses.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
+use std::fs;
 use std::net::IpAddr;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 use std::ptr;
+
+/// The file system in which the kernel shows processes, and the network as they see it.
+pub const PROC: &str = "/proc";
+
+/// Names of the network interfaces that this process sees, whether they have addresses or not. Sysfs may show those of another
+/// network namespace. Empty if the table cannot be read.
+///
+/// # Parameters
+/// * `proc` - [`PROC`], or a tree like it.
+pub fn names(proc: &Path) -> Vec<OsString> {
+    let table = fs::read(proc.join("net/dev")).unwrap_or_default();
+    // Two lines of headings have no colon; no name has one.
+    let names = table.split(|&byte| byte == b'\n').filter_map(|line| {
+        let end = line.iter().position(|&byte| byte == b':')?;
+        let name = line[..end].trim_ascii();
+        (!name.is_empty()).then(|| OsString::from_vec(name.to_vec()))
+    });
+    names.collect()
+}
 
 /// Names and IP addresses of the network interfaces, one pair for each address, in the order of the system. Empty if
 /// the system does not say.

@@ -16,7 +16,7 @@ use std::ffi::{CStr, CString, OsStr, c_void};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr::NonNull;
 
 use host::{memory, own_library};
@@ -87,11 +87,16 @@ pub fn beside(library: &CStr, own: PathBuf) -> Result<Option<CString>, LoadError
     Ok(path.and_then(|path| CString::new(path.into_os_string().into_vec()).ok()))
 }
 
+/// The file of this library, as the loader knows it: a path that need not be absolute.
+pub fn own() -> Option<PathBuf> {
+    own_library::path().map(|path| PathBuf::from(OsStr::from_bytes(path.to_bytes())))
+}
+
 /// The file of this library, as an absolute path if possible.
 fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
-    let path = Path::new(OsStr::from_bytes(own_library::path()?.to_bytes()));
+    let path = self::own()?;
     if path.is_absolute() {
-        return Some(path.to_owned());
+        return Some(path);
     }
     // The program may have changed its working directory since, but the loader knows the library's directory.
     Some(origin(own?)?.join(path.file_name()?))

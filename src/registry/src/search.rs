@@ -9,7 +9,7 @@
 //! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is skipped. So is
 //! one that has only comments. Behind the entries of a file in `/etc` come those of [`builtin`] whose names no line of it
 //! has, since such a file often belongs to another package. A `nondefault` line switches the name off that it has, and one
-//! that is called [`ALL_BUILT_IN`] all names that are built in.
+//! that is called [`ALL_BUILT_IN`] all names that are built in. Of the built-in entries not all are listed.
 //!
 //! A file that exists but cannot be read ends the search, since it may switch names off.
 //!
@@ -24,12 +24,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use host::{environment, memory, sysfs};
+use host::{environment, memory, net, sysfs};
 
-use crate::builtin;
+use crate::builtin::{self, BuiltIn, Sources};
 use crate::conf::{self, BadLine, Line};
 use crate::entry::{Entry, Identity, Interface, Origin, Version};
 use crate::file;
+use crate::loader;
 use crate::step::{LineUse, Step};
 
 /// Names the configuration file, and replaces the search for it.
@@ -53,25 +54,38 @@ pub struct Places {
     pub files: Vec<PathBuf>,
     /// Root of sysfs.
     pub sysfs: PathBuf,
+    /// Root of the file system of processes.
+    pub proc: PathBuf,
+    /// The file of libdat, if it is known.
+    pub own: Option<PathBuf>,
 }
 
 impl Places {
-    /// The places of this process at this moment.
+    /// The places of this process at this moment, if this code is part of libdat.
     pub fn of_this_process() -> Self {
         Places {
             // A variable that is set but empty names no file.
             override_file: environment::secure(OVERRIDE).filter(|name| !name.is_empty()).map(PathBuf::from),
             files: FILES.iter().map(PathBuf::from).collect(),
             sysfs: PathBuf::from(sysfs::ROOT),
+            proc: PathBuf::from(net::PROC),
+            own: loader::own(),
         }
+    }
+
+    /// The same for a program that is not libdat, and asks what the libdat in the file `own` finds.
+    pub fn of_library(own: Option<PathBuf>) -> Self {
+        Places { own, ..Places::of_this_process() }
     }
 }
 
 /// The result of the search.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The entries that can be used, in order, each identity once.
+    /// The entries that can be used and are listed, in order, each identity once.
     pub entries: Vec<(Origin, Entry)>,
+    /// Built-in entries that can be used and are not listed.
+    pub unlisted: Vec<Entry>,
     /// Entries that stand in for one of `entries` with the same identity, in order, with its index.
     pub stand_ins: Vec<(usize, Origin, Entry)>,
     /// Names of entries of another major version, which are skipped silently. A program that asks for such a name gets the
@@ -136,17 +150,29 @@ impl Found {
     /// Adds the built-in entries whose names no line has.
     fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
         let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());
-        for entry in builtin::entries(version, &places.sysfs) {
-            let has = |name: Option<&CStr>| name == Some(&entry.name);
-            let named = self.entries.iter().any(|(_, own)| has(Some(&own.name)))
-                || self.bad.iter().any(|(_, bad)| has(bad.name.as_deref()));
-            if none || self.switched_off.contains(&entry.name) {
-                tell(Step::Line(&Origin::BuiltIn, LineUse::NonDefault(&entry)));
-            } else if !named {
-                tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
-                self.entries.push((Origin::BuiltIn, entry));
+        let sources = Sources { sysfs: &places.sysfs, proc: &places.proc, own: places.own.as_deref() };
+        let of_entries = self.entries.iter().map(|(_, own)| own.name.as_c_str());
+        let of_bad = self.bad.iter().filter_map(|(_, bad)| bad.name.as_deref());
+        let named: HashSet<&CStr> = of_entries.chain(of_bad).collect();
+        let (mut listed, mut unlisted) = (Vec::new(), Vec::new());
+        for BuiltIn { entry, listed: is_listed } in builtin::entries(version, sources) {
+            let off = self.switched_off.contains(&entry.name);
+            if none || off {
+                // Of those that are not listed, each host has many.
+                if is_listed || off {
+                    tell(Step::Line(&Origin::BuiltIn, LineUse::NonDefault(&entry)));
+                }
+            } else if !named.contains(entry.name.as_c_str()) {
+                if is_listed {
+                    tell(Step::Line(&Origin::BuiltIn, LineUse::Entry(&entry)));
+                    listed.push((Origin::BuiltIn, entry));
+                } else {
+                    unlisted.push(entry);
+                }
             }
         }
+        self.entries.extend(listed);
+        self.unlisted = unlisted;
     }
 
     /// Takes the entries of a file. Returns true if the file has nothing for this API version: its entries are all for another

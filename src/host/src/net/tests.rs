@@ -1,4 +1,5 @@
 use std::net::UdpSocket;
+use std::path::Path;
 
 use super::*;
 
@@ -14,4 +15,15 @@ fn every_address_is_one_of_this_host() {
     if UdpSocket::bind("127.0.0.1:0").is_ok() {
         assert!(interfaces().iter().any(|(_, address)| address.is_loopback()));
     }
+}
+
+#[test]
+fn names_are_those_of_the_table() {
+    let all = names(Path::new(PROC));
+    for (name, _) in interfaces() {
+        // An address can have a label of its own behind a colon.
+        let name = name.split(':').next().unwrap_or_default().to_owned();
+        assert!(all.contains(&name.clone().into()), "{name} is not among {all:?}");
+    }
+    assert!(names(Path::new("/nonexistent")).is_empty());
 }

@@ -10,14 +10,25 @@ fn put(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+/// The built-in entries of a host whose files are below `root`, where libdat lies as well.
+fn all(root: &Path) -> Vec<BuiltIn> {
+    let own = root.join("libdat.so.1");
+    entries(VERSION, Sources { sysfs: root, proc: &root.join("proc"), own: Some(&own) })
+}
+
+/// Those that are listed.
+fn listed(root: &Path) -> Vec<Entry> {
+    all(root).into_iter().filter(|one| one.listed).map(|one| one.entry).collect()
+}
+
 fn names(root: &Path) -> Vec<String> {
-    entries(VERSION, root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
+    listed(root).iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn shm_is_there_without_any_device() {
     let root = tempfile::tempdir().unwrap();
-    let list = entries(VERSION, root.path());
+    let list = listed(root.path());
     assert_eq!(list.len(), 1);
     assert_eq!(list[0].name.as_c_str(), c"shm");
     assert!(list[0].thread_safe && list[0].default);
@@ -33,7 +44,7 @@ fn interfaces_of_ports_are_listed_once() {
     }
     put(root.path(), &format!("{port}/3"), "\n");
     put(root.path(), &format!("{port}/10"), "v0.7\n");
-    let list = entries(VERSION, root.path());
+    let list = listed(root.path());
     assert_eq!(names(root.path()), ["shm", "verbs-v0", "verbs-v0.7"]);
     assert_eq!(list[1].instance_data.as_c_str(), c"v0 0");
     assert_eq!(list[0].library.as_c_str(), c"libdaplshm.so.1");
@@ -64,4 +75,32 @@ fn a_device_without_an_interface_is_left_out() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "class/infiniband/mlx5_0/ports/1/state", "4");
     assert_eq!(names(root.path()), ["shm"]);
+}
+
+#[test]
+fn tcp_is_listed_where_its_library_is() {
+    let root = tempfile::tempdir().unwrap();
+    put(root.path(), "class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "eth0");
+    put(root.path(), "proc/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
+    assert_eq!(names(root.path()), ["shm", "verbs-eth0"]);
+    put(root.path(), "libdaplofi.so.2", "");
+    assert_eq!(names(root.path()), ["shm", "verbs-eth0"], "it is for another version");
+    put(root.path(), "libdaplofi.so.1", "");
+    assert_eq!(names(root.path()), ["shm", "verbs-eth0", "tcp"]);
+}
+
+#[test]
+fn each_network_interface_can_be_opened_over_tcp() {
+    let root = tempfile::tempdir().unwrap();
+    put(root.path(), "proc/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
+    let all = all(root.path());
+    let shown = all.iter().map(|BuiltIn { entry, listed }| {
+        (entry.name.to_str().unwrap(), entry.instance_data.to_str().unwrap(), *listed)
+    });
+    let shown: Vec<_> = shown.collect();
+    assert_eq!(
+        shown,
+        [("shm", "", true), ("tcp", "tcp", false), ("tcp-lo", "tcp lo", false), ("tcp-eth0", "tcp eth0", false)]
+    );
+    assert_eq!(all[3].entry.library.as_c_str(), c"libdaplofi.so.1");
 }

@@ -53,6 +53,8 @@ pub(super) struct Adapter<B: Backend> {
     /// The provider's table while it is registered.
     pub(super) table: Option<B::Table>,
     pub(super) opens: usize,
+    /// A built-in entry that is listed only while its provider has registered.
+    unlisted: bool,
 }
 
 /// The result of a load and an init.
@@ -101,24 +103,36 @@ impl<B: Backend> Entries<B> {
             let more = stand_ins.remove(&index).unwrap_or_default();
             entries.push(identity, iter::once((origin, entry)).chain(more).collect(), None);
         }
+        for entry in found.unlisted {
+            entries.push(entry.identity(), VecDeque::from([(Origin::BuiltIn, entry)]), None).unlisted = true;
+        }
         entries
     }
 
-    fn push(&mut self, identity: Identity, entries: VecDeque<(Origin, Entry)>, table: Option<B::Table>) {
+    fn push(
+        &mut self,
+        identity: Identity,
+        entries: VecDeque<(Origin, Entry)>,
+        table: Option<B::Table>,
+    ) -> &mut Adapter<B> {
         let (serial, phase) = (self.next, Phase::Idle);
         self.next += 1;
         let named = self.adapters.entry(identity.name.clone()).or_default();
-        named.push(Adapter { serial, identity, entries, phase, loading: false, library: None, table, opens: 0 });
+        let (loading, library, opens, unlisted) = (false, None, 0, false);
+        named.push(Adapter { serial, identity, entries, phase, loading, library, table, opens, unlisted });
+        let last = named.len() - 1;
+        &mut named[last]
     }
 
-    /// What can be opened: the adapters of the configuration in order, then the others.
+    /// What can be opened and is listed: the adapters of the configuration in order, then the others.
     fn in_order(&self) -> Vec<&Adapter<B>> {
-        let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().collect();
+        let is_listed = |adapter: &&Adapter<B>| !adapter.unlisted || adapter.table.is_some();
+        let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().filter(is_listed).collect();
         all.sort_unstable_by_key(|adapter| adapter.serial);
         all
     }
 
-    /// The identities that can be opened: those of the configuration in order, then the others.
+    /// The identities that can be opened and are listed: those of the configuration in order, then the others.
     pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
         self.in_order().into_iter().map(|adapter| &adapter.identity)
     }
@@ -174,7 +188,9 @@ impl<B: Backend> Entries<B> {
         *self.tables.entry(table).or_default() += 1;
         match self.find(&identity) {
             Some(adapter) => adapter.table = Some(table),
-            None => self.push(identity, VecDeque::new(), Some(table)),
+            None => {
+                self.push(identity, VecDeque::new(), Some(table));
+            }
         }
     }
 

@@ -516,3 +516,24 @@ fn entries_of_others_are_listed_behind_those_of_the_file() {
     let names: Vec<_> = entries.listed().iter().map(|identity| text(&identity.name).into_owned()).collect();
     assert_eq!(names, ["a", "b", "v", "w", "c"]);
 }
+
+#[test]
+fn an_entry_that_is_not_listed_can_be_opened() {
+    let found = Found {
+        entries: vec![line("shm", 1, true, "1")],
+        unlisted: vec![line("tcp-lo", 1, true, "2").1],
+        ..Found::default()
+    };
+    let mut entries = Entries::<Fake>::new(found);
+    let names = |entries: &Entries<Fake>| {
+        entries.listed().iter().map(|identity| text(&identity.name).into_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&entries), ["shm"]);
+    let request = Request { name: c"tcp-lo", major: 1, minor: 1, thread_safe: true };
+    let Ok(chosen) = entries.select(&request) else { panic!("it is not found") };
+    entries.add(chosen.clone(), 7);
+    assert_eq!(names(&entries), ["shm", "tcp-lo"], "its provider has registered");
+    entries.remove(&chosen);
+    assert_eq!(names(&entries), ["shm"]);
+    assert!(entries.select(&request).is_ok());
+}

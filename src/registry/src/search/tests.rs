@@ -10,6 +10,8 @@ fn places(root: &Path) -> Places {
         override_file: None,
         files: vec![root.join("dat.conf"), root.join("rdma/dat.conf")],
         sysfs: root.join("sys"),
+        proc: root.join("proc"),
+        own: None,
     }
 }
 
@@ -87,6 +89,34 @@ fn built_in_names_come_behind_those_of_a_file() {
     // The word in place of a file.
     places.override_file = Some(ALL_BUILT_IN.into());
     assert_eq!(all(&places, &off(ALL_BUILT_IN)), ["shm*"]);
+}
+
+#[test]
+fn names_of_tcp_can_be_opened_and_only_one_is_listed() {
+    let root = tempfile::tempdir().unwrap();
+    let mut places = places(root.path());
+    fs::create_dir_all(places.proc.join("net")).unwrap();
+    fs::write(places.proc.join("net/dev"), "Inter-|\n face |bytes\n    lo: 1 2\n  eth0:3 4\n").unwrap();
+    let all = |places: &Places, text: &str| {
+        fs::write(&places.files[0], text).unwrap();
+        let found = told(places, VERSION);
+        let unlisted: Vec<_> = found.unlisted.iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect();
+        (names(&found).join(" "), unlisted.join(" "))
+    };
+    let both = |listed: &str, unlisted: &str| (listed.to_owned(), unlisted.to_owned());
+    assert_eq!(all(&places, ""), both("shm", "tcp tcp-lo tcp-eth0"), "without the library");
+    places.own = Some(root.path().join("libdat.so.1"));
+    assert_eq!(all(&places, ""), both("shm", "tcp tcp-lo tcp-eth0"));
+    fs::write(root.path().join("libdaplofi.so.1"), "").unwrap();
+    assert_eq!(all(&places, ""), both("shm tcp", "tcp-lo tcp-eth0"));
+    assert_eq!(all(&places, &line("tcp-lo")), both("tcp-lo shm tcp", "tcp-eth0"), "a line wins");
+    assert_eq!(all(&places, "tcp-lo u1.2 no\n"), both("shm tcp", "tcp-eth0"), "a line with a mistake too");
+    let off = |name| line(name).replace(" default", " nondefault");
+    assert_eq!(all(&places, &off("tcp")), both("shm", "tcp-lo tcp-eth0"));
+    assert_eq!(all(&places, &off("tcp-eth0")), both("shm tcp", "tcp-lo"));
+    assert_eq!(all(&places, &off(ALL_BUILT_IN)), both("", ""));
+    places.override_file = Some(places.files[0].clone());
+    assert_eq!(all(&places, &line("mine")), both("mine", ""), "a file that was asked for is used as it is");
 }
 
 #[test]
@@ -375,11 +405,12 @@ fn the_example_has_no_bad_line() {
         .collect();
     fs::write(&places.files[0], all.join("\n")).unwrap();
     let found = told(&places, VERSION);
-    let expected = ["shm", "verbs-eth0", "verbs-ib0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
+    let expected = ["shm", "verbs-eth0", "verbs-ib0", "tcp", "tcp-eth0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
     assert_eq!(names(&found), expected);
     assert!(found.bad.is_empty());
     let found = told(&places, OTHER);
-    let expected = ["shm", "verbs-eth0", "verbs-ib0", "ofa-v2-ib0", "ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u"];
+    let expected =
+        ["shm", "verbs-eth0", "verbs-ib0", "tcp", "tcp-eth0", "ofa-v2-ib0", "ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u"];
     assert_eq!(names(&found), expected);
     assert!(found.bad.is_empty());
 }

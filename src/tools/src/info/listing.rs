@@ -65,7 +65,7 @@ pub fn run(common: &Common) -> anyhow::Result<Outcome> {
                 continue;
             }
         };
-        let found = find(&Places::of_this_process(), library.api().version(), &mut |_| {});
+        let found = find(&Places::of_library(library.path()), library.api().version(), &mut |_| {});
         let probed = probe_all(&adapters, common.library.as_deref()).into_iter();
         let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
         listing.adapters.extend(rows);

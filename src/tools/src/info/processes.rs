@@ -78,7 +78,7 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
         all.extend(entries.filter(|entry| is_usual(&entry.file_name().to_string_lossy())).map(|entry| entry.path()));
     }
     for api in Api::ALL {
-        let found = find(&Places::of_this_process(), api.version(), &mut |_| {});
+        let found = find(&Places::of_library(None), api.version(), &mut |_| {});
         let of_shm = found.entries.iter().filter(|(_, entry)| matches!(kind_of(entry), Kind::Shm));
         all.extend(of_shm.map(|(_, entry)| directory(&words(&entry.instance_data), user)));
     }

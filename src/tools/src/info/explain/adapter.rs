@@ -12,7 +12,7 @@ use dat_registry::{Entry, Identity, Missing, Origin, Request};
 use super::rdma::Host;
 use super::step::{Chapter, Finding, Step};
 use super::topic::Topic;
-use super::{rdma, shm};
+use super::{ofi, rdma, shm};
 use crate::dat::{Demand, Library};
 use crate::info::probe::Probe;
 use crate::info::words;
@@ -24,6 +24,8 @@ pub enum Kind {
     Shm,
     /// Over RDMA.
     Verbs,
+    /// Over libfabric.
+    Ofi,
     /// Of somebody else.
     Other,
 }
@@ -36,6 +38,7 @@ pub fn kind(library: &Path) -> Kind {
     match () {
         () if begins("libdaplshm.") => Kind::Shm,
         () if ["libdaplverbs.", "libdaplcma.", "libdaplscm."].into_iter().any(begins) => Kind::Verbs,
+        () if begins("libdaplofi.") => Kind::Ofi,
         () => Kind::Other,
     }
 }
@@ -51,6 +54,8 @@ pub struct Subject<'a> {
     pub name: &'a CStr,
     /// What else the program asks for.
     pub demand: Demand,
+    /// Whether somebody asks for this adapter, and not for all.
+    pub asked: bool,
     /// Whether several entries have this name.
     pub shares: bool,
     /// The library that opens it.
@@ -71,10 +76,11 @@ impl Subject<'_> {
         let entry = self.entry(&mut steps);
         let mut kind = Kind::Other;
         if let Some(entry) = entry {
-            let file = self.library_file(&entry.1);
-            steps.push(self.library_step(&entry.1, file.as_deref()));
-            kind = file.as_deref().map_or_else(|| kind_of(&entry.1), self::kind);
+            let file = self.library_file(entry.1);
+            steps.push(self.library_step(entry.1, file.as_deref()));
+            kind = file.as_deref().map_or_else(|| kind_of(entry.1), self::kind);
         }
+        let mut wanted = true;
         match (kind, entry, &self.probe.answer) {
             (Kind::Shm, Some(entry), answer) => {
                 steps.extend(shm::explain(&words(&entry.1.instance_data), answer.is_ok()));
@@ -82,11 +88,19 @@ impl Subject<'_> {
             (Kind::Verbs, _, Ok(opened)) => {
                 steps.extend(opened.address.and_then(|address| rdma::own_port(self.host, address)));
             }
-            (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(&entry.1)),
+            (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(entry.1)),
+            (Kind::Ofi, Some((origin, entry)), Err(_)) => {
+                let (name, instance) = (words(&entry.name), words(&entry.instance_data));
+                // A host without libfabric, or without a network, is no fault if nobody asks for more.
+                wanted = self.asked || *origin != Origin::BuiltIn;
+                let looked = ofi::explain(self.host, &name, &instance, &self.probe.messages, wanted);
+                wanted |= looked.iter().all(|step| step.state == Finding::Ok);
+                steps.extend(looked);
+            }
             _ => {}
         }
         let alone = steps.iter().all(|step| step.state != Finding::Wrong);
-        steps.push(self.opening(kind == Kind::Shm && alone));
+        steps.push(self.opening(kind == Kind::Shm && alone, wanted));
         let api = self.library.api();
         if self.demand.version.1 < api.version().minor {
             let text = format!("a program of version {api} does not get it: its line is for {}", self.demand);
@@ -97,18 +111,20 @@ impl Subject<'_> {
     }
 
     /// The entry that serves a program, by the registry's own rule.
-    fn entry(&self, steps: &mut Vec<Step>) -> Option<&(Origin, Entry)> {
+    fn entry(&self, steps: &mut Vec<Step>) -> Option<(&Origin, &Entry)> {
         let Demand { version: (major, minor), thread_safe } = self.demand;
         let request = Request { name: self.name, major, minor, thread_safe };
-        let identities: Vec<Identity> = self.found.entries.iter().map(|(_, entry)| entry.identity()).collect();
+        let unlisted = self.found.unlisted.iter().map(|entry| (&Origin::BuiltIn, entry));
+        let entries = self.found.entries.iter().map(|(origin, entry)| (origin, entry)).chain(unlisted);
+        let identities: Vec<Identity> = entries.clone().map(|(_, entry)| entry.identity()).collect();
         match select(&request, identities.iter()) {
             Ok(chosen) => {
-                let entry = self.found.entries.iter().find(|(_, entry)| entry.identity() == *chosen)?;
-                steps.push(Step::ok(match &entry.0 {
-                    Origin::Line(..) => format!("the entry of this name: {}", entry.0),
+                let (origin, entry) = entries.into_iter().find(|(_, entry)| entry.identity() == *chosen)?;
+                steps.push(Step::ok(match origin {
+                    Origin::Line(..) => format!("the entry of this name: {origin}"),
                     Origin::BuiltIn => "the entry of this name is built in".to_owned(),
                 }));
-                Some(entry)
+                Some((origin, entry))
             }
             Err(missing) => {
                 steps.extend(self.missing(missing));
@@ -142,9 +158,13 @@ impl Subject<'_> {
         };
         let step = Step::wrong(text).see(Topic::NoEntry);
         // A built-in entry comes with its device.
-        let netdev = words(self.name).strip_prefix("verbs-").filter(|_| self.file.is_none()).map(str::to_owned);
-        let device = netdev.map(|netdev| rdma::explain(self.host, Some(&netdev), true));
-        std::iter::once(step).chain(device.into_iter().flatten()).collect()
+        let name = words(self.name);
+        let device = match (self.file, name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
+            (None, Some(netdev), _) => rdma::explain(self.host, Some(netdev), true),
+            (None, _, Some(netdev)) => vec![ofi::interface(self.host, Some(netdev), true)],
+            _ => Vec::new(),
+        };
+        std::iter::once(step).chain(device).collect()
     }
 
     /// What an adapter over RDMA needs. What else its line may name wrongly, the provider says.
@@ -192,7 +212,8 @@ impl Subject<'_> {
     ///
     /// # Parameters
     /// * `by_directory` - nothing but the directory of shm can be why it fails.
-    fn opening(&self, by_directory: bool) -> Step {
+    /// * `wanted` - whether it is wrong that it does not open.
+    fn opening(&self, by_directory: bool, wanted: bool) -> Step {
         match &self.probe.answer {
             Ok(opened) => {
                 let address =
@@ -208,7 +229,7 @@ impl Subject<'_> {
                     false if said.contains("instance data ") || said.contains("looked for ") => Topic::InstanceData,
                     false => Topic::DoesNotOpen,
                 };
-                Step::wrong(format!("it does not open: {why}{said}")).see(topic)
+                Step::wrong_if(wanted, format!("it does not open: {why}{said}")).see(topic)
             }
         }
     }

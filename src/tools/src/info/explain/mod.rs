@@ -5,6 +5,7 @@
 
 pub(super) mod adapter;
 mod configuration;
+mod ofi;
 mod rdma;
 pub(super) mod shm;
 mod step;
@@ -44,6 +45,8 @@ struct Account {
     lacks_shm: Option<PathBuf>,
     /// Whether an adapter opens that is served by verbs.
     has_rdma: bool,
+    /// Whether one opens that is served by libfabric.
+    has_tcp: bool,
 }
 
 /// Explains one adapter, or all, for programs of each version.
@@ -61,7 +64,8 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
         match loaded {
             Ok((_, adapters)) if somewhere && !has(adapters) => {}
             Ok((library, adapters)) => {
-                let configuration = configuration::explain(&Places::of_this_process(), library.api(), name, gives);
+                let configuration =
+                    configuration::explain(&Places::of_library(library.path()), library.api(), name, gives);
                 all.add(account(*library, adapters, configuration, name, common, &host));
             }
             // Who asks for no version may have one alone.
@@ -112,6 +116,7 @@ impl Account {
         self.hidden.extend(other.hidden);
         self.lacks_shm = self.lacks_shm.take().or(other.lacks_shm);
         self.has_rdma |= other.has_rdma;
+        self.has_tcp |= other.has_tcp;
     }
 }
 
@@ -131,16 +136,23 @@ fn account(
         Chapter { title: library.api().library().to_owned(), steps: [own].into_iter().chain(same).collect() },
         Chapter { title: title("Configuration"), steps },
     ];
+    let asked = name.is_some();
     let explain = |name: &CStr, demand: Demand, probe: &Probe| {
         let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
         let (found, file) = (&found, file.as_deref());
-        Subject { name, demand, shares, library, found, file, probe, host }.explain()
+        Subject { name, demand, asked, shares, library, found, file, probe, host }.explain()
     };
     let all = probe_all(adapters, common.library.as_deref());
+    let mut works = working(&all, library.api());
     match name {
         Some(name) => {
             let demand = Demand::of(library.api());
-            chapters.push(explain(name, demand, &probe(name, demand, common.library.as_deref())));
+            let probe = probe(name, demand, common.library.as_deref());
+            chapters.push(explain(name, demand, &probe));
+            // Not every name that opens is listed.
+            if probe.answer.is_ok() && !works.iter().any(|known| **known == *name) {
+                works.push(name.to_owned());
+            }
         }
         None => {
             // Of adapters over RDMA, a file of a distribution has dozens.
@@ -162,11 +174,12 @@ fn account(
         }
     }
     let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
-    let has_rdma = libraries.into_iter().any(|library| adapter::kind(library) == Kind::Verbs);
+    let kinds: Vec<Kind> = libraries.map(adapter::kind).collect();
+    let (has_rdma, has_tcp) = (kinds.contains(&Kind::Verbs), kinds.contains(&Kind::Ofi));
     let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
-    let works = working(&all, library.api()).into_iter().map(|name| (name, vec![library.api()])).collect();
+    let works = works.into_iter().map(|name| (name, vec![library.api()])).collect();
     let (versions, hidden) = (vec![library.api()], hidden(library).into_iter().collect());
-    Account { chapters, versions, works, hidden, lacks_shm: file.filter(|_| !has_shm), has_rdma }
+    Account { chapters, versions, works, hidden, lacks_shm: file.filter(|_| !has_shm), has_rdma, has_tcp }
 }
 
 /// That the provider for RDMA is not beside a library: it is a package of its own, and not every build has it.
@@ -230,7 +243,7 @@ fn compare(library: Library, found: &Found, adapters: &[Adapter], name: Option<&
 
 /// Shows people what they can do now.
 fn show_end(
-    Account { versions, works, hidden, lacks_shm, has_rdma, .. }: &Account,
+    Account { versions, works, hidden, lacks_shm, has_rdma, has_tcp, .. }: &Account,
     name: Option<&CStr>,
 ) -> anyhow::Result<()> {
     print::line(styled(HEADING, "In short"))?;
@@ -260,9 +273,11 @@ fn show_end(
         print::line(format_args!("  {file} has no line for shm, which connects processes of this host: {place}"))?;
     }
     if name.is_none() && !has_rdma {
-        print::line(
-            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says what lacks.",
-        )?;
+        print::line(if *has_tcp {
+            "  shm connects processes of this host, tcp those of several hosts. RDMA is faster: the chapter above says what lacks."
+        } else {
+            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says what lacks."
+        })?;
     }
     Ok(())
 }

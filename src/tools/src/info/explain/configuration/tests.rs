@@ -4,7 +4,13 @@ use super::*;
 #[test]
 fn without_a_file_the_built_in_entries_are_told() {
     let root = tempfile::tempdir().unwrap();
-    let places = Places { override_file: None, files: vec![root.path().join("none")], sysfs: root.path().join("sys") };
+    let places = Places {
+        override_file: None,
+        files: vec![root.path().join("none")],
+        sysfs: root.path().join("sys"),
+        proc: root.path().join("proc"),
+        own: None,
+    };
     let steps = explain(&places, Api::V12, None, false).steps;
     assert!(steps.iter().all(|step| step.state == Finding::Ok));
     assert_eq!(steps.last().unwrap().text, "built in: shm by libdaplshm.so.1");
