@@ -7,7 +7,8 @@
 #   make lint           what is derived, format, clippy, manual pages
 #   make test           the Rust tests, and the models of the rings
 #   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
-#   make check-tcp      the C suite over TCP to this host, for 1.2, 2.0 and both together; IA=tcp-lo
+#   make check-tcp      the C suite over TCP to this host, for 1.2, 2.0 and both together; TESTS=pattern for the first two;
+#                       IA=tcp-lo
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
 #                       RDMA=NETDEV on this machine's own device; TESTS=pattern
 #   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine of that kind,
@@ -79,10 +80,6 @@ LIBRARIES := \
 VERBS_LIBRARIES := \
 	dat-verbs12:libdaplverbs:libdaplverbs.so.1 \
 	dat-verbs20:libdaplverbs2:libdaplverbs.so.2
-# Not installed: see docs/architecture.md.
-OFI_LIBRARIES := \
-	dat-ofi12:libdaplofi:libdaplofi.so.1 \
-	dat-ofi20:libdaplofi2:libdaplofi.so.2
 # Links and what they lead to: names for the linker, and those by which the configurations of OFED and of
 # distributions know the provider verbs.
 LINKS := \
@@ -107,7 +104,7 @@ OUT    := $(TARGET)/lib
 BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all tools rust base verbs no-verbs tcp demo check lint test check-c check-verbs check-tcp check-arm measure bench fuzz sanitize trips \
+.PHONY: all tools rust base verbs no-verbs demo check lint test check-c check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
 	derived notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
@@ -161,10 +158,6 @@ verbs: rust
 		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
 	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES),$(LINKS) $(VERBS_LINKS))
 
-# The provider over libfabric, which it loads at run time.
-tcp: rust
-	$(call build,$(OFI_LIBRARIES),)
-
 # An older one must not be installed with newer libraries.
 no-verbs: base
 	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(VERBS_LINKS)))
@@ -205,23 +198,17 @@ test:
 check-c: all
 	@$(MAKE) --no-print-directory -C tests-c check IA=$(IA)
 
-# A device that the kernel always has: no cable lies under what is tested.
 check-tcp: IA = tcp-lo
 check-tcp: all
 	@failed=; \
-	$(MAKE) --no-print-directory -C tests-c check IA=$(IA) || failed=1; \
-	$(MAKE) --no-print-directory -C tests-c check IA=$(IA) API=2.0 || failed=1; \
-	$(MAKE) --no-print-directory -C tests-c check-both IA=$(IA) || failed=1; \
+	for suite in 'check API=1.2' 'check API=2.0' $(if $(TESTS),,check-both); do \
+		$(MAKE) --no-print-directory -C tests-c $$suite IA=$(IA) TESTS='$(or $(TESTS),.)' || failed=1; \
+	done; \
 	test -z "$$failed"
 
 check-verbs:
 	@$(MAKE) --no-print-directory all VERBS=1
 	@TARGET="$(TARGET)" RDMA="$(RDMA)" TESTS="$(TESTS)" tests-c/verbs/check.sh
-
-check-tcp: all tcp
-	@for api in 1.2 2.0; do \
-		$(MAKE) --no-print-directory -C tests-c check IA=tcp-lo API=$$api TESTS="$(or $(TESTS),.)" || exit 1; done
-	@$(MAKE) --no-print-directory -C tests-c check-both IA=tcp-lo
 
 check-arm:
 	@TARGET="$(TARGET)" TESTS="$(TESTS)" tests-c/arm/check.sh

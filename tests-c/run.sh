@@ -8,7 +8,7 @@
 #   -l LIBDIR   directory with libdat and the provider libraries
 #   -a API      the interface for which the programs are compiled: 1.2, the default, or 2.0
 #   -t SECONDS  longest time for one program, before scaling (default 120)
-#   -o OUTDIR   directory for the outputs and a private dat.conf (default: a temporary one)
+#   -o OUTDIR   directory for the outputs and, but for tcp, a private dat.conf (default: a temporary one)
 #   -p PATTERN  run only programs whose "subject/name" matches this basic expression
 #   -g          run under valgrind, with longer deadlines
 #   -q "NAMES"  programs that run with smaller numbers ($DAT_TEST_QUICK)
@@ -70,14 +70,9 @@ entries()
     line="u$1 threadsafe default $2"
     end=so.${1%%.*}
     echo "shm $line/libdaplshm.$end dat.1.0 \"\" \"\""
-    echo "tcp-lo $line/libdaplofi.$end dat.1.0 \"tcp lo\" \"\""
     # The adapter that was asked for, and one for each RDMA device that has a network interface.
     case $ia in
-    tcp-lo) ;;
-    tcp-*) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp ${ia#tcp-}\" \"\"" ;;
-    tcp) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp\" \"\"" ;;
     verbs-*) echo "$ia $line/libdaplverbs.$end dat.1.0 \"${ia#verbs-} 0\" \"\"" ;;
-    tcp-*) echo "$ia $line/libdaplofi.$end dat.1.0 \"tcp ${ia#tcp-}\" \"\"" ;;
     esac
     for dev in /sys/class/infiniband/*; do
         net=$(cat "$dev/ports/1/gid_attrs/ndevs/0" 2>/dev/null) || continue
@@ -85,17 +80,21 @@ entries()
     done
 }
 
-# The programs get a private configuration, so that the one in /etc does not matter.
+# The programs get a private configuration, so that the one in /etc does not matter. The names of tcp are built in.
 if [ -n "$libdir" ]; then
     conf=$out/dat.conf
     path=$libdir
-    {
-        echo "# name api threads default library provider instance platform"
-        entries "$api" "$libdir"
-        if [ -n "$others" ]; then
-            entries "$other" "$others/${libdir##*/}"
-        fi
-    } >"$conf"
+    case $ia in
+    tcp | tcp-*) conf=builtin ;;
+    *)
+        {
+            echo "# name api threads default library provider instance platform"
+            entries "$api" "$libdir"
+            if [ -n "$others" ]; then
+                entries "$other" "$others/${libdir##*/}"
+            fi
+        } >"$conf" ;;
+    esac
     if [ -n "$others" ]; then
         path=$path:$others/${libdir##*/}
         DAT_TEST_PEERS=$others

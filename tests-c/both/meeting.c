@@ -64,7 +64,7 @@ static void extended(const struct half *from, const struct half *to, unsigned se
         if (env_is_shm())
             ok(from->refuses(i, to->memory()), "%s: %s: DAT_MODEL_NOT_SUPPORTED", who, operations[i]);
         else
-            skip_named(operations[i], "over verbs the version of the peer is not known");
+            skip_named(operations[i], "on this adapter the version of the peer is not known");
     }
     ok(from->send_without_context(HALF_MESSAGE) && to->received(HALF_MESSAGE, seed),
        "%s: dat_ep_post_send_with_invalidate without a context: a message", who);

@@ -75,6 +75,8 @@ static void switched_off(void)
 {
     only("etc");
     scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
+    scene_not_found("tcp", DAT_NAME_NOT_REGISTERED);
+    scene_not_found("tcp-lo", DAT_NAME_NOT_REGISTERED);
 }
 
 /* A line switches one of them off. */
@@ -93,32 +95,6 @@ static void opens_shm(void)
 
     scene_opens("shm", &ia);
     scene_closes(ia);
-}
-
-/* The name of an interface is built in, and not listed. What else it lacks, only its provider says. */
-static void knows_tcp(void)
-{
-    DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
-    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
-    DAT_RETURN rc = dat_ia_open((DAT_NAME_PTR) "tcp-lo", 8, &async, &ia);
-    DAT_COUNT n = list();
-    bool listed = false;
-
-    for (DAT_COUNT i = 0; i < n; i++)
-        listed = listed || strcmp(entries[i].ia_name, "tcp-lo") == 0;
-    if (rc == DAT_SUCCESS) {
-        scene_ok(listed, "tcp-lo opens, and is listed as long as its provider has registered");
-        scene_closes(ia);
-        n = list();
-        listed = false;
-        for (DAT_COUNT i = 0; i < n; i++)
-            listed = listed || strcmp(entries[i].ia_name, "tcp-lo") == 0;
-        scene_ok(!listed, "tcp-lo is not listed when it is closed");
-    } else {
-        scene_ok(DAT_GET_TYPE(rc) == DAT_INSUFFICIENT_RESOURCES || DAT_GET_TYPE(rc) == DAT_PROVIDER_NOT_FOUND,
-                 "tcp-lo: a host that lacks something for it costs a return code");
-    }
-    scene_not_found("tcp-nowhere7", DAT_NAME_NOT_REGISTERED);
 }
 
 static void nowhere(void)
@@ -166,7 +142,6 @@ static const struct scene scenes[] = {
     { "switched off", switched_off },
     { "without shm", without_shm },
     { "shm opens", opens_shm },
-    { "tcp", knows_tcp },
     { "read once", read_once },
     { NULL, NULL },
 };
@@ -187,7 +162,6 @@ int main(int argc, char **argv)
     scene_play("built-in", &(struct setting){ .etc = { "", NULL }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .override = "builtin", .etc = { ENTRY("etc"), NULL }, .private_etc = true });
     scene_play("built-in", &(struct setting){ .override = "builtin" });
-    scene_play("tcp", &(struct setting){ .override = "builtin" });
     scene_play("switched off", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("builtin"), NULL },
                                                   .private_etc = true });
     scene_play("without shm", &(struct setting){ .etc = { ENTRY("etc") NONDEFAULT("shm"), NULL },

@@ -119,7 +119,7 @@ static const char *lines_of(const char *variable, const char *value)
 static const struct {
     const char *variable, *bit, *line;
 } subjects[] = {
-    { "DAT_DBG_TYPE", "0x4", "dat.conf" },
+    { "DAT_DBG_TYPE", "0x4", " the configuration" },
     { "DAT_DBG_TYPE", "0x8", ": a provider registers" },
     { "DAT_DBG_TYPE", "0x10", "dat_registry_add_provider returns 0x00000000" },
     { "DAT_DBG_TYPE", "0x20", LIBRARY "dat_ia_openv returns 0x00000000" },

@@ -348,8 +348,8 @@ fi
 if [ -e "$LIB/libdaplofi.so.1" ]; then
     conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "tcp nowhere7" ""'
     ok '--explain of tcp on an interface that is not there: status 1' run 1 --explain a
-    ok '--explain of tcp on an interface that is not there: it says so' says 'there is no network interface nowhere7; there are:' \
-        '#instance-data'
+    ok '--explain of tcp on an interface that is not there: it says so' says 'WRONG  the network interface is not there' \
+        'there is no network interface nowhere7: name one of' '#instance-data'
     # A file of this name, which the loader finds first, stands for a machine without libfabric.
     mkdir "$work/without"
     echo 'no library' >"$work/without/libfabric.so.1"
@@ -374,7 +374,28 @@ if [ -e "$LIB/libdaplofi.so.1" ]; then
             'Try it: dat-ping tcp-lo'
         DAT_OVERRIDE=$work/dat.conf
         ok '--explain of a provider that libfabric does not have: status 1' run 1 --explain a
-        ok '--explain of a provider that libfabric does not have: it says so' says 'libfabric has no provider nothing7' '#instance-data'
+        ok '--explain of a provider that libfabric does not have: it says so' says 'WRONG  libfabric has no such provider' \
+            'provider nothing7: no endpoint with connections at 127.0.0.1' '#instance-data'
+        DAT_OVERRIDE=builtin
+        if unshare -rn true 2>/dev/null; then
+            # without_network STATUS ARGUMENT...: as run, in a network that has the loopback interface alone.
+            without_network()
+            {
+                wanted=$1
+                shift
+                unshare -rn sh -c 'PATH=$PATH:/sbin:/usr/sbin && ip link set lo up && exec "$@"' sh "$info" "$@" \
+                    >"$work/out" 2>&1 </dev/null
+                got=$?
+                [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
+            }
+            ok 'without a network: the built-in tcp does not open, shm does' without_network 0 --api 1.2
+            ok 'without a network, --explain: nothing is wrong' without_network 0 --explain --api 1.2
+            ok 'without a network, --explain tcp: status 1' without_network 1 --explain tcp
+            ok 'without a network, --explain tcp: what to do' says 'WRONG  no network interface leads to other hosts: give one' \
+                'use tcp-lo' 'name one of lo 127.0.0.1' '#no-ip-address'
+        else
+            skip 'without a network' 'no user namespaces'
+        fi
     else
         skip '--explain tcp-lo' 'no libfabric here'
     fi

@@ -16,7 +16,8 @@ pub const PROC: &str = "/proc";
 /// # Parameters
 /// * `proc` - [`PROC`], or a tree like it.
 pub fn names(proc: &Path) -> Vec<OsString> {
-    let table = fs::read(proc.join("net/dev")).unwrap_or_default();
+    // What the process itself has is not seen once its first thread has left.
+    let table = fs::read(proc.join("thread-self/net/dev")).unwrap_or_default();
     // Two lines of headings have no colon; no name has one.
     let names = table.split(|&byte| byte == b'\n').filter_map(|line| {
         let end = line.iter().position(|&byte| byte == b':')?;

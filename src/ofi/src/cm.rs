@@ -111,7 +111,10 @@ fn no_endpoint(error: FiError) -> Error {
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Ofi>) -> Result<(Listener, u64)> {
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
     let failed = |error: FiError| match error.0 {
-        libc::EADDRINUSE if qualifier.is_some() => Error::QualifierInUse,
+        libc::EADDRINUSE if qualifier.is_some() => {
+            log::debug!(target: host::diagnostics::CM, "cannot listen: {at} is in use");
+            Error::QualifierInUse
+        }
         libc::EADDRINUSE | libc::EADDRNOTAVAIL if qualifier.is_none() => Error::QualifierUnavailable,
         libc::EACCES => {
             log::warn!("ports below 1024 need a privilege");

@@ -123,7 +123,7 @@ impl Device {
         let failed = |what: &str, error| format!("libfabric, provider {}: {what}: {error}", place.provider);
         // libfabric has locks of its own for this, which a child must not find locked.
         let fabric = fork::undivided(|| Fabric::open(&place.provider, source))
-            .map_err(|error| failed("no endpoint with connections", error))?;
+            .map_err(|error| failed(&format!("no endpoint with connections at {}", place.address), error))?;
         if fabric.inject_size() < LEAST_INJECT {
             return Err(format!(
                 "libfabric, provider {}: copies {} bytes in a call, and {LEAST_INJECT} are needed",

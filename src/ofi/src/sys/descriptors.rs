@@ -67,7 +67,7 @@ impl Descriptors {
 /// are new when libfabric has opened something are its own, unless another thread has made one just then: that one is closed
 /// in children, too.
 pub fn pairs() -> Vec<RawFd> {
-    let entries = fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let entries = fs::read_dir("/proc/thread-self/fd").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()));
     let is_local = |fd: &RawFd| {
         // SAFETY: if the descriptor has been closed meanwhile, the call fails, or tells of another file.
@@ -86,7 +86,7 @@ fn members(fd: RawFd, depth: usize, found: &mut Vec<RawFd>) {
     if depth == 0 {
         return;
     }
-    let text = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
+    let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{fd}")).unwrap_or_default();
     for line in text.lines() {
         let member = line.strip_prefix("tfd:").and_then(|rest| rest.split_whitespace().next());
         if let Some(member) = member.and_then(|number| number.parse().ok()) {

@@ -100,7 +100,7 @@ pub fn silence(at: SocketAddr) {
 
 /// Looks at the sockets of this process that are bound to an address of the internet.
 fn for_each(mut look: impl FnMut(RawFd, BorrowedFd<'_>, SocketAddr)) {
-    for entry in fs::read_dir("/proc/self/fd").into_iter().flatten().flatten() {
+    for entry in fs::read_dir("/proc/thread-self/fd").into_iter().flatten().flatten() {
         let Some(fd) = entry.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()) else { continue };
         // SAFETY: if the descriptor has been closed meanwhile, the calls fail, or find another socket, which is not bound to
         // an address of libfabric's.
@@ -113,5 +113,5 @@ fn for_each(mut look: impl FnMut(RawFd, BorrowedFd<'_>, SocketAddr)) {
 
 /// What tells a socket from others that get its descriptor later.
 fn inode(fd: RawFd) -> Option<u64> {
-    fs::metadata(format!("/proc/self/fd/{fd}")).ok().map(|socket| socket.ino())
+    fs::metadata(format!("/proc/thread-self/fd/{fd}")).ok().map(|socket| socket.ino())
 }

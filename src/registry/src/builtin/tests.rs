@@ -81,7 +81,7 @@ fn a_device_without_an_interface_is_left_out() {
 fn tcp_is_listed_where_its_library_is() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "eth0");
-    put(root.path(), "proc/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
+    put(root.path(), "proc/thread-self/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
     assert_eq!(names(root.path()), ["shm", "verbs-eth0"]);
     put(root.path(), "libdaplofi.so.2", "");
     assert_eq!(names(root.path()), ["shm", "verbs-eth0"], "it is for another version");
@@ -92,7 +92,7 @@ fn tcp_is_listed_where_its_library_is() {
 #[test]
 fn each_network_interface_can_be_opened_over_tcp() {
     let root = tempfile::tempdir().unwrap();
-    put(root.path(), "proc/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
+    put(root.path(), "proc/thread-self/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
     let all = all(root.path());
     let shown = all.iter().map(|BuiltIn { entry, listed }| {
         (entry.name.to_str().unwrap(), entry.instance_data.to_str().unwrap(), *listed)

@@ -95,8 +95,8 @@ fn built_in_names_come_behind_those_of_a_file() {
 fn names_of_tcp_can_be_opened_and_only_one_is_listed() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
-    fs::create_dir_all(places.proc.join("net")).unwrap();
-    fs::write(places.proc.join("net/dev"), "Inter-|\n face |bytes\n    lo: 1 2\n  eth0:3 4\n").unwrap();
+    fs::create_dir_all(places.proc.join("thread-self/net")).unwrap();
+    fs::write(places.proc.join("thread-self/net/dev"), "Inter-|\n face |bytes\n    lo: 1 2\n  eth0:3 4\n").unwrap();
     let all = |places: &Places, text: &str| {
         fs::write(&places.files[0], text).unwrap();
         let found = told(places, VERSION);

@@ -89,13 +89,12 @@ impl Subject<'_> {
                 steps.extend(opened.address.and_then(|address| rdma::own_port(self.host, address)));
             }
             (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(entry.1)),
-            (Kind::Ofi, Some((origin, entry)), Err(_)) => {
-                let (name, instance) = (words(&entry.name), words(&entry.instance_data));
+            (Kind::Ofi, Some((origin, _)), Err(_)) => {
                 // A host without libfabric, or without a network, is no fault if nobody asks for more.
-                wanted = self.asked || *origin != Origin::BuiltIn;
-                let looked = ofi::explain(self.host, &name, &instance, &self.probe.messages, wanted);
-                wanted |= looked.iter().all(|step| step.state == Finding::Ok);
-                steps.extend(looked);
+                let matters = self.asked || *origin != Origin::BuiltIn;
+                let lacking = ofi::explain(&self.probe.messages, matters);
+                wanted = matters || lacking.is_none();
+                steps.extend(lacking);
             }
             _ => {}
         }
@@ -161,7 +160,7 @@ impl Subject<'_> {
         let name = words(self.name);
         let device = match (self.file, name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
             (None, Some(netdev), _) => rdma::explain(self.host, Some(netdev), true),
-            (None, _, Some(netdev)) => vec![ofi::interface(self.host, Some(netdev), true)],
+            (None, _, Some(netdev)) => ofi::missing(netdev).into_iter().collect(),
             _ => Vec::new(),
         };
         std::iter::once(step).chain(device).collect()

@@ -1,93 +1,73 @@
 //! What an adapter over libfabric needs: libfabric with the provider that the line names, and a network interface with an
-//! address. What libfabric has, only the provider's message says: to load it here would run the code of all its providers.
+//! address. What lacks, only the provider's message says: to load libfabric here would run the code of all its providers.
 
-use std::net::IpAddr;
 use std::path::Path;
 
 use host::net;
 
-use super::rdma::Host;
 use super::step::Step;
 use super::topic::Topic;
-use crate::info::devices;
 
-/// The words of a configuration, as the provider reads them.
-#[derive(Debug, PartialEq, Eq)]
-struct Wanted<'a> {
-    provider: &'a str,
-    /// A network interface, or an address; that of the default route if there is none.
-    place: Option<&'a str>,
-}
+/// Parts of the provider's messages, what to do, and where it is described.
+const ADVICE: [(&str, &str, Topic); 9] = [
+    (
+        "libfabric.so.1 cannot be loaded",
+        "libfabric, which moves its data, cannot be loaded: install it, in Debian the package libfabric1",
+        Topic::ProviderLibrary,
+    ),
+    (
+        "libfabric is older than",
+        "libfabric, which moves its data, is too old: install 1.14 or newer",
+        Topic::ProviderLibrary,
+    ),
+    (
+        "no endpoint with connections",
+        "libfabric has no such provider with connections for this address: name one that fi_info, in Debian's package \
+         libfabric-bin, lists with FI_EP_MSG",
+        Topic::InstanceData,
+    ),
+    ("there is no network interface", "the network interface is not there: name one that is", Topic::InstanceData),
+    (
+        "has no IP address that peers reach",
+        "the network interface has no IP address, which connections need: give it one",
+        Topic::NoIpAddress,
+    ),
+    (
+        "no network interface has the address",
+        "this host has not this address: name one that it has",
+        Topic::InstanceData,
+    ),
+    ("is link-local", "a link-local address will not do: name another one", Topic::InstanceData),
+    (
+        "no network interface leads to other hosts",
+        "no network interface leads to other hosts: give one an IP address, or use tcp-lo for this host alone",
+        Topic::NoIpAddress,
+    ),
+    (
+        "no default route tells",
+        "there are several network interfaces and no default route: name one, as in tcp-eth0",
+        Topic::InstanceData,
+    ),
+];
 
-fn wanted<'a>(name: &'a str, instance: &'a str) -> Wanted<'a> {
-    let mut words = instance.split_whitespace();
-    match words.next() {
-        Some(provider) => Wanted { provider, place: words.next() },
-        None => Wanted { provider: "tcp", place: name.strip_prefix("tcp-").filter(|netdev| !netdev.is_empty()) },
-    }
-}
-
-/// Looks at what an adapter lacks that does not open.
+/// What a host lacks for an adapter that does not open, and what to do; `None` if it is something else.
 ///
 /// # Parameters
-/// * `name`, `instance` - those of its entry.
 /// * `messages` - what the provider said.
 /// * `matters` - whether what is missing is wrong.
-pub fn explain(host: &Host, name: &str, instance: &str, messages: &[String], matters: bool) -> Vec<Step> {
-    let Wanted { provider, place } = wanted(name, instance);
+pub fn explain(messages: &[String], matters: bool) -> Option<Step> {
     let said = |text: &str| messages.iter().any(|line| line.contains(text));
-    let library = if said("libfabric.so.1 cannot be loaded") {
-        let text = "libfabric, which moves its data, cannot be loaded: Debian has it in the package libfabric1";
-        Some(Step::wrong_if(matters, text).see(Topic::ProviderLibrary))
-    } else if said("libfabric is older than") {
-        Some(Step::wrong_if(matters, "libfabric, which moves its data, is too old").see(Topic::ProviderLibrary))
-    } else if said("no endpoint with connections") {
-        let text = format!(
-            "libfabric has no provider {provider} with connections at this address: fi_info, in Debian's package \
-             libfabric-bin, lists those that it has"
-        );
-        Some(Step::wrong_if(matters, text).see(Topic::InstanceData))
-    } else {
-        None
-    };
-    library.into_iter().chain([interface(host, place, matters)]).collect()
+    let (_, text, topic) = ADVICE.iter().find(|(part, ..)| said(part))?;
+    Some(Step::wrong_if(matters, *text).see(*topic))
 }
 
-/// The network interface and its address.
-///
-/// # Parameters
-/// * `place` - an interface or an address; any if there is none.
-pub fn interface(host: &Host, place: Option<&str>, matters: bool) -> Step {
-    let usable = |address: &IpAddr| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
-    let all: Vec<&(String, IpAddr)> = host.interfaces.iter().filter(|(_, address)| usable(address)).collect();
-    let lacks = |text: String, topic| Step::wrong_if(matters, text).see(topic);
-    let Some(place) = place else {
-        return match all.is_empty() {
-            true => lacks("no network interface has an IP address".to_owned(), Topic::NoIpAddress),
-            false => Step::ok("network interfaces of this host have IP addresses"),
-        };
-    };
-    if let Ok(address) = place.parse::<IpAddr>() {
-        return match all.iter().find(|(_, own)| *own == address) {
-            Some((netdev, _)) => Step::ok(format!("network interface {netdev} has the address {address}")),
-            None => lacks(format!("no network interface has the address {address}"), Topic::InstanceData),
-        };
-    }
-    let own = devices::addresses(&host.interfaces, place);
-    let names = || net::names(Path::new(net::PROC)).into_iter().map(|name| name.to_string_lossy().into_owned());
-    match own.first() {
-        Some(address) => Step::ok(format!("network interface {place} has the address {address}")),
-        None if names().any(|name| name == place) => {
-            lacks(format!("network interface {place} has no IP address, which connections need"), Topic::NoIpAddress)
-        }
-        None => {
-            let there_are: Vec<String> = names().collect();
-            lacks(
-                format!("there is no network interface {place}; there are: {}", there_are.join(" ")),
-                Topic::InstanceData,
-            )
-        }
-    }
+/// A network interface without a built-in entry, which each has: it is not there. `None` if it is, so that the entry is
+/// switched off.
+pub fn missing(netdev: &str) -> Option<Step> {
+    let all: Vec<String> =
+        net::names(Path::new(net::PROC)).into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    let text = format!("there is no network interface {netdev}; there are: {}", all.join(" "));
+    (!all.iter().any(|name| name == netdev)).then(|| Step::wrong(text).see(Topic::InstanceData))
 }
 
 #[cfg(test)]

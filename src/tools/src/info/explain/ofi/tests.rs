@@ -1,51 +1,34 @@
 use super::super::step::Finding;
 use super::*;
 
-fn host() -> Host {
-    let interfaces = [("lo", "127.0.0.1"), ("eth0", "fe80::1"), ("eth1", "fe80::2"), ("eth1", "192.0.2.7")];
-    Host {
-        sysfs: "/nonexistent".into(),
-        dev: "/nonexistent".into(),
-        interfaces: interfaces.map(|(netdev, address)| (netdev.to_owned(), address.parse().unwrap())).into(),
-        locked: None,
-    }
-}
-
-/// The states of what is told, and its text.
-fn told(name: &str, instance: &str, message: &str) -> (Vec<Finding>, String) {
-    let steps = explain(&host(), name, instance, &[message.to_owned()], true);
-    (steps.iter().map(|step| step.state).collect(), steps.into_iter().map(|step| step.text + "\n").collect())
+/// The section for what a provider has said.
+fn topic(message: &str) -> Option<String> {
+    let step = explain(&[format!("libdaplofi[1]: error: a: {message}")], true)?;
+    assert_eq!(step.state, Finding::Wrong);
+    step.see
 }
 
 #[test]
-fn words_are_read_as_the_provider_does() {
-    assert_eq!(wanted("tcp", ""), Wanted { provider: "tcp", place: None });
-    assert_eq!(wanted("tcp-lo", ""), Wanted { provider: "tcp", place: Some("lo") });
-    assert_eq!(wanted("tcp-lo", "sockets eth1"), Wanted { provider: "sockets", place: Some("eth1") });
-    assert_eq!(wanted("tcp-lo", "sockets"), Wanted { provider: "sockets", place: None });
+fn what_lacks_is_in_the_message() {
+    let place = |topic: Topic| Some(topic.place());
+    assert_eq!(topic("libfabric.so.1 cannot be loaded (Debian ...): no such file"), place(Topic::ProviderLibrary));
+    assert_eq!(topic("libfabric is older than 1.14: it is 1.6"), place(Topic::ProviderLibrary));
+    let none = "libfabric, provider psm9: no endpoint with connections at 192.0.2.7: No data available";
+    assert_eq!(topic(none), place(Topic::InstanceData));
+    assert_eq!(topic("no default route tells which network interface is meant"), place(Topic::InstanceData));
+    assert_eq!(topic("no network interface leads to other hosts: none"), place(Topic::NoIpAddress));
+    assert_eq!(topic("something else"), None);
 }
 
 #[test]
-fn what_libfabric_lacks_is_in_the_message() {
-    use Finding::{Ok, Wrong};
-    let (states, text) = told("tcp", "", "libdaplofi[1]: error: tcp: libfabric.so.1 cannot be loaded: no such file");
-    assert_eq!(states, [Wrong, Ok]);
-    assert!(text.contains("libfabric1"), "{text}");
-    let (states, text) = told("a", "psm9 eth1", "a: libfabric, provider psm9: no endpoint with connections: No data");
-    assert_eq!(states, [Wrong, Ok]);
-    assert!(text.contains("no provider psm9") && text.contains("eth1 has the address 192.0.2.7"), "{text}");
-    let notes = explain(&host(), "tcp", "", &["libfabric.so.1 cannot be loaded".to_owned()], false);
-    assert!(notes.iter().all(|step| step.state != Wrong));
+fn what_nobody_asked_for_is_a_note() {
+    let step = explain(&["libfabric.so.1 cannot be loaded".to_owned()], false);
+    assert_eq!(step.map(|step| step.state), Some(Finding::Note));
 }
 
 #[test]
-fn an_interface_needs_an_address_that_peers_can_reach() {
-    let state = |place| interface(&host(), place, true).state;
-    assert_eq!(state(None), Finding::Ok);
-    assert_eq!(state(Some("eth1")), Finding::Ok);
-    assert_eq!(state(Some("192.0.2.7")), Finding::Ok);
-    assert_eq!(state(Some("eth0")), Finding::Wrong, "it has but a link-local one");
-    assert_eq!(state(Some("192.0.2.8")), Finding::Wrong);
-    let step = interface(&host(), Some("none7"), true);
+fn an_interface_that_is_not_there_is_said() {
+    let step = missing("none7").unwrap();
     assert!(step.text.starts_with("there is no network interface none7; there are: "), "{}", step.text);
+    assert!(missing("lo").is_none());
 }

@@ -1,0 +1,315 @@
+/*
+ * tcp.c - the adapters over libfabric: their built-in names, what instance data mean, and the code and the line for each
+ * that does not open.
+ */
+#define _GNU_SOURCE
+#include "registry/entries.h"
+
+#include "common/env.h"
+#include "common/tap.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINE(name, data) name " " CONF_API " threadsafe default libdaplofi" SO " dapl." API_VERSION " \"" data "\" \"\"\n"
+#define ERRORS "DAT_LOG=error"
+
+/* The address of an open adapter as text. */
+static const char *address_of(DAT_IA_HANDLE ia)
+{
+    static char text[INET6_ADDRSTRLEN];
+    DAT_IA_ATTR attr;
+    const struct sockaddr *address;
+
+    text[0] = '\0';
+    if (dat_ia_query(ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &attr, 0, NULL) != DAT_SUCCESS)
+        return text;
+    address = (const struct sockaddr *)attr.ia_address_ptr;
+    if (address->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, sizeof text);
+    else
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, text, sizeof text);
+    return text;
+}
+
+/* Opens an adapter, which has this address, or which is refused if that is NULL. */
+static void opens_at(const char *name, const char *wanted)
+{
+    DAT_IA_HANDLE ia;
+
+    if (wanted == NULL) {
+        scene_code(open_named(name, &ia), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE,
+                   "dat_ia_open %s: DAT_INSUFFICIENT_RESOURCES", name);
+        scene_ok(ia == DAT_HANDLE_NULL, "dat_ia_open %s: the handle is untouched", name);
+    } else if (scene_opens(name, &ia)) {
+        scene_ok(strcmp(address_of(ia), wanted) == 0, "%s is at %s", name, wanted);
+        scene_closes(ia);
+    }
+}
+
+/* ---- Names ---- */
+
+static bool listed(const char *name)
+{
+    static DAT_PROVIDER_INFO entries[64];
+    DAT_PROVIDER_INFO *pointers[64];
+    DAT_COUNT n = 0;
+    bool found = false;
+
+    for (int i = 0; i < 64; i++)
+        pointers[i] = &entries[i];
+    if (dat_registry_list_providers(64, &n, pointers) != DAT_SUCCESS)
+        return false;
+    for (DAT_COUNT i = 0; i < n; i++)
+        found = found || strcmp(entries[i].ia_name, name) == 0;
+    return found;
+}
+
+static void built_in(void)
+{
+    DAT_IA_HANDLE ia;
+
+    scene_ok(listed("tcp"), "tcp is listed");
+    scene_ok(!listed("tcp-lo"), "tcp-lo is not listed");
+    if (scene_opens("tcp-lo", &ia)) {
+        scene_ok(listed("tcp-lo"), "tcp-lo is listed as long as its provider has registered");
+        scene_closes(ia);
+    }
+    scene_ok(!listed("tcp-lo"), "tcp-lo is not listed when it is closed");
+    scene_not_found("tcp-nowhere7", DAT_NAME_NOT_REGISTERED);
+}
+
+static void own_line(void)
+{
+    scene_ok(!listed("tcp"), "tcp is not listed: a line switches it off");
+    scene_not_found("tcp", DAT_NAME_NOT_REGISTERED);
+    scene_ok(listed("tcp-lo"), "tcp-lo is listed: it has a line");
+}
+
+/* ---- Instance data ---- */
+
+static bool has_ipv6(void)
+{
+    struct sockaddr_in6 at = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    int fd = socket(AF_INET6, SOCK_STREAM, 0);
+    bool has = fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
+
+    close(fd);
+    return has;
+}
+
+static void meant(void)
+{
+    opens_at("netdev", "127.0.0.1");
+    opens_at("four", "127.0.0.1");
+    opens_at("tcp-lo", "127.0.0.1");
+    if (has_ipv6())
+        opens_at("six", "::1");
+    else
+        scene_skip("no IPv6 here");
+}
+
+/* What no adapter is made from, and what the line about it has. */
+static const struct {
+    const char *name, *line, *said;
+} wrong[] = {
+    { "provider", LINE("provider", "nothing7 lo"), "provider nothing7: no endpoint with connections at 127.0.0.1: " },
+    { "datagrams", LINE("datagrams", "udp lo"), "provider udp: no endpoint with connections at 127.0.0.1: " },
+    { "netdev", LINE("netdev", "tcp nowhere7"), "there is no network interface nowhere7: " },
+    { "address", LINE("address", "tcp 203.0.113.9"), "no network interface has the address 203.0.113.9: " },
+    { "any", LINE("any", "tcp 0.0.0.0"), "no network interface has the address 0.0.0.0: " },
+    { "linklocal", LINE("linklocal", "tcp fe80::7"), "fe80::7 is link-local: " },
+    { "words", LINE("words", "tcp lo more"), "instance data \"tcp lo more\": more is one word too many" },
+};
+enum { WRONGS = sizeof wrong / sizeof wrong[0] };
+
+static void refused(void)
+{
+    for (int i = 0; i < WRONGS; i++)
+        opens_at(wrong[i].name, NULL);
+}
+
+static void refused_built_in(void)
+{
+    opens_at("tcp-lo", NULL);
+}
+
+/* ---- A port that is taken ---- */
+
+static void port_taken(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+    socklen_t size = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    DAT_IA_HANDLE ia;
+    DAT_EVD_HANDLE requests = DAT_HANDLE_NULL;
+    DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
+
+    if (!scene_ok(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0 &&
+                      getsockname(fd, (struct sockaddr *)&at, &size) == 0,
+                  "another program listens") ||
+        !scene_opens("tcp-lo", &ia))
+        return;
+    scene_type(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests), DAT_SUCCESS, "dat_evd_create: success");
+    scene_type(dat_psp_create(ia, ntohs(at.sin_port), requests, DAT_PSP_CONSUMER_FLAG, &psp), DAT_CONN_QUAL_IN_USE,
+               "dat_psp_create: another program listens on the port: DAT_CONN_QUAL_IN_USE");
+    close(fd);
+    scene_type(dat_psp_create(ia, ntohs(at.sin_port), requests, DAT_PSP_CONSUMER_FLAG, &psp), DAT_SUCCESS,
+               "dat_psp_create: the port is free again: success");
+    scene_closes(ia);
+}
+
+/* ---- Which interface tcp is on ---- */
+
+/* A process with a network of its own, in which a command has made interfaces. */
+static bool own_network(const char *command)
+{
+    static const char *const maps[][2] = { { "/proc/self/setgroups", "deny" }, { "/proc/self/uid_map", "0 %u 1" },
+                                           { "/proc/self/gid_map", "0 %u 1" } };
+    unsigned ids[] = { 0, getuid(), getgid() };
+    FILE *map;
+
+    if (unshare(CLONE_NEWNET) != 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
+            return false;
+        for (int i = 0; i < 3; i++) {
+            map = fopen(maps[i][0], "w");
+            if (map == NULL || fprintf(map, maps[i][1], ids[i]) < 0 || fclose(map) != 0)
+                return false;
+        }
+    }
+    return system(command) == 0;
+}
+
+#define UP(netdev, peer, address) \
+    "ip link add " netdev " type veth peer name " peer " && ip link set " netdev " up && ip link set " peer " up && " \
+    "ip address add " address " dev " netdev
+#define LO "exec >/dev/null 2>&1 && PATH=$PATH:/sbin:/usr/sbin && ip link set lo up"
+
+static const struct network {
+    const char *what, *command, *name, *address, *said;
+} networks[] = {
+    { "no network", "true", "tcp", NULL, "no network interface leads to other hosts: none has an address" },
+    { "lo alone", LO, "tcp", NULL, "no network interface leads to other hosts: name one of lo 127.0.0.1" },
+    { "lo alone, by name", LO, "tcp-lo", "127.0.0.1", NULL },
+    { "one interface", LO " && " UP("d0", "p0", "192.0.2.7/24"), "tcp", "192.0.2.7", NULL },
+    { "two interfaces", LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24"), "tcp", NULL,
+      "no default route tells which network interface is meant: name one of d0 192.0.2.7, d1 198.51.100.7, lo 127.0.0.1" },
+    { "two interfaces, by name", LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24"),
+      "tcp-d1", "198.51.100.7", NULL },
+    { "a default route",
+      LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24") " && ip route add default dev d1",
+      "tcp", "198.51.100.7", NULL },
+    { "a default route of IPv6",
+      LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "2001:db8::7/64 nodad") " && "
+         "ip -6 route add default dev d1", "tcp", "2001:db8::7", NULL },
+    { "an interface without an address", LO " && " UP("d0", "p0", "fe80::7/64 nodad"), "tcp-d0", NULL,
+      "network interface d0 has no IP address that peers reach: name one of lo 127.0.0.1" },
+};
+enum { NETWORKS = sizeof networks / sizeof networks[0] };
+
+static void in_network(void)
+{
+    const struct network *in = &networks[atoi(getenv("TCP_NETWORK"))];
+
+    if (own_network(in->command))
+        opens_at(in->name, in->address);
+    else
+        scene_skip("needs namespaces, and ip of iproute2");
+}
+
+/* ---- The director ---- */
+
+static void no_library(const char *dir)
+{
+    char path[4200];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/libfabric.so.1", dir);
+    file = fopen(path, "w");
+    if (file == NULL || fputs("no library\n", file) < 0 || fclose(file) != 0)
+        bail("cannot write %s", path);
+}
+
+/* Whether a text has a line about an adapter that has these words, and no other line about it. */
+static bool told_once(const char *text, const char *name, const char *words)
+{
+    char about[64];
+    const char *line;
+    int lines = 0;
+    bool told = false;
+
+    snprintf(about, sizeof about, ": %s: ", name);
+    for (line = strstr(text, about); line != NULL; line = strstr(line + 1, about)) {
+        const char *found = strstr(line, words), *end = strchr(line, '\n');
+
+        lines++;
+        told = told || (found != NULL && end != NULL && found < end);
+    }
+    if (!told || lines != 1)
+        diag("  %s", text);
+    return told && lines == 1;
+}
+
+static void play_networks(void)
+{
+    char number[32];
+
+    for (int i = 0; i < NETWORKS; i++) {
+        const struct network *in = &networks[i];
+        const char *text;
+
+        diag("%s", in->what);
+        snprintf(number, sizeof number, "TCP_NETWORK=%d", i);
+        text = scene_play("network", &(struct setting){ .override = "builtin", .env = { ERRORS, number } });
+        /* Without namespaces it was skipped and has said nothing. */
+        if (in->said != NULL && text[0] != '\0')
+            ok(told_once(text, in->name, in->said), "network: %s: one line says \"%s\"", in->what, in->said);
+    }
+}
+
+static const struct scene scenes[] = {
+    { "built-in", built_in }, { "own line", own_line }, { "instance data", meant }, { "refused", refused },
+    { "libfabric", refused_built_in }, { "port", port_taken }, { "network", in_network }, { NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+    static const char *const libraries[][2] = {
+        { "LD_LIBRARY_PATH=%S/old:%L", "libfabric is older than 1.14: it is 1.13" },
+        { "LD_LIBRARY_PATH=%S/lacking:%L", "libfabric is older than 1.14: it has no fi_getinfo FABRIC_1.3" },
+        { "LD_LIBRARY_PATH=%D:%L", "libfabric.so.1 cannot be loaded (Debian has it in libfabric1): " },
+    };
+    char lines[4096] = "";
+    const char *text;
+
+    scene_enter(argc, argv, scenes);
+    if (dlopen("libfabric.so.1", RTLD_LAZY | RTLD_LOCAL) == NULL)
+        skip_all("libfabric1 is not installed");
+    scene_play("built-in", &(struct setting){ .override = "builtin" });
+    scene_play("own line", &(struct setting){ .etc = { LINE("tcp-lo", "tcp ::1") NONDEFAULT("tcp"), NULL },
+                                              .private_etc = true });
+    scene_play("instance data", &(struct setting){ .conf = LINE("netdev", "tcp lo") LINE("four", "tcp 127.0.0.1")
+                                                       LINE("tcp-lo", "") LINE("six", "tcp ::1") });
+    for (int i = 0; i < WRONGS; i++)
+        strcat(lines, wrong[i].line);
+    text = scene_play("refused", &(struct setting){ .conf = lines, .env = { ERRORS } });
+    for (int i = 0; i < WRONGS; i++)
+        ok(told_once(text, wrong[i].name, wrong[i].said), "refused: %s: one line says \"%s\"", wrong[i].name, wrong[i].said);
+    for (int i = 0; i < 3; i++) {
+        text = scene_play("libfabric", &(struct setting){ .override = "builtin", .env = { libraries[i][0], ERRORS },
+                                                          .prepare = no_library });
+        ok(told_once(text, "tcp-lo", libraries[i][1]), "libfabric: one line says \"%s\"", libraries[i][1]);
+    }
+    text = scene_play("port", &(struct setting){ .override = "builtin", .env = { "DAT_LOG=debug" } });
+    ok(strstr(text, " is in use") != NULL, "port: a line says that it is in use");
+    play_networks();
+    return done_testing();
+}
