@@ -100,7 +100,7 @@ elif [ "$(id -u)" -ne 0 ] || ! unshare --mount --pid --fork true 2>/dev/null; th
     no_root='needs root, and namespaces'
 else
     aside "$work/mmdebstrap.log" mmdebstrap --quiet --variant=apt --format=directory \
-        --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1,autopkgtest \
+        --include=gcc,libc6-dev,pkg-config,libibverbs1,librdmacm1,libfabric1,autopkgtest \
         "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$clean"
     bootstrap=$!
 fi
@@ -120,8 +120,8 @@ if [ "${AGAIN:-0}" = 1 ]; then
     second=$!
 fi
 
-packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-common libdat-dev libdat2-dev dat-tools'
-rpm_packages='libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs libdat-common libdat-devel libdat2-devel dat-tools'
+packages='libdat1 libdat1-verbs libdat1-ofi libdat2-2 libdat2-2-verbs libdat2-2-ofi libdat-common libdat-dev libdat2-dev dat-tools'
+rpm_packages=$(echo $packages | sed 's/-dev/&el/g')
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 arch=$(dpkg --print-architecture)
 
@@ -136,12 +136,21 @@ ok 'all packages have the version of Cargo.toml' versions_agree
 
 every_package()
 {
-    for package in libdat1 libdat1-verbs libdat2-2 libdat2-2-verbs dat-tools; do
+    for package in libdat1 libdat1-verbs libdat1-ofi libdat2-2 libdat2-2-verbs libdat2-2-ofi dat-tools; do
         [ "$(ls "$debs/${package}_"*"_$arch.deb" "$debs/$package-dbgsym_"*"_$arch.deb" | wc -l)" -eq 2 ] || return 1
     done
     ls "$debs"/libdat-common_*.deb "$debs"/libdat-dev_*.deb "$debs"/libdat2-dev_*.deb
 }
 ok 'each package is there, and debugging symbols of each that has code' every_package
+
+# No tool finds what is loaded at run time.
+needs_libfabric()
+{
+    for package in libdat1-ofi libdat2-2-ofi; do
+        dpkg-deb -f "$debs/${package}_"*.deb Depends | grep -w libfabric1 || return 1
+    done
+}
+ok 'the packages of the provider ofi need libfabric1' needs_libfabric
 
 for deb in "$debs"/*.deb; do
     dpkg-deb --fsys-tarfile "$deb" | tar -t | grep -v '/$'
@@ -234,6 +243,8 @@ if have rpmbuild; then
         done
     }
     ok 'each package is there' every_rpm
+    ok 'those of the provider ofi need libfabric' \
+        same_result "$(rpm -qpR "$rpms"/libdat*-ofi-*.rpm 2>/dev/null | grep -c '^libfabric\.so\.1')" 2
     ok 'no package has a file in /etc' same_result "$(rpm -qpl "$rpms"/*.rpm 2>/dev/null | grep '^/etc/')" ''
     mkdir "$work/few"
     for tool in dirname mkdir rpmbuild sh; do
@@ -291,6 +302,9 @@ files_of_root()
 programs_work()
 {
     ok 'dat-ping shm --self as nobody' as_nobody dat-ping shm --self --count 3
+    for api in 1.2 2.0; do
+        ok "dat-ping tcp-lo --self --api $api as nobody" as_nobody dat-ping tcp-lo --self --count 3 --api $api
+    done
     ok 'programs compile with pkg-config dat and pkg-config dat2, and run, as nobody' \
         as_nobody env PKG_CONFIG_PATH="$2/pkgconfig" /debs/libdat/debian/tests/programs "$1"
 }
@@ -425,7 +439,7 @@ over_theirs()
 theirs_again()
 {
     ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
-        same_result "$(removes install libdapl2)" 'libdat2-2 libdat2-2-verbs libdat2-dev '
+        same_result "$(removes install libdapl2)" 'libdat2-2 libdat2-2-ofi libdat2-2-verbs libdat2-dev '
     ok 'apt-get installs libdapl2 and libdapl-dev in the place of ours' apt_get install libdapl2 libdapl-dev
     ok 'dtest has the library of libdapl2 again' same_result "$(from linked)" 'libdapl2 '
     ok 'their files are as they were packed, but a dat.conf that was changed' same_result "$(changed $theirs)" "$1"
@@ -437,14 +451,14 @@ theirs_again()
 debian_and_theirs()
 {
     theirs='libdapl2 libdapl-dev dapl2-utils'
-    beside='libdat1 libdat1-verbs libdat-common libdat-dev dat-tools'
-    ours='libdat2-dev libdat2-2-verbs libdat2-2'
+    beside='libdat1 libdat1-verbs libdat1-ofi libdat-common libdat-dev dat-tools'
+    ours='libdat2-dev libdat2-2-verbs libdat2-2-ofi libdat2-2'
     ok "apt-get installs $theirs" apt_get install $theirs
     beside_theirs
     files_of_root >"$work/before"
     over_theirs
     ok 'without libdat2-2 apt-get would remove dapl2-utils' \
-        same_result "$(removes remove libdat2-2)" 'dapl2-utils libdat2-2 libdat2-2-verbs libdat2-dev '
+        same_result "$(removes remove libdat2-2)" 'dapl2-utils libdat2-2 libdat2-2-ofi libdat2-2-verbs libdat2-dev '
     theirs_again ''
 
     # A version of theirs that there is not yet, and a dat.conf that was changed.
@@ -505,6 +519,7 @@ containerfile()
 {
     ok 'the steps of docs/examples/Containerfile' carried_out "$root/docs/examples/Containerfile"
     ok 'two processes with namespaces of their own meet in its directory, as its user' meet
+    ok 'its dat.conf leaves tcp there' container dat-ping tcp-lo --self --count 1
     # What comes behind this finds the root as it was, with the lists of apt-get, which an image leaves out.
     apt_get purge libdat1 libdat2-2 dat-tools >/dev/null 2>&1
     as_root userdel dat
@@ -545,7 +560,8 @@ rpm_in_root()
     libdir=$(rpm --eval '%_libdir')
     {
         find "$clean/usr/lib" \( -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 -o -name libpthread.so.0 \
-            -o -name 'ld-linux-*.so.*' -o -name libgcc_s.so.1 -o -name libibverbs.so.1 -o -name librdmacm.so.1 \) |
+            -o -name 'ld-linux-*.so.*' -o -name libgcc_s.so.1 -o -name libibverbs.so.1 -o -name librdmacm.so.1 \
+            -o -name libfabric.so.1 \) |
             "$(rpm --eval '%_rpmconfigdir')/elfdeps" --provides | sort -u | sed 's/^/Provides: /'
         printf 'Provides: %s\n' 'rtld(GNU_HASH)' /sbin/ldconfig /usr/bin/pkg-config
         printf '%%description\n%%install\n'
