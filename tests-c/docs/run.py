@@ -16,7 +16,9 @@ backquotes that open a block say what it is:
       server        they run beside the following blocks, as in another terminal
       verbs         they need the provider verbs, which not every build has
       needs=TOOL    they need a program that not every machine has
+      tcp           they need libfabric, which the adapters of TCP load
       namespaces    they need user and pid namespaces, which not every machine allows
+      first, second they run on one of two hosts, namespaces of the network with the addresses 192.0.2.7 and 192.0.2.8
       device, root  they need an RDMA device, or change the machine: they run with --machine alone
       others        they never run; the comment in their first line says why
     text            what the commands before it print, standard error included
@@ -41,6 +43,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from ctypes.util import find_library
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,13 +139,45 @@ class Results:
         sys.stdout.flush()
 
 
+class Hosts:
+    """Two hosts with a wire between them, to which their default routes lead. They end with this object."""
+
+    ADDRESSES = {"first": "192.0.2.7", "second": "192.0.2.8"}
+
+    def __init__(self):
+        self.processes = {}
+        self.make("first", ["unshare", "--user", "--map-root-user", "--net"])
+        # This one is in the user namespace of the first, which lays the wire.
+        self.make("second", [*self.on("first"), "unshare", "--net"])
+        self.run("first", f"ip link add eth0 type veth peer name eth0 netns {self.processes['second'].pid}")
+        for host, address in self.ADDRESSES.items():
+            self.run(host, f"ip addr add {address}/24 dev eth0; ip link set lo up; ip link set eth0 up; ip route add default dev eth0")
+
+    def make(self, host, command):
+        """Makes namespaces, which are there once their process writes."""
+        process = subprocess.Popen([*command, "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdout.readline()
+        self.processes[host] = process
+
+    def on(self, host):
+        """What stands before a command that runs on a host."""
+        return ["nsenter", "--target", str(self.processes[host].pid), "--user", "--net", "--preserve-credentials"]
+
+    def run(self, host, script):
+        subprocess.run([*self.on(host), "sh", "-ec", script], check=True)
+
+    def end(self):
+        for process in self.processes.values():
+            process.communicate()
+
+
 class Server:
     """Commands that run beside the others."""
 
-    def __init__(self, script, environment, folder):
+    def __init__(self, command, environment, folder):
         self.output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            ["sh", "-c", script], env=environment, cwd=folder, stdin=subprocess.DEVNULL,
+            command, env=environment, cwd=folder, stdin=subprocess.DEVNULL,
             stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
 
     def told(self):
@@ -168,21 +203,29 @@ class Session:
     """The reader's terminals: the folder, the environment and the servers as the blocks before have left them."""
 
     def __init__(self, folder, environment):
-        self.folder, self.environment, self.servers = folder, environment, []
+        self.folder, self.environment, self.servers, self.hosts = folder, environment, [], None
         self.output = ""
+
+    def place(self, block):
+        """What stands before the commands of a block."""
+        host = next(iter(block.marks & {"first", "second"}), None)
+        if host:
+            self.hosts = self.hosts or Hosts()
+        return self.hosts.on(host) if host else []
 
     def run(self, block):
         """Runs commands; whether they ended as they should."""
         folder = ROOT if "tree" in block.marks else self.folder
         if "server" in block.marks:
-            self.servers.append(Server(f"set -e\n{block.text}", self.environment, folder))
+            command = [*self.place(block), "sh", "-ec", block.text]
+            self.servers.append(Server(command, self.environment, folder))
             return True
         with tempfile.NamedTemporaryFile() as state:
             # The state is kept also where the last command is one that must fail.
             script = (f"trap 'dat_status=$?; {{ env -0; printf %s \"$PWD\"; }} >{shlex.quote(state.name)};"
                       f" exit $dat_status' EXIT\nset -e\n{block.text}")
             process = subprocess.Popen(
-                ["sh", "-c", script], env=self.environment, cwd=folder, stdin=subprocess.DEVNULL,
+                [*self.place(block), "sh", "-c", script], env=self.environment, cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
             try:
                 output, _ = process.communicate(timeout=PATIENCE)
@@ -209,8 +252,9 @@ class Session:
         return shows(block.text, "numbers" in block.marks, self.output)
 
     def end(self):
-        for server in self.servers:
-            server.end()
+        for part in [*self.servers, self.hosts]:
+            if part:
+                part.end()
 
 
 def reason(block, machine, home):
@@ -220,10 +264,12 @@ def reason(block, machine, home):
     for tool in (mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")):
         if not shutil.which(tool):
             return f"no {tool} here"
-    if "namespaces" in block.marks and subprocess.run(
-            ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"],
+    if "tcp" in block.marks and not find_library("fabric"):
+        return "no libfabric here"
+    if block.marks & {"namespaces", "first", "second"} and subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "ip", "link", "set", "lo", "up"],
             stderr=subprocess.DEVNULL).returncode != 0:
-        return "unshare is refused here"
+        return "unshare is refused here, or there is no ip"
     if "tree" in block.marks and machine:
         return "runs outside of the virtual machine"
     if "others" in block.marks:
