@@ -32,11 +32,11 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::panic;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use log::{Level, LevelFilter, Log, Metadata, Record};
+use once_cell::race::OnceBox;
 use rustix::net::{self, AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::process;
 
@@ -68,7 +68,8 @@ const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 /// Longest line in bytes; the rest is cut off.
 const LINE_MAX: usize = 1024;
 
-static OUTPUT: OnceLock<Output> = OnceLock::new();
+/// Threads race to set this, and none waits for another: the child of a fork has only one of them.
+static OUTPUT: OnceBox<Output> = OnceBox::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// The messages that the environment asks for.
@@ -118,25 +119,28 @@ pub fn init(library: &'static str, role: Role) {
     if OUTPUT.get().is_some() {
         return;
     }
-    let output = OUTPUT.get_or_init(|| {
-        let masks = MASKS.map(environment::secure);
-        let words = WORDS.map(environment::secure);
-        let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.each_ref().map(Option::as_deref));
-        #[expect(clippy::disallowed_methods, reason = "the library has one")]
-        panic::set_hook(Box::new(|info| {
-            let place = info.location().map(ToString::to_string);
-            let reason = info.payload();
-            let reason = reason.downcast_ref::<&str>().copied().or_else(|| reason.downcast_ref().map(String::as_str));
-            log::error!(
-                "internal error: {} ({})",
-                reason.unwrap_or("no reason given"),
-                place.as_deref().unwrap_or("place unknown"),
-            );
-        }));
-        let to = Destinations::of(DESTINATIONS.map(environment::secure).each_ref().map(Option::as_deref));
-        Output { library, wish, to }
-    });
-    if log::set_logger(output).is_ok() {
+    let masks = MASKS.map(environment::secure);
+    let words = WORDS.map(environment::secure);
+    let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.each_ref().map(Option::as_deref));
+    let to = Destinations::of(DESTINATIONS.map(environment::secure).each_ref().map(Option::as_deref));
+    #[expect(clippy::disallowed_methods, reason = "the library has one")]
+    if OUTPUT.set(Box::new(Output { library, wish, to })).is_err() {
+        return;
+    }
+    #[expect(clippy::disallowed_methods, reason = "the library has one")]
+    panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string);
+        let reason = info.payload();
+        let reason = reason.downcast_ref::<&str>().copied().or_else(|| reason.downcast_ref().map(String::as_str));
+        log::error!(
+            "internal error: {} ({})",
+            reason.unwrap_or("no reason given"),
+            place.as_deref().unwrap_or("place unknown"),
+        );
+    }));
+    if let Some(output) = OUTPUT.get()
+        && log::set_logger(output).is_ok()
+    {
         log::set_max_level(output.wish.level());
     }
 }

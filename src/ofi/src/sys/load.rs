@@ -8,7 +8,7 @@ use std::mem;
 use std::ptr;
 use std::sync::OnceLock;
 
-use host::environment;
+use host::{environment, fork};
 
 use super::abi::{FabricAttr, FiInfo, FidFabric, VERSION};
 
@@ -42,10 +42,10 @@ impl std::fmt::Display for Load {
     }
 }
 
-/// The library.
+/// The library. A child of a fork finds it loaded or not begun.
 pub fn load() -> Result<&'static Library, &'static Load> {
     static LIBRARY: OnceLock<Result<Library, Load>> = OnceLock::new();
-    LIBRARY.get_or_init(|| with_signals_kept(open)).as_ref()
+    LIBRARY.get().unwrap_or_else(|| fork::undivided(|| LIBRARY.get_or_init(|| with_signals_kept(open)))).as_ref()
 }
 
 fn open() -> Result<Library, Load> {
