@@ -478,6 +478,79 @@ static void ended_at_once(struct fx *fx)
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
 }
 
+/*
+ * Long messages and writes are under way when either side ends the connection. Both see the end, all work comes back, and
+ * memory whose receives came back is not touched any more.
+ */
+static void long_under_way(struct fx *fx)
+{
+    enum { N = 4 };
+    const size_t len = 3 << 20;
+    struct region from, to;
+    DAT_EP_ATTR attr;
+
+    attr_default(&attr);
+    attr.max_message_size = attr.max_rdma_size = len;
+    region_make(fx, &from, len, DAT_MEM_PRIV_ALL_FLAG);
+    pattern_fill(from.mem, len, 1);
+    for (int far = 0; far < 2; far++) {
+        const char *who = far ? "by the receiver" : "by the sender";
+        struct pair p;
+        int back = 0;
+
+        region_make(fx, &to, 2 * len, DAT_MEM_PRIV_ALL_FLAG);
+        pair_open(&p, fx, &attr);
+        for (unsigned i = 0; i < N; i++)
+            must_rc(post_recv(&p.b, &to, 0, len, i), DAT_SUCCESS, "dat_ep_post_recv");
+        for (unsigned i = 0; i < N; i++) {
+            must_rc(post_send(&p.a, &from, 0, len, 2 * i), DAT_SUCCESS, "dat_ep_post_send");
+            must_rc(post_write(&p.a, &from, 0, len, target(&to, len, len), 2 * i + 1), DAT_SUCCESS,
+                    "dat_ep_post_rdma_write");
+        }
+        is_success(dat_ep_disconnect(far ? p.b.ep : p.a.ep, DAT_CLOSE_ABRUPT_FLAG),
+                   "dat_ep_disconnect: long work under way, %s: success", who);
+        back = drain_dtos(p.b.recv, N);
+        memset(to.mem, 7, len);
+        back += drain_dtos(p.a.req, 2 * N);
+        is_int(back, 3 * N, "long work under way, %s: all comes back", who);
+        ok(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED) &&
+               wait_connection(p.b.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
+           "long work under way, %s: DISCONNECTED on both sides", who);
+        pair_close(&p);
+        ok(all_bytes(to.mem, len, 7), "long work under way, %s: what came back is not touched", who);
+        region_free(&to);
+    }
+    region_free(&from);
+}
+
+/* The memory of long messages goes while they are under way: they arrive, or the connection ends. */
+static void memory_goes(struct fx *fx)
+{
+    enum { N = 4 };
+    const size_t len = 3 << 20;
+    DAT_EP_ATTR attr;
+
+    attr_default(&attr);
+    attr.max_message_size = len;
+    for (int far = 0; far < 2; far++) {
+        struct region from, to;
+        struct pair p;
+
+        region_make(fx, &from, len, DAT_MEM_PRIV_ALL_FLAG);
+        region_make(fx, &to, len, DAT_MEM_PRIV_ALL_FLAG);
+        pair_open(&p, fx, &attr);
+        for (unsigned i = 0; i < N; i++)
+            must_rc(post_recv(&p.b, &to, 0, len, i), DAT_SUCCESS, "dat_ep_post_recv");
+        for (unsigned i = 0; i < N; i++)
+            must_rc(post_send(&p.a, &from, 0, len, i), DAT_SUCCESS, "dat_ep_post_send");
+        region_free(far ? &to : &from);
+        is_int(drain_dtos(p.a.req, N) + drain_dtos(p.b.recv, N), 2 * N,
+               "dat_lmr_free: under long messages, of the %s: all come back", far ? "receiver" : "sender");
+        pair_close(&p);
+        region_free(far ? &from : &to);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "leaver", leaver },
@@ -499,6 +572,8 @@ int main(int argc, char **argv)
     afterwards(&fx, &r);
     freed(&fx, &r);
     reused(&fx, &r);
+    long_under_way(&fx);
+    memory_goes(&fx);
     left(&fx, &r);
     left_silently(&fx);
     ended_at_once(&fx);

@@ -30,6 +30,7 @@ use host::memory::{self, NoMemory, Room};
 use crate::user::{Source, Target};
 
 mod granted;
+mod held;
 mod row;
 
 pub use granted::Granted;

@@ -64,8 +64,7 @@ impl RegionKeys for Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // Threads of this process alone touch the memory, and this waits for them.
-        self.device.regions.remove(self.key);
+        self.device.remove_region(self.key);
     }
 }
 
@@ -81,7 +80,7 @@ impl Window {
     fn replace(&self, key: Option<u32>) {
         let old = std::mem::replace(&mut *self.key.lock(), key);
         if let Some(old) = old {
-            self.device.regions.remove(old);
+            self.device.remove_region(old);
         }
     }
 }
@@ -190,6 +189,7 @@ impl Hooks for Ofi {
         // What is left to do refers to connections, and these to the device, which would stay for ever.
         let work = std::mem::take(&mut *self.device.work.lock());
         drop(work);
+        self.device.finish_all();
         for conn in self.device.conns() {
             conn.kill(Some(End::Disconnected), false);
         }

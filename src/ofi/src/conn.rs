@@ -2,9 +2,8 @@
 //!
 //! The two directions have separate locks: that of [`Rx`] is here, and [`Tx`](crate::tx::Tx) lies with the endpoint, behind
 //! the lock on its requests. The order is `rx`, then `tx`. Whoever ends the connection takes both directions their
-//! [`Link`] away, and so sees them idle.
+//! [`Link`] away, and so sees them idle; what libfabric still moves gets a moment, and then the link is cut.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -17,9 +16,10 @@ use host::lock::Mutex;
 use host::memory;
 
 use crate::Ofi;
+use crate::bulk::Body;
 use crate::device::Device;
 use crate::link::Link;
-use crate::record::{End, RECEIVES};
+use crate::record::End;
 use crate::rx::{Fatal, Over, Progress, Rx};
 use crate::tx::{Failed, Tx};
 
@@ -67,7 +67,7 @@ pub struct Terms {
 /// The receiving direction, and what came before the connection was announced.
 struct Receiving {
     rx: Rx,
-    early: VecDeque<(usize, usize)>,
+    early: Option<(usize, usize)>,
 }
 
 /// One end of a connection.
@@ -152,7 +152,7 @@ impl Conn {
             stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
             noted: AtomicBool::new(false),
-            receiving: Mutex::new(Receiving { rx: Rx::new()?, early: memory::vec(RECEIVES)?.into() }),
+            receiving: Mutex::new(Receiving { rx: Rx::new()?, early: None }),
         })?)
     }
 
@@ -244,15 +244,13 @@ impl Conn {
     pub fn received(self: &Arc<Self>, slot: usize, len: usize, after: &mut Vec<After>) {
         let mut receiving = self.receiving.lock();
         let up = self.phase() == Phase::Up;
-        if up && receiving.early.is_empty() {
+        if up && receiving.early.is_none() {
             let progress = receiving.rx.arrived(self, slot, len);
             drop(receiving);
             return self.conclude(progress, after);
         }
-        // What came first is handled first. There is a place for each receive.
-        if receiving.early.len() < RECEIVES {
-            receiving.early.push_back((slot, len));
-        }
+        // What came first is handled first, and no other is received before.
+        receiving.early = Some((slot, len));
         drop(receiving);
         match self.phase() {
             Phase::Accepting => after.push(After::Used(self.clone())),
@@ -263,13 +261,36 @@ impl Conn {
 
     /// Handles records that came before the connection was announced.
     fn catch_up(self: &Arc<Self>, after: &mut Vec<After>) {
-        loop {
-            let mut receiving = self.receiving.lock();
-            let Some((slot, len)) = receiving.early.pop_front() else { return };
-            let progress = receiving.rx.arrived(self, slot, len);
+        let mut receiving = self.receiving.lock();
+        let Some((slot, len)) = receiving.early.take() else { return };
+        let progress = receiving.rx.arrived(self, slot, len);
+        drop(receiving);
+        self.conclude(progress, after);
+    }
+
+    /// Takes the bytes of a long part that libfabric has received; false if the connection is over.
+    pub fn bulk_arrived(self: &Arc<Self>, len: usize, after: &mut Vec<After>) -> bool {
+        let mut receiving = self.receiving.lock();
+        if receiving.rx.link().is_none() {
+            return false;
+        }
+        let progress = receiving.rx.bulk_arrived(self, len);
+        drop(receiving);
+        self.conclude(progress, after);
+        true
+    }
+
+    /// libfabric has sent the bytes of a long part; false if the connection is over.
+    pub fn bulk_sent(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
+        let mut receiving = self.receiving.lock();
+        let Some(link) = receiving.rx.link() else { return false };
+        if link.bulk_out() {
+            receiving.rx.long_sent();
+            let progress = receiving.rx.go_on(self);
             drop(receiving);
             self.conclude(progress, after);
         }
+        true
     }
 
     /// libfabric has sent an answer from this slot.
@@ -345,21 +366,39 @@ impl Conn {
         }
     }
 
-    /// Notes how many requests the peer has handled, as one of its records says, and what it answers.
+    /// Notes how many requests the peer has handled, as one of its records says.
     ///
     /// # Errors
     /// The connection cannot go on.
-    pub fn peer_says(self: &Arc<Self>, handled: u64, answer: Option<&[u8]>) -> std::result::Result<(), Over> {
+    pub fn peer_says(self: &Arc<Self>, handled: u64) -> std::result::Result<(), Over> {
+        self.heard(|tx| Ok(tx.on_handled(handled)))
+    }
+
+    /// Takes the next bytes of the answer to the oldest question.
+    ///
+    /// # Errors
+    /// The connection cannot go on.
+    pub fn answered(self: &Arc<Self>, answer: Body<'_>) -> std::result::Result<(), Over> {
+        self.heard(|tx| tx.on_answer(answer))
+    }
+
+    /// Has libfabric receive `len` bytes of the answer to the oldest question into their place; false if that cannot be.
+    pub fn await_answer(&self, len: usize) -> bool {
+        self.sink.lock_tx().is_some_and(|tx| tx.await_answer(len))
+    }
+
+    /// Notes what the peer has said; false is nothing that it could say.
+    fn heard(
+        self: &Arc<Self>,
+        what: impl FnOnce(&mut Tx) -> std::result::Result<bool, Failed>,
+    ) -> std::result::Result<(), Over> {
         let Some(mut tx) = self.sink.lock_tx() else { return Ok(()) };
-        if !tx.on_handled(handled) {
-            return Err(Over::Failed(Fatal::default()));
-        }
-        let answered = answer.map_or(Ok(true), |bytes| tx.on_answer(bytes));
+        let heard = what(&mut tx);
         let drained = tx.done().is_some_and(|done| tx.request_done(done));
         if drained {
             self.device.later(After::Drained(self.clone()));
         }
-        match answered {
+        match heard {
             Ok(true) => {
                 self.pump_locked(&mut tx);
                 Ok(())
@@ -454,8 +493,13 @@ impl Conn {
         let link = {
             let mut receiving = self.receiving.lock();
             self.note_stall(false);
-            receiving.early.clear();
-            receiving.rx.close()
+            let early = receiving.early.take();
+            let link = receiving.rx.close();
+            if let (Some((slot, _)), Some(link)) = (early, &link) {
+                // The end of the peer may come behind it.
+                let _ = link.receive(slot);
+            }
+            link
         };
         let mut drained = false;
         if let Some(mut tx) = self.sink.lock_tx() {
@@ -463,8 +507,12 @@ impl Conn {
             drained = first && report && done.is_some_and(|last| tx.request_done(last));
         }
         if let Some(link) = link {
+            let end = end.filter(|_| before >= Phase::Accepting);
+            if link.moves() {
+                self.device.settle(self.number, &link, end.is_some());
+            }
             self.device.forget(self.number);
-            if let (Some(end), true) = (end, before >= Phase::Accepting)
+            if let Some(end) = end
                 && link.leave(end)
             {
                 self.device.linger(self.number, link);

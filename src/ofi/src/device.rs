@@ -20,13 +20,14 @@ use std::time::{Duration, Instant};
 use arrayvec::ArrayVec;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ConnectionReport, Poll};
-use dat_memory::regions::RegionTable;
+use dat_memory::regions::{Party, RegionTable};
 use host::event_fd::EventFd;
 use host::fork;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
 
+use crate::bulk::{self, Holders};
 use crate::cm::Service;
 use crate::conn::{After, Conn};
 use crate::hello::{self, Word};
@@ -43,6 +44,9 @@ pub const ROWS: u32 = 1 << 18;
 const COMPLETIONS: usize = 4096;
 /// Batches that a poll handles at most.
 const BATCHES: usize = 64;
+/// The time for which the adapter's thread polls beside the program, since that did not poll when something came: a target that
+/// looks at its memory gets a write in 1.3 ms otherwise.
+pub const STAY: Duration = Duration::from_millis(100);
 /// Time between two looks whether the program polls.
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a thread of the program sleeps, which may be held up, or may go on without a call.
@@ -84,6 +88,8 @@ pub struct Device {
     pub rejector: Passive,
     pub cq: Arc<Cq>,
     pub regions: Regions,
+    /// Which of them libfabric moves bytes of, and for whom.
+    pub holders: Holders,
     /// Service points by the number of libfabric's passive endpoint.
     pub services: Mutex<HashMap<usize, Service>>,
     pub work: Mutex<Work>,
@@ -143,6 +149,7 @@ impl Device {
             rejector,
             cq,
             regions: RegionTable::new((), ROWS),
+            holders: Holders::default(),
             services: Mutex::default(),
             work: Mutex::default(),
             bell,
@@ -239,17 +246,10 @@ impl Device {
 
     /// Gives the peers of all connections that this side has left a little time to hear of it, and lets them go.
     pub fn let_all_go(&self) {
-        let end = Instant::now() + LAST;
-        while (!self.leaving.lock().is_empty() || self.events.retired() > 0) && Instant::now() < end {
-            self.poll_once(Poll::Complete);
-            let fd = self.cq.fd();
-            // SAFETY: the queue is open as long as this.
-            let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
-            if self.fabric.try_wait(&self.cq) {
-                let _ = host::poll::wait([Some(fd)], Some(TICK));
-            }
+        self.poll_while(LAST, || {
             self.refuse_all();
-        }
+            !self.leaving.lock().is_empty() || self.events.retired() > 0
+        });
         self.refuse_all();
         let left = std::mem::take(&mut *self.leaving.lock());
         drop(left);
@@ -320,15 +320,16 @@ impl Device {
         self.polls.load(Ordering::Relaxed)
     }
 
-    /// Polls for all connections, and reports what is found.
-    pub fn poll_once(&self, how: Poll) {
+    /// Polls for all connections, and reports what is found; false if that is nothing.
+    pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
+        let mut found = false;
         {
             let polling = match how {
                 Poll::IfFree => self.polling.try_lock(),
                 Poll::Complete => Some(self.polling.lock()),
             };
-            let Some(mut polling) = polling else { return };
+            let Some(mut polling) = polling else { return false };
             let Polling { batch, noted } = &mut *polling;
             for _ in 0..BATCHES {
                 batch.clear();
@@ -337,6 +338,7 @@ impl Device {
                     self.flush(noted, &mut after);
                     break;
                 }
+                found = true;
                 for completion in batch.iter() {
                     self.completed(completion, &mut after);
                 }
@@ -349,6 +351,7 @@ impl Device {
         if self.is_kept() {
             self.run_kept();
         }
+        found
     }
 
     fn completed(&self, completion: &Completion, after: &mut Vec<After>) {
@@ -357,23 +360,92 @@ impl Device {
         if completion.failed {
             return;
         }
-        let number = completion.context >> SLOT_BITS;
-        let Some(conn) = self.conn(number) else { return self.completed_late(number, slot, completion.len) };
+        let (number, len) = (completion.context >> SLOT_BITS, completion.len);
+        let Some(conn) = self.conn(number) else { return self.completed_late(number, slot, len) };
+        let over = match slot {
+            Slot::BulkIn => !conn.bulk_arrived(len, after),
+            Slot::BulkOut => !conn.bulk_sent(after),
+            _ => false,
+        };
+        if over {
+            return self.completed_late(number, slot, len);
+        }
         match slot {
             Slot::Receive(at) => conn.received(at, completion.len, after),
             Slot::Answer(at) => conn.sent(at, after),
-            Slot::Request(_) => {}
+            Slot::Request(_) | Slot::BulkIn | Slot::BulkOut => {}
         }
     }
 
     /// Handles a completion of a connection that this side has left.
     #[cold]
     fn completed_late(&self, number: u64, slot: Slot, len: usize) {
-        let Slot::Receive(at) = slot else { return };
         let link = self.leaving.lock().get(&number).map(|(link, _)| link.clone());
-        if link.is_some_and(|link| link.is_left(at, len)) {
+        let Some(link) = link else { return };
+        let left = match slot {
+            Slot::Receive(at) => link.is_left(at, len),
+            Slot::BulkIn => {
+                link.bulk_in();
+                link.receive(0).is_err()
+            }
+            Slot::BulkOut => {
+                link.bulk_out();
+                false
+            }
+            Slot::Request(_) | Slot::Answer(_) => false,
+        };
+        if left {
             self.let_go(number);
         }
+    }
+
+    /// Lets libfabric finish what it moves for a connection that ends here, if the peer may still listen, and sees to it that
+    /// it touches no memory of the program any more.
+    pub fn settle(&self, number: u64, link: &Arc<Link>, listens: bool) {
+        if listens && !self.stop.load(Ordering::Acquire) {
+            self.linger(number, link.clone());
+            self.poll_while(bulk::PATIENCE, || link.moves() && self.leaving.lock().contains_key(&number));
+        }
+        if link.moves() {
+            link.cut();
+        }
+    }
+
+    /// Polls while `f` says so, but no longer than `limit`.
+    fn poll_while(&self, limit: Duration, f: impl Fn() -> bool) {
+        let end = Instant::now() + limit;
+        while f() && Instant::now() < end {
+            self.poll_once(Poll::Complete);
+            let fd = self.cq.fd();
+            // SAFETY: the queue is open as long as this.
+            let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
+            if f() && self.fabric.try_wait(&self.cq) {
+                let _ = host::poll::wait([Some(fd)], Some(TICK));
+            }
+        }
+    }
+
+    /// Gives libfabric a moment to finish what it moves, before all connections end.
+    pub fn finish_all(&self) {
+        self.poll_while(bulk::PATIENCE, || !self.holders.is_empty());
+    }
+
+    /// Takes a region or a window away. What libfabric moves from or to it gets a moment; then its connections are cut.
+    pub fn remove_region(&self, key: u32) {
+        if self.holders.has(key) {
+            self.poll_while(bulk::PATIENCE, || self.holders.has(key));
+            self.holders.of(key).iter().for_each(|link| link.cut());
+        }
+        self.regions.remove(key);
+    }
+
+    /// Revokes a window for the connection that has the end `own`; false if it may not. Connections that still write to it are
+    /// cut.
+    pub fn invalidate(&self, key: u32, own: &Party) -> bool {
+        if self.holders.has(key) && self.regions.may_invalidate(key, own).is_some() {
+            self.holders.of(key).iter().for_each(|link| link.cut());
+        }
+        self.regions.invalidate(key, own).is_some()
     }
 
     /// Looks at the connections that were noted.

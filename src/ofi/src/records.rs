@@ -1,48 +1,63 @@
-//! The memory of a connection's records: slots that libfabric sends from and receives into.
+//! The memory of a connection: slots for records, which libfabric sends from and receives into, and larger places for the bytes
+//! of long parts that have no other.
 //!
 //! It comes straight from the system, so that it takes no page before that is used.
 
 use std::io;
 use std::ptr::{self, NonNull};
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Slots of equal size.
+use crate::record::{BULK, SLOT};
+
+/// Slots of [`SLOT`] bytes, and places of [`BULK`] bytes behind them.
 pub struct Records {
     base: NonNull<u8>,
-    count: usize,
-    size: usize,
+    slots: usize,
+    places: usize,
 }
 
-// SAFETY: it is memory of the process, which no thread accesses but through `place`, whose callers see to the rest.
+// SAFETY: it is memory of the process, which no thread accesses but through `slot` and `place`, whose callers see to the rest.
 unsafe impl Send for Records {}
 // SAFETY: as for Send.
 unsafe impl Sync for Records {}
 
 impl Records {
-    /// `count` slots of `size` bytes.
+    /// So many slots and places.
     ///
     /// # Errors
     /// There is no memory.
-    pub fn new(count: usize, size: usize) -> io::Result<Records> {
+    pub fn new(slots: usize, places: usize) -> io::Result<Records> {
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
         // SAFETY: the system chooses a place where nothing is.
-        let base = unsafe { mmap_anonymous(ptr::null_mut(), count * size, access, flags)? };
+        let base = unsafe { mmap_anonymous(ptr::null_mut(), slots * SLOT + places * BULK, access, flags)? };
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Records { base, count, size })
+        Ok(Records { base, slots, places })
     }
 
     /// The first byte of a slot; that of the last one if there are not so many.
     #[inline]
+    pub fn slot(&self, at: usize) -> *mut u8 {
+        // SAFETY: inside of the memory.
+        unsafe { self.base.as_ptr().add(at.min(self.slots - 1) * SLOT) }
+    }
+
+    /// The first byte of a place; that of the last one if there are not so many.
     pub fn place(&self, at: usize) -> *mut u8 {
         // SAFETY: inside of the memory.
-        unsafe { self.base.as_ptr().add(at.min(self.count - 1) * self.size) }
+        unsafe { self.base.as_ptr().add(self.slots * SLOT + at.min(self.places - 1) * BULK) }
+    }
+
+    /// Gives the memory of a place back to the system until it is used again.
+    pub fn give_back(&self, at: usize) {
+        // SAFETY: anonymous memory of this value, in which nobody has anything any more.
+        let _ = unsafe { madvise(self.place(at).cast(), BULK, Advice::LinuxDontNeed) };
     }
 }
 
 impl Drop for Records {
     fn drop(&mut self) {
         // SAFETY: nobody uses it any more: it is dropped behind the endpoint that it belongs to.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.count * self.size) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.slots * SLOT + self.places * BULK) };
     }
 }

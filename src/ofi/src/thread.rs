@@ -13,7 +13,7 @@ use host::thread::{self, Thread};
 
 use crate::cm;
 use crate::conn::Phase;
-use crate::device::{Device, PARK, TICK};
+use crate::device::{Device, PARK, STAY, TICK};
 
 /// Events handled at a time: a flood of requests must not keep connections from ending.
 const EVENTS: usize = 64;
@@ -31,14 +31,14 @@ fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
 
 fn run(device: &Arc<Device>) {
     log::debug!(target: host::diagnostics::THREAD, "adapter {}: its thread begins", device.place.netdev);
-    let mut seen = 0;
+    let mut look = Look { polls: 0, stay: Instant::now() };
     loop {
         device.bell.clear();
         if device.stop.load(Ordering::Acquire) {
             return;
         }
         let due = alone(|| work(device)).flatten();
-        alone(|| sleep(device, &mut seen, due));
+        alone(|| sleep(device, &mut look, due));
     }
 }
 
@@ -70,8 +70,27 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     leaving.into_iter().chain(attempt).min()
 }
 
-/// Sleeps until there is something to do, which may be to poll. `seen` is how often the program had polled before.
-fn sleep(device: &Arc<Device>, seen: &mut u64, due: Option<Duration>) {
+/// What the thread knows of the program.
+struct Look {
+    /// How often it had polled.
+    polls: u64,
+    /// Until then it is not relied upon, because something came that it did not poll for, such as writes to memory at which it
+    /// looks.
+    stay: Instant,
+}
+
+impl Look {
+    /// Polls, and notes if that found something that the program did not poll for.
+    fn poll(&mut self, device: &Device, how: Poll) {
+        let polls = device.polls();
+        if device.poll_once(how) && device.polls() == polls {
+            self.stay = Instant::now() + STAY;
+        }
+    }
+}
+
+/// Sleeps until there is something to do, which may be to poll.
+fn sleep(device: &Arc<Device>, look: &mut Look, due: Option<Duration>) {
     let bell = Some(device.bell.as_fd());
     // SAFETY: the queues are open as long as the device is.
     let [events, completions] = [device.events.fd(), device.cq.fd()].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
@@ -89,8 +108,9 @@ fn sleep(device: &Arc<Device>, seen: &mut u64, due: Option<Duration>) {
     let polls = device.polls();
     let sleepers = device.has_sleepers();
     let watched = device.watchers.load(Ordering::Acquire) > 0;
-    if !watched && (polls != *seen || sleepers) {
-        *seen = polls;
+    let stays = Instant::now() < look.stay;
+    if !watched && (sleepers || (polls != look.polls && !stays)) {
+        look.polls = polls;
         device.parked.store(sleepers, Ordering::SeqCst);
         if device.is_noted() || device.is_kept() {
             device.poll_once(Poll::IfFree);
@@ -102,7 +122,7 @@ fn sleep(device: &Arc<Device>, seen: &mut u64, due: Option<Duration>) {
             device.poll_once(Poll::IfFree);
         }
     } else {
-        device.poll_once(Poll::Complete);
+        look.poll(device, Poll::Complete);
         if device.fabric.try_wait(&device.cq) {
             device.watching.store(true, Ordering::SeqCst);
             // What is noted or kept from now on rings the bell.
@@ -111,8 +131,8 @@ fn sleep(device: &Arc<Device>, seen: &mut u64, due: Option<Duration>) {
             device.watching.store(false, Ordering::SeqCst);
         }
         // What has come is left to the program, if that polls.
-        if device.polls() == polls {
-            device.poll_once(Poll::Complete);
+        if stays || device.polls() == polls {
+            look.poll(device, Poll::IfFree);
         }
     }
 }

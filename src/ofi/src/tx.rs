@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use arrayvec::ArrayVec;
 use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::event::Status;
@@ -17,8 +18,9 @@ use dat_memory::copy;
 use dat_memory::user::{self, Source, Target};
 use host::memory::Room;
 
+use crate::bulk::{self, Body};
 use crate::link::{Link, Slot};
-use crate::record::{self, CREDITS, PAYLOAD, kind};
+use crate::record::{self, BULKS, CREDITS, PAYLOAD, kind};
 use crate::sys::FiError;
 
 /// A request that has not gone out whole.
@@ -90,6 +92,8 @@ pub struct Tx {
     sent: u64,
     /// How many of them the peer has handled.
     handled: u64,
+    /// The numbers of those that have long parts, up to [`BULKS`] of them, which the peer has not handled.
+    bulks: VecDeque<u64>,
     waiting: VecDeque<Waiting>,
     /// The segments of those that wait.
     segments: VecDeque<Segment>,
@@ -114,6 +118,7 @@ impl Tx {
     /// A sending direction without a connection, with room for requests of these sizes.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Tx> {
         let mut tx = Tx { ep: Some(ep), reads: usize::from(sizes.reads_out), ..Tx::default() };
+        tx.bulks.room(BULKS)?;
         tx.waiting.room(sizes.requests)?;
         tx.segments.room(sizes.requests)?;
         tx.flying.room(sizes.requests)?;
@@ -232,7 +237,7 @@ impl Tx {
     }
 
     /// Sends what is left of the oldest request that waits.
-    fn launch(&mut self, link: &Link) -> std::result::Result<(), Stop> {
+    fn launch(&mut self, link: &Arc<Link>) -> std::result::Result<(), Stop> {
         let Some(front) = self.waiting.front() else { return Ok(()) };
         let (operation, len, id) = (front.operation, front.len, front.id);
         let question = is_question(&operation);
@@ -293,14 +298,20 @@ impl Tx {
     }
 
     /// Sends the parts of a message.
-    fn message(&mut self, link: &Link, solicited: bool) -> std::result::Result<(), Stop> {
+    fn message(&mut self, link: &Arc<Link>, solicited: bool) -> std::result::Result<(), Stop> {
         let flags = if solicited { record::SOLICITED } else { 0 };
         let len = self.waiting.front().map_or(0, |front| front.len);
         let mut offset = self.gone().unwrap_or(0);
         loop {
-            let part = left(len, offset, PAYLOAD);
-            self.record(link, kind::MESSAGE, flags, len, &[], offset, part)?;
-            offset += part as u64;
+            let part = match self.bulk(link, (kind::MESSAGE, flags, len), &[], offset)? {
+                Some(part) => part,
+                None => {
+                    let part = left(len, offset, PAYLOAD);
+                    self.record(link, kind::MESSAGE, flags, len, &[], offset, part)?;
+                    part as u64
+                }
+            };
+            offset += part;
             self.advance(Progress::Bytes(offset));
             if offset == len {
                 return Ok(());
@@ -309,25 +320,75 @@ impl Tx {
     }
 
     /// Sends the parts of a write.
-    fn write(&mut self, link: &Link, to: &RemoteSegment) -> std::result::Result<(), Stop> {
+    fn write(&mut self, link: &Arc<Link>, to: &RemoteSegment) -> std::result::Result<(), Stop> {
         let len = self.waiting.front().map_or(0, |front| front.len);
         let to = RemoteSegment { len, ..*to };
         loop {
-            let offset = match self.gone() {
+            let (kind, offset) = match self.gone() {
+                None => (kind::WRITE, 0),
+                Some(offset) if offset == len => return Ok(()),
+                Some(offset) => (kind::WRITE_PART, offset),
+            };
+            let target = record::target(&to);
+            let head = if kind == kind::WRITE { &target[..] } else { &[] };
+            let part = match self.bulk(link, (kind, 0, len), head, offset)? {
+                Some(part) => part,
                 None => {
-                    let part = left(len, 0, PAYLOAD - record::TARGET);
-                    self.record(link, kind::WRITE, 0, len, &record::target(&to), 0, part)?;
+                    let part = left(len, offset, PAYLOAD);
+                    self.record(link, kind, 0, len, head, offset, part)?;
                     part as u64
                 }
-                Some(offset) if offset == len => return Ok(()),
-                Some(offset) => {
-                    let part = left(len, offset, PAYLOAD);
-                    self.record(link, kind::WRITE_PART, 0, len, &[], offset, part)?;
-                    offset + part as u64
-                }
             };
-            self.advance(Progress::Bytes(offset));
+            self.advance(Progress::Bytes(offset + part));
         }
+    }
+
+    /// The first request that waits, and its segments.
+    fn front(&self) -> (RequestId, Checked) {
+        let (id, count) = self.waiting.front().map_or((0, 0), |front| (front.id, front.count));
+        (id, self.segments.iter().take(count).copied().collect())
+    }
+
+    /// Sends a long part of the oldest request, from `offset` on, behind `head`; gives its bytes. `None` if what is left is
+    /// short, or lies in too many pieces.
+    fn bulk(
+        &mut self,
+        link: &Arc<Link>,
+        what: (u8, u8, u64),
+        head: &[u8],
+        offset: u64,
+    ) -> std::result::Result<Option<u64>, Stop> {
+        let rest = what.2 - offset;
+        if rest <= PAYLOAD as u64 {
+            return Ok(None);
+        }
+        let (id, segments) = self.front();
+        let part = bulk::reach(&segments, offset, link.pieces()).min(rest);
+        if part <= PAYLOAD as u64 {
+            return Ok(None);
+        }
+        if self.sent - self.handled >= CREDITS as u64 || self.bulks.len() >= BULKS {
+            return Err(Stop::Peer);
+        }
+        let tail = if part == rest { record::TAIL } else { 0 };
+        let long = part - tail as u64;
+        let mut payload = ArrayVec::<u8, { Link::SHORT }>::new();
+        payload.extend(head.iter().copied().chain(std::iter::repeat_n(0, tail)));
+        let mut place = Target::of(&mut payload[head.len()..]);
+        let sent = copy::gather(link.regions(), &segments, offset + long, tail as u64, |source| {
+            let done = user::copy(place, source);
+            place = place.split(done).1;
+        }) && bulk::with_sources(link.regions(), &segments, offset, long, |from, keys| {
+            link.send_bulk(what, &payload, from, keys)
+        })
+        .unwrap_or(Ok(false))?;
+        if sent {
+            self.bulks.push_back(self.sent);
+            self.sent += 1;
+            return Ok(Some(part));
+        }
+        // Those before it are reported first.
+        Err(if self.flying.is_empty() { Stop::Failed((id, Status::LocalProtection)) } else { Stop::Peer })
     }
 
     /// Sends a record of the oldest request: `head`, then `part` bytes of its segments from `offset` on.
@@ -377,26 +438,39 @@ impl Tx {
 
     /// Notes how many records the peer has handled, as it says; false if that cannot be.
     pub fn on_handled(&mut self, handled: u64) -> bool {
-        // Records of two threads may overtake each other on their way to libfabric.
         self.handled = self.handled.max(handled);
+        while self.bulks.front().is_some_and(|number| *number < self.handled) {
+            self.bulks.pop_front();
+        }
         self.handled <= self.sent
+    }
+
+    /// Has libfabric receive `len` bytes of the answer to the oldest question into their place; false if they have none, or
+    /// one in too many pieces.
+    pub fn await_answer(&self, len: usize) -> bool {
+        let (Some(link), Some(question)) = (&self.link, self.questions.front()) else { return false };
+        if len as u64 > question.len - question.offset {
+            return false;
+        }
+        let places: Checked = self.places.iter().take(question.count).copied().collect();
+        bulk::receive(link, &places, question.offset, len as u64)
     }
 
     /// Takes the next bytes of the answer to the oldest question; false if there is none that they could belong to.
     ///
     /// # Errors
     /// The memory that they were for is gone.
-    pub fn on_answer(&mut self, bytes: &[u8]) -> std::result::Result<bool, Failed> {
+    pub fn on_answer(&mut self, answer: Body<'_>) -> std::result::Result<bool, Failed> {
         let Some(link) = self.link.clone() else { return Ok(true) };
         let Some(question) = self.questions.front_mut() else { return Ok(false) };
-        let (len, count, offset) = (bytes.len() as u64, question.count, question.offset);
+        let (len, count, offset) = (answer.len(), question.count, question.offset);
         if len > question.len - offset || (len == 0 && question.len > 0) {
             return Ok(false);
         }
         question.offset += len;
         let last = question.offset == question.len;
         let list: Checked = self.places.iter().take(count).copied().collect();
-        if len > 0 && !copy::scatter(link.regions(), &list, offset, Source::of(bytes), last) {
+        if len > 0 && !answer.scatter(link.regions(), &list, offset, last) {
             return Err((question.id, Status::LocalProtection));
         }
         if last {

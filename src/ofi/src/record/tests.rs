@@ -4,8 +4,8 @@ use super::*;
 
 proptest! {
     #[test]
-    fn headers_are_read_as_they_were_written(kind: u8, solicited: bool, handled: u64, aux: u64, payload: Vec<u8>) {
-        let header = Header { kind, flags: u8::from(solicited), handled, aux };
+    fn headers_are_read_as_they_were_written(kind: u8, solicited: bool, bulk in 0..=BULK as u32, handled: u64, aux: u64, payload: Vec<u8>) {
+        let header = Header { kind, flags: u8::from(solicited), bulk, handled, aux };
         let record = [&header.encode()[..], &payload].concat();
         prop_assert_eq!(Header::decode(&record), Some((header, &payload[..])));
     }

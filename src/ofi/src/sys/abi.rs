@@ -193,7 +193,7 @@ pub struct FiOpsMsg {
     pub size: usize,
     pub recv: unsafe extern "C" fn(*mut FidEp, *mut c_void, usize, *mut c_void, u64, *mut c_void) -> isize,
     pub recvv: Unused,
-    pub recvmsg: Unused,
+    pub recvmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,
     pub send: Unused,
     pub sendv: Unused,
     pub sendmsg: unsafe extern "C" fn(*mut FidEp, *const FiMsg, u64) -> isize,

@@ -6,6 +6,7 @@ use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::Arc;
 
+use dat_memory::user::{Source, Target};
 use host::lock::Mutex;
 
 use super::abi::{FI_COMPLETION, FI_ENABLE, FI_RECV, FI_SELECTIVE_COMPLETION, FI_TRANSMIT, FiMsg, FidEp};
@@ -24,6 +25,9 @@ pub struct Ep {
 unsafe impl Send for Ep {}
 // SAFETY: as for Send.
 unsafe impl Sync for Ep {}
+
+/// The most pieces of a message: what the provider tcp takes, which has the fewest.
+pub const VECS: usize = 4;
 
 /// What stands for no address in calls of a connected endpoint.
 const NO_ADDRESS: u64 = 0;
@@ -128,7 +132,8 @@ impl Ep {
         (result == 0).then(|| unsafe { read_address(bytes.as_ptr(), bytes.len()) }).flatten()
     }
 
-    /// Sends what was posted, as far as the system takes it at once, and ends the connection.
+    /// Sends what was posted, as far as the system takes it at once, and ends the connection. From then on libfabric touches no
+    /// memory of what was posted.
     pub fn shutdown(&self) {
         // SAFETY: an open endpoint has its operations.
         unsafe { ((*(*self.ep).cm).shutdown)(self.ep, 0) };
@@ -163,27 +168,45 @@ impl Ep {
         FiError::check(result).map(|_| ())
     }
 
-    /// Sends a message; with a context, there is a completion of it.
+    /// Receives a message into these pieces, no more than [`VECS`].
     ///
     /// # Errors
     /// As for [`Ep::active`].
     ///
     /// # Safety
-    /// The bytes stay as they are until libfabric has sent them, or the endpoint is closed.
-    pub unsafe fn send(&self, place: *const u8, len: usize, context: Option<u64>) -> Result<(), FiError> {
-        let vec = libc::iovec { iov_base: place.cast_mut().cast(), iov_len: len };
-        let message = FiMsg {
-            msg_iov: &raw const vec,
-            desc: ptr::null_mut(),
-            iov_count: 1,
-            addr: NO_ADDRESS,
-            context: context.map_or(ptr::null_mut::<c_void>(), |context| ptr::without_provenance_mut(context as usize)),
-            data: 0,
-        };
+    /// As for [`Ep::recv`]; a shutdown ends it as well.
+    pub unsafe fn recv_into(&self, to: &[Target<'_>], context: u64) -> Result<(), FiError> {
+        let message = message(Target::as_vecs(to), Some(context));
+        // SAFETY: an open endpoint has its operations; the list is read in the call, the memory is as the contract says.
+        let result = unsafe { ((*(*self.ep).msg).recvmsg)(self.ep, &raw const message, FI_COMPLETION) };
+        FiError::check(result).map(|_| ())
+    }
+
+    /// Sends a message from these pieces, no more than [`VECS`]; with a context, there is a completion of it.
+    ///
+    /// # Errors
+    /// As for [`Ep::active`].
+    ///
+    /// # Safety
+    /// The bytes stay readable until libfabric has sent them, or the endpoint is shut down or closed.
+    pub unsafe fn send(&self, from: &[Source<'_>], context: Option<u64>) -> Result<(), FiError> {
+        let message = message(Source::as_vecs(from), context);
         let flags = if context.is_some() { FI_COMPLETION } else { 0 };
         // SAFETY: an open endpoint has its operations; the list is read in the call, the memory is as the contract says.
         let result = unsafe { ((*(*self.ep).msg).sendmsg)(self.ep, &raw const message, flags) };
         FiError::check(result).map(|_| ())
+    }
+}
+
+/// A message in these pieces.
+fn message(pieces: &[libc::iovec], context: Option<u64>) -> FiMsg {
+    FiMsg {
+        msg_iov: pieces.as_ptr(),
+        desc: ptr::null_mut(),
+        iov_count: pieces.len(),
+        addr: NO_ADDRESS,
+        context: context.map_or(ptr::null_mut::<c_void>(), |context| ptr::without_provenance_mut(context as usize)),
+        data: 0,
     }
 }
 

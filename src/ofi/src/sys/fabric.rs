@@ -79,6 +79,12 @@ impl Fabric {
         unsafe { (*self.info.get().tx_attr).inject_size }
     }
 
+    /// The most pieces of a message.
+    pub fn pieces(&self) -> usize {
+        // SAFETY: a description of libfabric's has this part.
+        unsafe { (*self.info.get().tx_attr).iov_limit }.clamp(1, super::VECS)
+    }
+
     /// The version of the provider.
     pub fn provider_version(&self) -> (u32, u32) {
         // SAFETY: a description of libfabric's has this part.

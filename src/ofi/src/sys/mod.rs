@@ -13,7 +13,7 @@ mod load;
 mod queue;
 
 pub use cm::{CmEvent, EventQueue, Info, Passive};
-pub use ep::Ep;
+pub use ep::{Ep, VECS};
 pub use fabric::Fabric;
 pub use load::{Load, load};
 pub use queue::{Completion, Cq};

@@ -3,6 +3,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use dat_memory::user::Source;
+
 use super::*;
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -56,7 +58,7 @@ fn two_endpoints_exchange_messages() {
     client.inject(&[7; 60]).unwrap();
     let long = vec![9_u8; 4000];
     // SAFETY: the bytes outlive the endpoint.
-    unsafe { server.send(long.as_ptr(), long.len(), Some(300)).unwrap() };
+    unsafe { server.send(&[Source::of(&long)], Some(300)).unwrap() };
     let mut found = Vec::new();
     let end = Instant::now() + LIMIT;
     while found.len() < 3 {
