@@ -17,7 +17,7 @@
 #                       tests-c/perf/instructions.txt
 #   make bench          latency, rates and bandwidth on shm beside UCX and what the machine can do, in
 #                       one table of ratios, and docs/bench.svg; VERBS=1 also on an RDMA device, as
-#                       check-verbs; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
+#                       check-verbs, TCP=1 over TCP beside libfabric's own program; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
 #                       compares with the libraries in DIR
 #   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
 #                       TARGETS="node ring" for some of src/fuzz
@@ -217,7 +217,7 @@ measure: all
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
 bench: all
-	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench VERBS=$(VERBS)
+	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench VERBS=$(VERBS) TCP=$(TCP)
 
 fuzz:
 	@src/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)

@@ -9,15 +9,16 @@
 # tests-c/perf. After a whole run docs/bench.svg is drawn.
 #
 #   VERBS=1         an RDMA device as well (verbs.sh), unless QUICK=1
+#   TCP=1           TCP as well, through libfabric, over the loopback interface
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 [ $# -eq 4 ] || { sed -n '6,8p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3 fast_path=$4
-: "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=}" "${VERBS:=auto}"
+: "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=}" "${VERBS:=auto}" "${TCP:=0}"
 
-"$here/bench.sh" "$programs" "$libdir" "$out"
+TCP='' "$here/bench.sh" "$programs" "$libdir" "$out"
 status=$?
 
 if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
@@ -29,6 +30,10 @@ if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
             { print }' "$out/instructions.txt"
 fi
 
+if [ "$TCP" = 1 ]; then
+    echo
+    TCP=lo "$here/bench.sh" "$programs" "$libdir" "$out" || status=1
+fi
 if [ "$VERBS" = 1 ] && [ "$QUICK" = 0 ]; then
     echo
     "$here/verbs.sh" "$programs" "$libdir" "$out" || status=1

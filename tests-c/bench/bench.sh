@@ -6,7 +6,7 @@
 #   bench.sh PROGRAMS LIBDIR OUT
 #
 # PROGRAMS is the directory with dat-perf, bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
-# NAME.csv and NAME.txt, where NAME is shm or verbs. `make bench` builds the programs and calls this.
+# NAME.csv and NAME.txt, where NAME is shm, verbs or tcp. `make bench` builds the programs and calls this.
 #
 #   QUICK=1         fewer rows and fewer iterations
 #   ROUNDS=5        of each command
@@ -14,6 +14,7 @@
 #   AGAINST=DIR     compares with the libraries in DIR, with which the same programs run as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
+#   TCP=NAME        through libfabric, over TCP on this network interface, such as lo
 #   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
 #   CPUS=A,B        the processors of the two processes
 #   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
@@ -21,21 +22,22 @@
 #   PROGRESS=WHAT   line: one line that changes, by default on a terminal; rounds: a line for each round; none
 #
 # What stands beside ours: what the machine itself needs (marks.c); on shm UCX's ucx_perftest, on an RDMA device
-# ib_send_lat and others of perftest, where they are installed.
+# ib_send_lat and others of perftest, over TCP libfabric's fi_pingpong, where they are installed.
 set -u
 LC_ALL=C
 export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,24p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,25p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
 : "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}"
-: "${BUDGET:=240}" "${NETDEV:=}" "${DAPL2:=}" "${PROGRESS:=}"
+: "${BUDGET:=240}" "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${PROGRESS:=}"
 [ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
 name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
 [ -z "$NETDEV" ] || name=verbs sets=verbs NICE=${NICE:-0}
+[ -z "$TCP" ] || name=tcp sets=tcp
 : "${NICE:=-20}"
 mkdir -p "$out" || exit 2
 
@@ -88,6 +90,8 @@ if [ -n "$NETDEV" ]; then
     [ -n "$device" ] || { echo "bench.sh: there is no RDMA device on $NETDEV" >&2; exit 77; }
 fi
 
+[ -z "$TCP" ] || provider=libdaplofi instance="tcp $TCP"
+
 # configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader.
 configure()
 {
@@ -122,6 +126,11 @@ iterations()
         *lat*) echo 5000 ;;
         *) [ "$size" -le 1024 ] && echo 12000 || echo 400 ;;
         esac
+        return
+    fi
+    if [ -n "$TCP" ]; then
+        # The kernel lets the buffers of a connection grow for some hundreds of long messages.
+        [ "$size" -le 8192 ] && echo 20000 || echo 3000
         return
     fi
     case $1 in
@@ -203,8 +212,14 @@ both()
     shift
     port=$((20000 + ($$ * 7 + tries) % 20000))
     tries=$((tries + 1))
-    if [ "$program" = ucx_perftest ]; then set -- -p "$port"; else set -- "$@" -p "$port"; fi
-    $first taskset -c "${CPUS#*,}" "$program" "$@" >"$work/server" 2>&1 &
+    listen=
+    case $program in
+    ucx_perftest) set -- -p "$port" ;;
+    fi_pingpong) listen="-B $port" client="-P $port" ;;
+    *) set -- "$@" -p "$port" ;;
+    esac
+    # shellcheck disable=SC2086
+    $first taskset -c "${CPUS#*,}" "$program" "$@" $listen >"$work/server" 2>&1 &
     served=$!
     # A client does not wait for a server that does not listen yet.
     tried=0
@@ -263,6 +278,15 @@ raw()
         END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }
 
+# fabric BYTES: messages there and back by libfabric's own program.
+fabric()
+{
+    both fi_pingpong -p tcp -e msg -S "$1" -I "$(iterations lat "$1")"
+    # bytes, messages, answers, bytes of all, time, MB/s, microseconds one way, million messages/s
+    awk '/^[0-9]+[kmg]? / { print "overall", $7 * 1000, "ns"; print "bandwidth", $6, "MB/s"; seen = 1 }
+        END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
+}
+
 run()
 {
     who=$1
@@ -272,6 +296,7 @@ run()
     raw) raw "$@" ;;
     mark) mark "$@" ;;
     ucx) ucx "$@" ;;
+    fabric) fabric "$@" ;;
     *) return 1 ;;
     esac
 }
@@ -309,7 +334,8 @@ without()
     grep -v "| $2 " "$work/rows" >"$work/left"
     mv "$work/left" "$work/rows"
 }
-[ -n "$NETDEV" ] || without ucx_perftest ucx ucx-utils
+[ -n "$NETDEV$TCP" ] || without ucx_perftest ucx ucx-utils
+[ -z "$TCP" ] || without fi_pingpong fabric libfabric-bin
 [ -z "$NETDEV" ] || without ib_send_lat raw perftest
 [ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
 
@@ -318,7 +344,7 @@ awk -F'|' -v sets=" $sets " '
     function command(side) {
         sub(/ : .*/, "", side)
         gsub(/^ +| +$/, "", side)
-        if (side !~ /^(ours|mark|ucx|raw|dapl2|before) /) side = "ours " side
+        if (side !~ /^(ours|mark|ucx|raw|fabric|dapl2|before) /) side = "ours " side
         if (!seen[side]++) print side
     }
     /^#/ || /^ *$/ { next }

@@ -61,7 +61,7 @@ function full_name(side,    part)
 {
     split(side, part, " : ")
     part[1] = trim(part[1])
-    if (part[1] !~ /^(ours|mark|ucx|raw|dapl2|before) /) part[1] = "ours " part[1]
+    if (part[1] !~ /^(ours|mark|ucx|raw|fabric|dapl2|before) /) part[1] = "ours " part[1]
     return part[1] " : " trim(part[2])
 }
 
