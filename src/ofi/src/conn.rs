@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone, SharedQueue, Special, Starving, Taken, Verdict,
+    ConnectionReport, EndpointSink, FailedRequest, Gauge, Poll, RecvDone, SharedQueue, Special, Starving, Taken,
+    Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
@@ -238,6 +239,8 @@ impl Conn {
         let mut after = Vec::new();
         self.catch_up(&mut after);
         after.into_iter().for_each(After::run);
+        // libfabric may have read more than one record, of which its descriptor does not tell.
+        self.device.poll_once(Poll::IfFree);
     }
 
     /// Takes a record that libfabric has received.

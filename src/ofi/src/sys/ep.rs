@@ -18,7 +18,7 @@ pub struct Ep {
     events: Arc<EventQueue>,
     cq: Arc<Cq>,
     /// Its socket, once that is connected.
-    sockets: Mutex<Vec<RawFd>>,
+    socket: Mutex<Option<RawFd>>,
 }
 
 // SAFETY: the domain is opened with FI_THREAD_SAFE.
@@ -67,7 +67,7 @@ impl Ep {
         let result = unsafe { ((*(*fabric.domain).ops).endpoint)(fabric.domain, info.0, &raw mut ep, ptr::null_mut()) };
         FiError::check(result as isize)?;
         events.enter(ep, number);
-        let made = Ep { ep, events: events.clone(), cq: cq.clone(), sockets: Mutex::default() };
+        let made = Ep { ep, events: events.clone(), cq: cq.clone(), socket: Mutex::default() };
         // SAFETY: all are open.
         unsafe {
             bind(ep.cast(), events.fid(), 0)?;
@@ -106,9 +106,9 @@ impl Ep {
     /// Takes care of its socket, whose peer this is.
     fn keep(&self, peer: Option<SocketAddr>, asking: bool) {
         if let (Some(here), Some(peer)) = (self.local(), peer) {
-            let sockets = listener::between(here, peer, asking);
-            self.cq.keep_these(&sockets);
-            *self.sockets.lock() = sockets;
+            let socket = listener::between(here, peer, asking);
+            self.cq.keep_these(socket.as_slice());
+            *self.socket.lock() = socket;
         }
     }
 
@@ -212,7 +212,7 @@ fn message(pieces: &[libc::iovec], context: Option<u64>) -> FiMsg {
 
 impl Drop for Ep {
     fn drop(&mut self) {
-        self.cq.forget(&self.sockets.lock());
+        self.cq.forget(self.socket.lock().as_slice());
         // SAFETY: it is open, and nobody uses it any more.
         unsafe { self.events.close(self.ep.cast()) };
     }

@@ -4,6 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, Shutdown, SocketType, getpeername, getsockname, shutdown, socket, sockopt};
@@ -60,16 +61,27 @@ pub fn strangers(at: SocketAddr, is_known: impl Fn(SocketAddr) -> bool) -> Vec<S
     strangers
 }
 
-/// The sockets between an address and a peer; with `asking` also those that have no peer yet.
-pub fn between(here: SocketAddr, peer: SocketAddr, asking: bool) -> Vec<RawFd> {
-    let mut found = Vec::new();
-    for_each(|fd, socket, at| {
+/// The socket between an address and a peer; with `asking` also one that has no peer yet.
+pub fn between(here: SocketAddr, peer: SocketAddr, asking: bool) -> Option<RawFd> {
+    /// One more than the last that was found. Sockets that are made one after the other have such numbers, and a look at
+    /// all descriptors for each of 1,000 connections would take most of the time in which they are made.
+    static NEXT: AtomicI32 = AtomicI32::new(0);
+    const NEAR: RawFd = 16;
+    let look = |found: &mut Option<RawFd>, fd, socket: BorrowedFd<'_>, at| {
         let other = || getpeername(socket).ok().flatten().and_then(|name| SocketAddr::try_from(name).ok());
         if at == here && other().map_or(asking, |other| other == peer) {
-            found.push(fd);
+            *found = Some(fd);
         }
-    });
-    found
+    };
+    let mut found = None;
+    let next = NEXT.load(Ordering::Relaxed);
+    for fd in next..next.saturating_add(NEAR) {
+        look_at(fd, &mut |fd, socket, at| look(&mut found, fd, socket, at));
+    }
+    if found.is_none() {
+        for_each(|fd, socket, at| look(&mut found, fd, socket, at));
+    }
+    found.inspect(|fd| NEXT.store(fd + 1, Ordering::Relaxed))
 }
 
 /// The sockets that are bound to an address and have no peer.
@@ -102,12 +114,17 @@ pub fn silence(at: SocketAddr) {
 fn for_each(mut look: impl FnMut(RawFd, BorrowedFd<'_>, SocketAddr)) {
     for entry in fs::read_dir("/proc/thread-self/fd").into_iter().flatten().flatten() {
         let Some(fd) = entry.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()) else { continue };
-        // SAFETY: if the descriptor has been closed meanwhile, the calls fail, or find another socket, which is not bound to
-        // an address of libfabric's.
-        let socket = unsafe { BorrowedFd::borrow_raw(fd) };
-        if let Some(here) = getsockname(socket).ok().and_then(|name| SocketAddr::try_from(name).ok()) {
-            look(fd, socket, here);
-        }
+        look_at(fd, &mut look);
+    }
+}
+
+/// Looks at one descriptor, if it is such a socket.
+fn look_at(fd: RawFd, look: &mut impl FnMut(RawFd, BorrowedFd<'_>, SocketAddr)) {
+    // SAFETY: if the descriptor is closed, the calls fail, or find another socket, which is not bound to an address of
+    // libfabric's.
+    let socket = unsafe { BorrowedFd::borrow_raw(fd) };
+    if let Some(here) = getsockname(socket).ok().and_then(|name| SocketAddr::try_from(name).ok()) {
+        look(fd, socket, here);
     }
 }
 
