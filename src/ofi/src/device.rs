@@ -47,8 +47,9 @@ const BATCHES: usize = 64;
 /// The time for which the adapter's thread polls beside the program, since that did not poll when something came: a target that
 /// looks at its memory gets a write in 1.3 ms otherwise.
 pub const STAY: Duration = Duration::from_millis(100);
-/// Time between two looks whether the program polls.
-pub const TICK: Duration = Duration::from_millis(1);
+/// Time between two looks whether the program polls. Where it does, on the processor of the thread, 64 B one way take 8.6 to
+/// 10.7 us in the mean with a look each millisecond, and 7.4 to 8.2 us with one each 4 milliseconds.
+pub const TICK: Duration = Duration::from_millis(4);
 /// The same while a thread of the program sleeps, which may be held up, or may go on without a call.
 pub const PARK: Duration = Duration::from_millis(10);
 /// The time that a peer has to hear that this side has left.
