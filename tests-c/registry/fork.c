@@ -61,7 +61,7 @@ static void simple(void)
     scene_closes(ia);
 }
 
-static void among_threads(void)
+static void forks(int count, const char *what)
 {
     pthread_t threads[2];
     int bad = 0, rounds;
@@ -74,18 +74,30 @@ static void among_threads(void)
     for (int i = 0; i < 2; i++)
         if (pthread_create(&threads[i], NULL, churn, (void *)(size_t)names[i]) != 0)
             scene_ok(false, "pthread_create");
-    for (rounds = 0; rounds < 200 && bad == 0; rounds++)
+    for (rounds = 0; rounds < count && bad == 0; rounds++)
         bad = forked("c");
     stop = 1;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    if (!scene_ok(bad == 0, "200 forks while threads open and close: each child opens an adapter"))
+    if (!scene_ok(bad == 0, "%s", what))
         scene_ok(false, "fork %d: status 0x%x", rounds, (unsigned)bad);
+}
+
+static void among_threads(void)
+{
+    forks(200, "200 forks while threads open and close: each child opens an adapter");
+}
+
+/* What the first call of a process sets up may be half done. */
+static void first_calls(void)
+{
+    forks(1, "a fork while threads make their first calls: the child opens an adapter");
 }
 
 static const struct scene scenes[] = {
     { "simple", simple },
     { "among threads", among_threads },
+    { "first calls", first_calls },
     { NULL, NULL },
 };
 
@@ -97,5 +109,7 @@ int main(int argc, char **argv)
     scene_enter(argc, argv, scenes);
     scene_play("simple", &three);
     scene_play("among threads", &three);
+    for (int i = 0; i < 20; i++)
+        scene_play("first calls", &three);
     return done_testing();
 }
