@@ -209,3 +209,6 @@ impl<'a> Body<'a> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

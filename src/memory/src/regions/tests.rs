@@ -162,6 +162,34 @@ fn pins_give_memory_inside_the_region_alone() {
 }
 
 #[test]
+fn removal_waits_for_what_is_held() {
+    let table = table();
+    let key = insert(&table, &region(0, 1, ALL, 1)).expect("row");
+    assert!(table.hold(key) && table.hold(key));
+    let removed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(table.remove(key));
+            removed.store(true, Ordering::SeqCst);
+        });
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while table.pin(key).is_some() {
+            assert!(Instant::now() < deadline);
+            thread::yield_now();
+        }
+        assert!(!table.hold(key), "nobody else gets in");
+        table.release(key);
+        assert!(!removed.load(Ordering::SeqCst));
+        table.release(key);
+    });
+    assert!(removed.load(Ordering::SeqCst));
+    // One too many changes nothing.
+    table.release(key);
+    let next = insert(&table, &region(0, 1, ALL, 1)).expect("row");
+    assert!(table.remove(next));
+}
+
+#[test]
 fn removal_waits_for_pins() {
     let table = RegionTable::new(Rows::default(), 2);
     let key = insert(&table, &region(0, 1, ALL, 1)).expect("row");
