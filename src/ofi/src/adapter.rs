@@ -216,10 +216,15 @@ impl Hooks for Ofi {
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
             Shown::Window(window) => window.replace(None),
-            // This waits for the threads that use it.
-            Shown::Before(_) | Shown::Region(_) => {}
+            Shown::Region(region) => self.device.await_region(region.key),
+            // The bind has waited for the threads that used it.
+            Shown::Before(_) => {}
         }
         true
+    }
+
+    fn await_end(&self, qp: &Arc<Conn>) {
+        qp.await_end();
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
@@ -406,7 +411,7 @@ impl Transport for Ofi {
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
-        qp.kill(Some(if broken { End::Broken(None) } else { End::Disconnected }), false);
-        Closing::Done
+        let end = if broken { End::Broken(None) } else { End::Disconnected };
+        if qp.disconnect(end) { Closing::Done } else { Closing::Exposed }
     }
 }

@@ -20,9 +20,12 @@ use crate::Ofi;
 use crate::bulk::Body;
 use crate::device::Device;
 use crate::link::Link;
-use crate::record::End;
 use crate::rx::{Fatal, Over, Progress, Rx};
 use crate::tx::{Failed, Tx};
+
+mod ending;
+
+use ending::Ending;
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -93,6 +96,8 @@ pub struct Conn {
     in_line: AtomicBool,
     /// It stands among those that are to be looked at again.
     noted: AtomicBool,
+    /// The program has ended it, and libfabric still moves bytes for it.
+    ending: Mutex<Option<Ending>>,
     receiving: Mutex<Receiving>,
 }
 
@@ -153,6 +158,7 @@ impl Conn {
             stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
             noted: AtomicBool::new(false),
+            ending: Mutex::default(),
             receiving: Mutex::new(Receiving { rx: Rx::new()?, early: None }),
         })?)
     }
@@ -485,74 +491,6 @@ impl Conn {
         let owes = progress.owes && !link.is_none_or(|link| link.acknowledge());
         self.conclude(Progress { owes, ..progress }, &mut after);
         after.into_iter().for_each(After::run);
-    }
-
-    /// Ends the connection at this end; false if that was done before. On return this process touches no memory of the
-    /// program on behalf of the connection, whichever thread ended it. All successful requests are reported if `report` is
-    /// set. `end` is what the peer is told.
-    pub fn kill(&self, end: Option<End>, report: bool) -> bool {
-        let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
-        let first = before < Phase::Dead;
-        let link = {
-            let mut receiving = self.receiving.lock();
-            self.note_stall(false);
-            let early = receiving.early.take();
-            let link = receiving.rx.close();
-            if let (Some((slot, _)), Some(link)) = (early, &link) {
-                // The end of the peer may come behind it.
-                let _ = link.receive(slot);
-            }
-            link
-        };
-        let mut drained = false;
-        if let Some(mut tx) = self.sink.lock_tx() {
-            let done = tx.close();
-            drained = first && report && done.is_some_and(|last| tx.request_done(last));
-        }
-        if let Some(link) = link {
-            let end = end.filter(|_| before >= Phase::Accepting);
-            if link.moves() {
-                self.device.settle(self.number, &link, end.is_some());
-            }
-            self.device.forget(self.number);
-            if let Some(end) = end
-                && link.leave(end)
-            {
-                self.device.linger(self.number, link);
-            }
-        }
-        if drained {
-            self.sink.drained();
-        }
-        first
-    }
-
-    /// Fails the connection from this end. Called without a lock.
-    pub fn fail(self: &Arc<Self>, fatal: Fatal) {
-        if self.kill(Some(End::Broken(fatal.peer)), true) {
-            self.sink.failed(fatal.recv, fatal.request);
-        }
-    }
-
-    /// The peer has left. Called without a lock.
-    pub fn peer_left(self: &Arc<Self>, end: End) {
-        let accepting = self.phase() == Phase::Accepting;
-        if !self.kill(None, true) {
-            return;
-        }
-        match end {
-            _ if accepting => self.sink.connection(ConnectionReport::AcceptFailed),
-            End::Disconnected => self.sink.connection(ConnectionReport::Disconnected),
-            End::Broken(None) => self.sink.connection(ConnectionReport::Broken),
-            End::Broken(Some(status)) => self.sink.failed(None, Some((FailedRequest::Oldest, status))),
-        }
-    }
-
-    /// Ends an attempt at a connection, and reports why. Called without a lock.
-    pub fn give_up(&self, report: ConnectionReport) {
-        if self.phase() <= Phase::Connecting && self.kill(None, false) {
-            self.sink.connection(report);
-        }
     }
 }
 

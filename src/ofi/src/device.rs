@@ -71,6 +71,8 @@ pub struct Work {
     pub timers: Timers<Arc<Conn>>,
     /// Attempts that have failed at once.
     pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
+    /// Connections that the program has ended, and for which libfabric moved bytes then.
+    pub endings: Vec<Arc<Conn>>,
 }
 
 /// What a poll uses, so that it allocates nothing.
@@ -400,20 +402,20 @@ impl Device {
         }
     }
 
-    /// Lets libfabric finish what it moves for a connection that ends here, if the peer may still listen, and sees to it that
-    /// it touches no memory of the program any more.
-    pub fn settle(&self, number: u64, link: &Arc<Link>, listens: bool) {
-        if listens && !self.stop.load(Ordering::Acquire) {
-            self.linger(number, link.clone());
-            self.poll_while(bulk::PATIENCE, || link.moves() && self.leaving.lock().contains_key(&number));
-        }
-        if link.moves() {
-            link.cut();
+    /// Gives libfabric a moment to finish what it moves for a connection that ends here. Called without a lock.
+    pub fn settle(&self, number: u64, link: &Arc<Link>) {
+        if !self.stop.load(Ordering::Acquire) {
+            self.poll_while(bulk::PATIENCE, || link.moves() && self.is_leaving(number));
         }
     }
 
-    /// Polls while `f` says so, but no longer than `limit`.
-    fn poll_while(&self, limit: Duration, f: impl Fn() -> bool) {
+    /// Whether the peer of a connection that this side has left has not gone.
+    pub fn is_leaving(&self, number: u64) -> bool {
+        self.leaving.lock().contains_key(&number)
+    }
+
+    /// Polls while `f` says so, but no longer than `limit`. Called without a lock.
+    pub fn poll_while(&self, limit: Duration, f: impl Fn() -> bool) {
         let end = Instant::now() + limit;
         while f() && Instant::now() < end {
             self.poll_once(Poll::Complete);
@@ -431,20 +433,28 @@ impl Device {
         self.poll_while(bulk::PATIENCE, || !self.holders.is_empty());
     }
 
-    /// Takes a region or a window away. What libfabric moves from or to it gets a moment; then its connections are cut.
+    /// Gives libfabric a moment to finish what it moves from or to a region. Called without a lock.
+    pub fn await_region(&self, key: u32) {
+        self.poll_while(bulk::PATIENCE, || self.holders.has(key));
+    }
+
+    /// Takes a region or a window away. Connections for which libfabric still moves its bytes are cut.
     pub fn remove_region(&self, key: u32) {
+        self.cut_holders(key);
+        self.regions.remove(key);
+    }
+
+    fn cut_holders(&self, key: u32) {
         if self.holders.has(key) {
-            self.poll_while(bulk::PATIENCE, || self.holders.has(key));
             self.holders.of(key).iter().for_each(|link| link.cut());
         }
-        self.regions.remove(key);
     }
 
     /// Revokes a window for the connection that has the end `own`; false if it may not. Connections that still write to it are
     /// cut.
     pub fn invalidate(&self, key: u32, own: &Party) -> bool {
-        if self.holders.has(key) && self.regions.may_invalidate(key, own).is_some() {
-            self.holders.of(key).iter().for_each(|link| link.cut());
+        if self.regions.may_invalidate(key, own).is_some() {
+            self.cut_holders(key);
         }
         self.regions.invalidate(key, own).is_some()
     }

@@ -42,6 +42,9 @@ fn run(device: &Arc<Device>) {
     }
 }
 
+/// Time between two looks at connections for which libfabric still moves bytes.
+const NEXT_ENDING: Duration = Duration::from_millis(1);
+
 /// Handles what has come and what is due; gives the time until more is due.
 fn work(device: &Arc<Device>) -> Option<Duration> {
     for event in iter::from_fn(|| device.events.next()).take(EVENTS) {
@@ -63,11 +66,20 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
         });
     }
     alone(|| device.run_kept());
+    let endings = std::mem::take(&mut device.work.lock().endings);
+    if !endings.is_empty() {
+        alone(|| device.poll_once(Poll::IfFree));
+    }
+    for conn in endings {
+        if alone(|| conn.finish_later()) == Some(false) {
+            device.work.lock().endings.push(conn);
+        }
+    }
     let leaving = alone(|| device.let_go_due(now)).flatten();
     let mut work = device.work.lock();
     work.timers.retain(|conn| conn.phase() == Phase::Connecting);
     let attempt = work.timers.next_due().map(|due| due.saturating_duration_since(now));
-    leaving.into_iter().chain(attempt).min()
+    leaving.into_iter().chain(attempt).chain((!work.endings.is_empty()).then_some(NEXT_ENDING)).min()
 }
 
 /// What the thread knows of the program.
