@@ -229,7 +229,7 @@ fn ended(device: &Arc<Device>, ep: usize, why: Option<(FiError, Vec<u8>)>) {
     }
     // What came before the end is handled before it.
     device.poll_once(Poll::Complete);
-    conn.peer_left(End::Disconnected);
+    conn.peer_left(if conn.is_silent() { End::Broken(None) } else { End::Disconnected });
 }
 
 fn request(device: &Arc<Device>, info: Info, data: &[u8], peer: Option<SocketAddr>, passive: usize) {

@@ -223,6 +223,11 @@ impl Conn {
         self.to_extended.load(Ordering::Relaxed)
     }
 
+    /// Whether the host of the peer is gone without a word, for a connection that has ended.
+    pub fn is_silent(&self) -> bool {
+        self.receiving.lock().rx.link().is_some_and(|link| link.ep().is_silent())
+    }
+
     /// Tells the acceptor that the connection stands.
     pub fn greet(&self) {
         let link = self.receiving.lock().rx.link().cloned();

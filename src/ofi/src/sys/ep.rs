@@ -10,7 +10,7 @@ use dat_memory::user::{Source, Target};
 use host::lock::Mutex;
 
 use super::abi::{FI_COMPLETION, FI_ENABLE, FI_RECV, FI_SELECTIVE_COMPLETION, FI_TRANSMIT, FiMsg, FidEp};
-use super::{Cq, EventQueue, Fabric, FiError, Info, OwnedInfo, bind, listener, native, read_address};
+use super::{Cq, EventQueue, Fabric, FiError, Info, OwnedInfo, bind, listener, native, read_address, socket};
 
 /// An endpoint.
 pub struct Ep {
@@ -108,8 +108,14 @@ impl Ep {
         if let (Some(here), Some(peer)) = (self.local(), peer) {
             let socket = listener::between(here, peer, asking);
             self.cq.keep_these(socket.as_slice());
+            socket.into_iter().for_each(socket::watch_peer);
             *self.socket.lock() = socket;
         }
+    }
+
+    /// Whether the host of the peer is gone without a word. To be asked when the connection has ended.
+    pub fn is_silent(&self) -> bool {
+        self.socket.lock().is_some_and(socket::is_silent)
     }
 
     /// The address of the peer, if it is connected.

@@ -11,6 +11,7 @@ mod fabric;
 mod listener;
 mod load;
 mod queue;
+mod socket;
 
 pub use cm::{CmEvent, EventQueue, Info, Passive};
 pub use ep::{Ep, VECS};
