@@ -42,3 +42,20 @@ long resident_kib(void)
     fclose(f);
     return resident * (sysconf(_SC_PAGESIZE) / 1024);
 }
+
+long cpu_ms(long pid)
+{
+    char path[32];
+    FILE *f;
+    long user = 0, kernel = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+    f = fopen(path, "r");
+    if (f == NULL)
+        return 0;
+    /* Both are in clock ticks. */
+    if (fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user, &kernel) != 2)
+        user = kernel = 0;
+    fclose(f);
+    return (user + kernel) * 1000 / sysconf(_SC_CLK_TCK);
+}

@@ -21,4 +21,7 @@ bool threads_at_most(void *count);
 /* Memory of this process. */
 long resident_kib(void);
 
+/* Processor time of a process, in ms. */
+long cpu_ms(long pid);
+
 #endif

@@ -532,7 +532,8 @@ impl Rx {
                 // libfabric tells of the end of the connection in another way.
                 Err(_) => return Way::Wait,
             }
-            self.sending[slot] = !link.is_injected(part);
+            // A slot that libfabric has stays its own, even if these bytes needed none.
+            self.sending[slot] |= !link.is_injected(part);
             self.answered += part as u64;
             if self.answered == from.len {
                 self.answered = 0;

@@ -1,0 +1,125 @@
+/*
+ * network.c - what arrives over a wire between two hosts, one that is as it should be, and one that is slow and loses
+ * frames.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "common/exchange.h"
+#include "srq/srq_common.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ENDPOINTS = 4, MESSAGES = 24, ROUNDS = 10, BUFFERS = ENDPOINTS * MESSAGES, SIZE = 20000 };
+
+/* Meets the near host again and again, where it listens or here. */
+static int far(struct link *up)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    DAT_RMR_TRIPLET all;
+    char what[80];
+    int here;
+
+    world_enter();
+    while (LINK_RECV(up, here) && here >= 0) {
+        exchange_open(&fx, &s, &r);
+        if (here)
+            side_accept_peer(&s, up);
+        else
+            side_connect_peer(&s, up);
+        exchange_targets(up, &r, &all);
+        must(exchange_both_ways(&s, &r, all, 50, 10, false, what, sizeof what), "%s", what);
+        must(link_hear(up, "bye"), "the other process is gone");
+        fx_close(&fx);
+    }
+    return 0;
+}
+
+static int far_sender(struct link *up)
+{
+    world_enter();
+    return sender_role(up);
+}
+
+static void exchange(struct peer *p, const char *how, int there)
+{
+    struct fx fx;
+    struct side s;
+    struct region r;
+    DAT_RMR_TRIPLET all;
+    char what[80] = "";
+
+    must(LINK_SEND(&p->link, there), "the far host is gone");
+    exchange_open(&fx, &s, &r);
+    if (there)
+        side_connect_peer(&s, &p->link);
+    else
+        side_accept_peer(&s, &p->link);
+    exchange_targets(&p->link, &r, &all);
+    ok(exchange_both_ways(&s, &r, all, 10, 50, true, what, sizeof what),
+       "%s: messages and RDMA of all sizes, both ways (%s)", how, what);
+    must(link_say(&p->link, "bye"), "the far host is gone");
+    fx_close(&fx);
+}
+
+/* One message after the other of each of several endpoints, on a shared receive queue whose counters are exact. */
+static void shared(const char *how)
+{
+    struct fx fx;
+    struct srq q;
+    struct side rx[ENDPOINTS];
+    struct sender s;
+    unsigned next[ENDPOINTS] = { 0 }, right = 0;
+
+    fx_open(&fx);
+    srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
+    srq_fill(&q, 0, BUFFERS);
+    for (int i = 0; i < ENDPOINTS; i++)
+        side_make_srq(&rx[i], &fx, q.handle, NULL);
+    sender_start(&s, rx, ENDPOINTS);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        size_t size = 1 + (SIZE - 1) * round / (ROUNDS - 1);
+
+        for (int i = 0; i < ENDPOINTS; i++)
+            sender_send(&s, i, MESSAGES, size, round * MESSAGES);
+        if (round == 0)
+            is_counts(q.handle, 0, BUFFERS, "%s: each message that has arrived counts", how);
+        for (int i = 0; i < ENDPOINTS; i++)
+            for (int k = 0; k < MESSAGES; k++) {
+                DAT_COUNT at = srq_take(&q, rx[i].recv, rx[i].ep, size, (unsigned)i, next[i]++);
+
+                right += at >= 0 && srq_post(&q, at) == DAT_SUCCESS;
+            }
+    }
+    is_int(right, ROUNDS * BUFFERS, "%s: messages on a shared receive queue, in order", how);
+    is_counts(q.handle, BUFFERS, BUFFERS, "%s: every buffer is back", how);
+    sender_end(&s);
+    fx_close(&fx);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct peer_role roles[] = { { "far", far }, { "sender", far_sender }, { NULL, NULL } };
+    struct wire *w = world_make(argc, argv, roles);
+    struct peer p;
+    int end = -1;
+
+    peer_start(&p, "far");
+    exchange(&p, "two hosts", 1);
+    exchange(&p, "two hosts, the other way", 0);
+
+    w->delay_us = 2000;
+    w->lost = 20;
+    w->dropped = 0;
+    exchange(&p, "2 ms a way, and one frame in 50 lost", 1);
+    shared("2 ms a way, and one frame in 50 lost");
+    ok(w->dropped > 0, "frames were lost");
+    diag("%u of %u frames", w->dropped, w->carried);
+    w->delay_us = w->lost = 0;
+
+    must(LINK_SEND(&p.link, end), "the far host is gone");
+    peer_ok(&p, "the far host agrees");
+    return done_testing();
+}
