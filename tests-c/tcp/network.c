@@ -1,6 +1,6 @@
 /*
- * network.c - what arrives over a wire between two hosts, one that is as it should be, and one that is slow and loses
- * frames.
+ * network.c - what arrives over a wire between two hosts: one that is as it should be, one whose hosts have little room for
+ * what is not read, and one that is slow and loses frames.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/exchange.h"
@@ -12,7 +12,17 @@
 
 enum { ENDPOINTS = 4, MESSAGES = 24, ROUNDS = 10, BUFFERS = ENDPOINTS * MESSAGES, SIZE = 20000 };
 
-/* Meets the near host again and again, where it listens or here. */
+/* What exchange_both_ways() has sent last, where it lies, and where it lies at the other side. */
+enum { LAST = 1 << 20, PART = 64 * 1024, READS = 8 };
+
+/* Little room for what the kernel has sent or received, and nobody has read. */
+static void little_room(void)
+{
+    world_set("net/ipv4/tcp_wmem", "4096 16384 16384");
+    world_set("net/ipv4/tcp_rmem", "4096 16384 16384");
+}
+
+/* Meets the near host again and again, where it listens or here, until the order is below 0; above 1 with little room. */
 static int far(struct link *up)
 {
     struct fx fx;
@@ -20,12 +30,14 @@ static int far(struct link *up)
     struct region r;
     DAT_RMR_TRIPLET all;
     char what[80];
-    int here;
+    int order;
 
     world_enter();
-    while (LINK_RECV(up, here) && here >= 0) {
+    while (LINK_RECV(up, order) && order >= 0) {
+        if (order > 1)
+            little_room();
         exchange_open(&fx, &s, &r);
-        if (here)
+        if (order > 0)
             side_accept_peer(&s, up);
         else
             side_connect_peer(&s, up);
@@ -43,7 +55,22 @@ static int far_sender(struct link *up)
     return sender_role(up);
 }
 
-static void exchange(struct peer *p, const char *how, int there)
+/* Several reads at a time of what was written last; the last record of each is a short one. */
+static bool reads(struct side *s, struct region *r, DAT_RMR_TRIPLET all)
+{
+    DAT_RMR_TRIPLET part = all;
+
+    memset(r->mem + LAST, 0, READS * PART);
+    part.segment_length = PART;
+    for (DAT_UINT64 i = 0; i < READS; i++, part.target_address += PART)
+        must_rc(post_read(s, r, LAST + i * PART, PART, part, i), DAT_SUCCESS, "dat_ep_post_rdma_read");
+    for (DAT_UINT64 i = 0; i < READS; i++)
+        if (!wait_dto(s->req, i, DAT_DTO_SUCCESS, NULL))
+            return false;
+    return memcmp(r->mem, r->mem + LAST, READS * PART) == 0;
+}
+
+static void exchange(struct peer *p, const char *how, int order)
 {
     struct fx fx;
     struct side s;
@@ -51,15 +78,16 @@ static void exchange(struct peer *p, const char *how, int there)
     DAT_RMR_TRIPLET all;
     char what[80] = "";
 
-    must(LINK_SEND(&p->link, there), "the far host is gone");
+    must(LINK_SEND(&p->link, order), "the far host is gone");
     exchange_open(&fx, &s, &r);
-    if (there)
+    if (order > 0)
         side_connect_peer(&s, &p->link);
     else
         side_accept_peer(&s, &p->link);
     exchange_targets(&p->link, &r, &all);
     ok(exchange_both_ways(&s, &r, all, 10, 50, true, what, sizeof what),
        "%s: messages and RDMA of all sizes, both ways (%s)", how, what);
+    ok(reads(&s, &r, all), "%s: several reads at a time", how);
     must(link_say(&p->link, "bye"), "the far host is gone");
     fx_close(&fx);
 }
@@ -109,6 +137,8 @@ int main(int argc, char **argv)
     peer_start(&p, "far");
     exchange(&p, "two hosts", 1);
     exchange(&p, "two hosts, the other way", 0);
+    little_room();
+    exchange(&p, "little room on both hosts", 2);
 
     w->delay_us = 2000;
     w->lost = 20;

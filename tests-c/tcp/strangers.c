@@ -473,7 +473,7 @@ static void records(void)
     bad_record("an answer that was not asked for", ANSWER, 0, 0, 8, bytes, 8);
     bad_record("an end of an unknown kind", END, 0, 0, 77, NULL, 0);
     bad_record("a message longer than it says", MESSAGE, 0, 0, 3, bytes, 8);
-    bad_record("a part of a message that is not full", MESSAGE, 0, 0, SIZE, bytes, 100);
+    bad_record("a part of a message without bytes", MESSAGE, 0, 0, SIZE, bytes, 0);
     bad_record("a message longer than the buffer", MESSAGE, 0, 0, much, bytes, sizeof bytes);
     bad_record("a message of the greatest length", MESSAGE, 0, 0, UINT64_MAX, bytes, sizeof bytes);
     bad_record("a write without a target", WRITE, 0, 0, 16, target, TARGET - 1);

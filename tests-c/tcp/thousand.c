@@ -130,6 +130,8 @@ int main(int argc, char **argv)
     open_all();
     requests = fx_evd(&fx, 2 * BURST, DAT_EVD_CR_FLAG);
     peer_start(&p, "crowd");
+    /* A dispatcher gets a descriptor when it is first waited for, and keeps it. */
+    must(quiet(data) && quiet(conn) && quiet(requests), "more events than expected");
     files = entries("/proc/self/fd");
     resident = resident_kib();
     memset(&card, 0, sizeof card);

@@ -17,8 +17,12 @@ const DISTANCE: Duration = Duration::from_secs(3);
 const RETRY_MS: libc::c_int = 1000;
 /// The number of that option, which the C library does not have yet.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
-/// A host that has not acknowledged anything for this time is gone: with the questions above a living one does it more often.
+/// A host that has not acknowledged anything for this time is gone: with the questions above a living one does it more often. So
+/// is one that has not since the kernel has repeated something.
 const SILENCE: Duration = Duration::from_secs(12);
+
+/// The state of a connection that is over.
+const CLOSED: u8 = 7;
 
 /// Calls `f` with a socket of libfabric's.
 fn with<R>(fd: RawFd, f: impl FnOnce(BorrowedFd<'_>) -> R) -> R {
@@ -50,6 +54,8 @@ pub fn is_silent(fd: RawFd) -> bool {
         // SAFETY: there is room for as many bytes as it says.
         let result =
             unsafe { libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut size) };
-        result == 0 && Duration::from_millis(info.tcpi_last_ack_recv.into()) >= SILENCE
+        let silence = Duration::from_millis(info.tcpi_last_ack_recv.into());
+        let over = result == 0 && info.tcpi_state == CLOSED;
+        over && (info.tcpi_retransmits > 0 || info.tcpi_probes > 0 || silence >= SILENCE)
     })
 }
