@@ -365,14 +365,37 @@ static int stranger(void)
     return fd;
 }
 
+/* Connections that have to end, since something was said on them. */
+enum { MOST_BAD = 40 };
+static struct {
+    int fd;
+    char what[80];
+} bad_ones[MOST_BAD];
+static int bad_count;
+
+static void has_to_end(int fd, const char *what)
+{
+    must(bad_count < MOST_BAD, "too many at a time");
+    bad_ones[bad_count].fd = fd;
+    snprintf(bad_ones[bad_count++].what, sizeof bad_ones[0].what, "%s", what);
+}
+
+static void all_end(void)
+{
+    for (int i = 0; i < bad_count; i++) {
+        ok(is_ended(bad_ones[i].fd), "%s: the connection ends", bad_ones[i].what);
+        close(bad_ones[i].fd);
+    }
+    bad_count = 0;
+}
+
 /* One record; the connection has to end, and no other. */
 static void bad(const char *what, const void *record, size_t len)
 {
     int fd = stranger();
 
     message(fd, record, len);
-    ok(is_ended(fd), "%s: the connection ends", what);
-    close(fd);
+    has_to_end(fd, what);
 }
 
 static void bad_record(const char *what, unsigned kind, unsigned flags, uint64_t handled, uint64_t aux, const void *payload,
@@ -414,20 +437,20 @@ static void at_the_door(void)
     say(fds[3], other.bytes, other.len);
     memset(other.bytes, 0xff, other.hello);
     say(fds[4], other.bytes, other.len);
-    ok(is_ended(fds[0]), "a request for a page: the connection ends");
-    ok(is_ended(fds[1]), "random bytes: the connection ends");
-    ok(is_ended(fds[2]), "zeros: the connection ends");
-    ok(is_ended(fds[3]), "a greeting of another version of the library: the connection ends");
-    ok(is_ended(fds[4]), "a greeting of another version of libfabric: the connection ends");
-    for (int i = 0; i < 5; i++)
-        close(fds[i]);
+    has_to_end(fds[0], "a request for a page");
+    has_to_end(fds[1], "random bytes");
+    has_to_end(fds[2], "zeros");
+    has_to_end(fds[3], "a greeting of another version of the library");
+    has_to_end(fds[4], "a greeting of another version of libfabric");
+    all_end();
     honest(5000, "garbage");
 
     for (int i = 0; i < 5; i++) {
         fds[i] = raw(port);
-        say(fds[i], greeting.bytes, greeting.len / 2);
+        say(fds[i], greeting.bytes, i == 0 ? greeting.len / 2 : greeting.hello);
     }
-    honest(10000, "five are silent after half of a greeting");
+    for (int i = 0; i < 3; i++)
+        honest(10000, "five are silent after half of a greeting");
     for (int i = 0; i < 5; i++)
         close(fds[i]);
 
@@ -487,6 +510,7 @@ static void records(void)
     bad_record("a read with more than a target", READ, 0, 0, 16, target, TARGET + 1);
     bad_record("an operation that there is not", ATOMIC, 0, 0, 8, bytes, 32);
     honest(5000, "bad records");
+    all_end();
     at_rest(before, "bad records");
 }
 

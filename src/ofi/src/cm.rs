@@ -205,6 +205,7 @@ pub fn handle(device: &Arc<Device>, event: CmEvent) {
 }
 
 fn connected(conn: &Arc<Conn>, data: &[u8]) {
+    conn.watch_peer();
     match conn.phase() {
         // It is established once the peer knows of it, which its first record tells.
         Phase::Accepting => {}

@@ -223,6 +223,14 @@ impl Conn {
         self.to_extended.load(Ordering::Relaxed)
     }
 
+    /// Has the kernel end the connection, which stands, when the host of the peer is gone. (While it is made, the time that the
+    /// program has given counts.)
+    pub fn watch_peer(&self) {
+        if let Some(link) = self.receiving.lock().rx.link() {
+            link.ep().watch_peer();
+        }
+    }
+
     /// Whether the host of the peer is gone without a word, for a connection that has ended.
     pub fn is_silent(&self) -> bool {
         self.receiving.lock().rx.link().is_some_and(|link| link.ep().is_silent())

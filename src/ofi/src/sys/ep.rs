@@ -108,9 +108,13 @@ impl Ep {
         if let (Some(here), Some(peer)) = (self.local(), peer) {
             let socket = listener::between(here, peer, asking);
             self.cq.keep_these(socket.as_slice());
-            socket.into_iter().for_each(socket::watch_peer);
             *self.socket.lock() = socket;
         }
+    }
+
+    /// Has the kernel end the connection, which stands, when the host of the peer is gone.
+    pub fn watch_peer(&self) {
+        self.socket.lock().into_iter().for_each(socket::watch_peer);
     }
 
     /// Whether the host of the peer is gone without a word. To be asked when the connection has ended.
