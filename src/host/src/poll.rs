@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -77,18 +78,25 @@ impl Events {
 
     /// The results of the last wait.
     pub fn iter(&self) -> impl Iterator<Item = Ready> + '_ {
-        self.found.iter().map(|event| {
-            let (events, data) = (event.flags, event.data);
-            let over = EventFlags::HUP | EventFlags::ERR | EventFlags::RDHUP;
-            Ready {
-                token: data.u64(),
-                readable: events.intersects(over | EventFlags::IN),
-                writable: events.contains(EventFlags::OUT),
-                closed: events.intersects(over),
-            }
-        })
+        self.found.iter().map(Ready::of)
     }
 }
+
+impl Ready {
+    fn of(event: &epoll::Event) -> Ready {
+        let (events, data) = (event.flags, event.data);
+        let over = EventFlags::HUP | EventFlags::ERR | EventFlags::RDHUP;
+        Ready {
+            token: data.u64(),
+            readable: events.intersects(over | EventFlags::IN),
+            writable: events.contains(EventFlags::OUT),
+            closed: events.intersects(over),
+        }
+    }
+}
+
+/// What [`Epoll::look`] finds at most.
+const LOOK: usize = 64;
 
 /// A set of descriptors to wait for. Errors and the end of a connection are always reported. Its own descriptor can be waited for too.
 #[derive(Debug)]
@@ -110,6 +118,14 @@ impl Epoll {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::RDHUP | EventFlags::IN)?)
     }
 
+    /// Adds `fd`, to be told once when it has room to write again after it had none. As for [`Epoll::add`].
+    ///
+    /// # Errors
+    /// As for [`Epoll::add`].
+    pub fn add_room(&self, fd: BorrowedFd<'_>, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
+    }
+
     /// Changes whether `fd` is waited for until there is `room` to write, too.
     ///
     /// # Errors
@@ -126,6 +142,15 @@ impl Epoll {
     /// `NotFound`, or another error of the system.
     pub fn delete(&self, fd: BorrowedFd<'_>) -> io::Result<()> {
         Ok(epoll::delete(&self.fd, fd)?)
+    }
+
+    /// Calls `f` with what is ready, [`LOOK`] of the set at most; the others come first in the next call. Allocates nothing, and
+    /// finds nothing where the system fails.
+    pub fn look(&self, f: impl FnMut(Ready)) {
+        let mut found = [const { MaybeUninit::<epoll::Event>::uninit() }; LOOK];
+        if let Ok((found, _)) = epoll::wait(&self.fd, &mut found[..], Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            found.iter().map(Ready::of).for_each(f);
+        }
     }
 
     /// Waits until something happens or `timeout` (from a millisecond on rounded up to those, 24 days at most) is over; `None`

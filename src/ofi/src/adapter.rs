@@ -1,6 +1,7 @@
 //! The transport: an open interface adapter over libfabric.
 
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -301,7 +302,7 @@ impl Transport for Ofi {
 
     fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Armed {
         self.device.begin_sleep();
-        Armed::Descriptor(self.device.cq.fd())
+        Armed::Descriptor(self.device.queues.fd().as_raw_fd())
     }
 
     fn disarm(&self, _cq: Option<&Cq>, _armed: Armed, _requests: bool) {

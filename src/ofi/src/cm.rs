@@ -72,7 +72,8 @@ impl Incoming {
         let Some(info) = request.info.as_ref() else { return Err(Error::Internal) };
         let device = conn.device();
         device.expect()?;
-        let ep = Ep::passive(&device.fabric, &device.events, &device.cq, info, conn.number()).map_err(no_endpoint)?;
+        let ep =
+            Ep::passive(&device.fabric, &device.events, &device.queues, info, conn.number()).map_err(no_endpoint)?;
         let link = Link::new(device, ep, conn.number(), conn.terms().zone)?;
         conn.note_peer(request.extended, fewer(request.reads_in));
         conn.shift(Phase::Idle, Phase::Accepting);
@@ -152,7 +153,7 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let device = conn.device();
     device.expect()?;
-    let ep = Ep::active(&device.fabric, &device.events, &device.cq, conn.number()).map_err(no_endpoint)?;
+    let ep = Ep::active(&device.fabric, &device.events, &device.queues, conn.number()).map_err(no_endpoint)?;
     let link = Link::new(device, ep, conn.number(), conn.terms().zone)?;
     let ip = match connect.address.ip() {
         any if any.is_unspecified() => device.place.address,
@@ -205,7 +206,13 @@ pub fn handle(device: &Arc<Device>, event: CmEvent) {
 }
 
 fn connected(conn: &Arc<Conn>, data: &[u8]) {
-    conn.watch_peer();
+    if !conn.watch() {
+        log::warn!("nothing can be heard of connection {}", conn.number());
+        return match conn.phase() {
+            Phase::Connecting => conn.give_up(ConnectionReport::Unreachable),
+            _ => conn.peer_left(End::Broken(None)),
+        };
+    }
     match conn.phase() {
         // It is established once the peer knows of it, which its first record tells.
         Phase::Accepting => {}

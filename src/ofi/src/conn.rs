@@ -223,12 +223,10 @@ impl Conn {
         self.to_extended.load(Ordering::Relaxed)
     }
 
-    /// Has the kernel end the connection, which stands, when the host of the peer is gone. (While it is made, the time that the
-    /// program has given counts.)
-    pub fn watch_peer(&self) {
-        if let Some(link) = self.receiving.lock().rx.link() {
-            link.ep().watch_peer();
-        }
+    /// Has the kernel tell what comes for the connection, which stands, and end it when the host of the peer is gone; false if
+    /// nothing can be heard of it. (While it is made, the time that the program has given counts.)
+    pub fn watch(&self) -> bool {
+        self.receiving.lock().rx.link().is_none_or(|link| link.ep().watch())
     }
 
     /// Whether the host of the peer is gone without a word, for a connection that has ended.

@@ -2,7 +2,7 @@
 //!
 //! # Who polls
 //! libfabric moves bytes only in calls. A thread of the program that dequeues polls for the whole adapter, and so does one
-//! that waits, until it sleeps on the descriptor of the completion queue. The adapter's thread looks every [`TICK`] whether
+//! that waits, until it sleeps on the descriptor of the completion queues. The adapter's thread looks every [`TICK`] whether
 //! the program still polls, and every [`PARK`] while a thread of it sleeps; once nobody does either, the adapter's thread sleeps
 //! on the descriptor and polls itself. So a target that makes no call is written and read all the same, and a process at rest costs nothing.
 //!
@@ -33,15 +33,13 @@ use crate::conn::{After, Conn};
 use crate::hello::{self, Word};
 use crate::link::{Link, SLOT_BITS, Slot};
 use crate::locate::Place;
-use crate::sys::{self, CmEvent, Completion, Cq, EventQueue, Fabric, Load, Passive};
+use crate::sys::{self, CmEvent, Completion, EventQueue, Fabric, Load, Passive, Queues};
 
 /// The table of registered memory. No other process sees it.
 pub type Regions = RegionTable<()>;
 
 /// Rows of the table of regions.
 pub const ROWS: u32 = 1 << 18;
-/// Room in libfabric's completion queue, which grows beyond it.
-const COMPLETIONS: usize = 4096;
 /// Batches that a poll handles at most.
 const BATCHES: usize = 64;
 /// The time for which the adapter's thread polls beside the program, since that did not poll when something came: a target that
@@ -89,7 +87,7 @@ pub struct Device {
     pub events: Arc<EventQueue>,
     /// Rejects requests: libfabric wants a passive endpoint for that, and the one that took them may be gone.
     pub rejector: Passive,
-    pub cq: Arc<Cq>,
+    pub queues: Queues,
     pub regions: Regions,
     /// Which of them libfabric moves bytes of, and for whom.
     pub holders: Holders,
@@ -97,10 +95,10 @@ pub struct Device {
     pub services: Mutex<HashMap<usize, Service>>,
     pub work: Mutex<Work>,
     /// Wakes the adapter's thread.
-    pub bell: EventFd,
+    pub bell: Arc<EventFd>,
     /// The adapter's thread is to end.
     pub stop: AtomicBool,
-    /// Threads of the program that sleep, or are about to, on the descriptor of the completion queue.
+    /// Threads of the program that sleep, or are about to, on the descriptor of the completion queues.
     sleepers: AtomicUsize,
     /// Needs for events although no thread of the program calls in.
     pub watchers: AtomicUsize,
@@ -143,14 +141,15 @@ impl Device {
         let events = EventQueue::open(&fabric).map_err(|error| failed("no queue of events", error))?;
         let rejector =
             Passive::silent(&fabric, &events, source).map_err(|error| failed("no endpoint to reject", error))?;
-        let cq = Cq::open(&fabric, COMPLETIONS).map_err(|error| failed("no completion queue", error))?;
         let bell = EventFd::new().map_err(|error| format!("no descriptor: {error}"))?;
+        let bell = memory::arc(bell).map_err(|_| "no memory".to_owned())?;
+        let queues = Queues::open(&fabric, &bell).map_err(|error| failed("no completion queue", error))?;
         let device = Device {
             place,
             fabric,
             events,
             rejector,
-            cq,
+            queues,
             regions: RegionTable::new((), ROWS),
             holders: Holders::default(),
             services: Mutex::default(),
@@ -336,7 +335,7 @@ impl Device {
             let Polling { batch, noted } = &mut *polling;
             for _ in 0..BATCHES {
                 batch.clear();
-                self.cq.read(batch);
+                self.queues.read(batch);
                 if batch.is_empty() {
                     self.flush(noted, &mut after);
                     break;
@@ -419,11 +418,8 @@ impl Device {
         let end = Instant::now() + limit;
         while f() && Instant::now() < end {
             self.poll_once(Poll::Complete);
-            let fd = self.cq.fd();
-            // SAFETY: the queue is open as long as this.
-            let fd = unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) };
-            if f() && self.fabric.try_wait(&self.cq) {
-                let _ = host::poll::wait([Some(fd)], Some(TICK));
+            if f() && self.queues.try_wait(false) {
+                let _ = host::poll::wait([Some(self.queues.fd())], Some(TICK));
             }
         }
     }
@@ -471,12 +467,12 @@ impl Device {
         }
     }
 
-    /// A thread of the program is about to sleep on the descriptor of the completion queue.
+    /// A thread of the program is about to sleep on the descriptor of the completion queues.
     pub fn begin_sleep(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         // libfabric may refuse while something is to be read.
         for _ in 0..BATCHES {
-            if self.fabric.try_wait(&self.cq) {
+            if self.queues.try_wait(false) {
                 return;
             }
             self.poll_once(Poll::Complete);

@@ -104,8 +104,9 @@ impl Look {
 /// Sleeps until there is something to do, which may be to poll.
 fn sleep(device: &Arc<Device>, look: &mut Look, due: Option<Duration>) {
     let bell = Some(device.bell.as_fd());
-    // SAFETY: the queues are open as long as the device is.
-    let [events, completions] = [device.events.fd(), device.cq.fd()].map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
+    // SAFETY: the queue is open as long as the device is.
+    let events = unsafe { BorrowedFd::borrow_raw(device.events.fd()) };
+    let completions = device.queues.fd();
     let rest = |descriptors, limit: Option<Duration>| {
         if !device.events.try_wait() {
             // An event has come.
@@ -135,7 +136,7 @@ fn sleep(device: &Arc<Device>, look: &mut Look, due: Option<Duration>) {
         }
     } else {
         look.poll(device, Poll::Complete);
-        if device.fabric.try_wait(&device.cq) {
+        if device.queues.try_wait(true) {
             device.watching.store(true, Ordering::SeqCst);
             // What is noted or kept from now on rings the bell.
             let left = device.is_noted() || device.is_kept();

@@ -19,6 +19,7 @@ pub const FI_THREAD_SAFE: c_int = 1;
 pub const FI_EP_MSG: c_int = 1;
 pub const FI_GETWAIT: c_int = 5;
 pub const FI_ENABLE: c_int = 6;
+pub const FI_WAIT_NONE: c_int = 0;
 pub const FI_WAIT_FD: c_int = 3;
 pub const FI_CQ_FORMAT_MSG: c_int = 2;
 pub const FI_CONNREQ: u32 = 1;

@@ -120,9 +120,11 @@ impl EventQueue {
         let mut attr =
             EqAttr { size: 0, flags: 0, wait_obj: FI_WAIT_FD, signaling_vector: 0, wait_set: ptr::null_mut() };
         let mut eq = ptr::null_mut();
-        // SAFETY: an open fabric has its operations, and the places are as they should be.
-        let result =
-            unsafe { ((*(*fabric.fabric).ops).eq_open)(fabric.fabric, &raw mut attr, &raw mut eq, ptr::null_mut()) };
+        let (attr, place) = (&raw mut attr, &raw mut eq);
+        let (result, _) = fabric.descriptors.keep_pairs(|| {
+            // SAFETY: an open fabric has its operations, and the places are as they should be.
+            unsafe { ((*(*fabric.fabric).ops).eq_open)(fabric.fabric, attr, place, ptr::null_mut()) }
+        });
         FiError::check(result as isize)?;
         // SAFETY: it was made with FI_WAIT_FD.
         match unsafe { descriptor(eq.cast()) } {

@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
+use host::event_fd::EventFd;
 use host::fork::NotInherited;
 use host::lock::Mutex;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -23,17 +24,21 @@ pub struct Descriptors {
 const DEPTH: usize = 3;
 
 impl Descriptors {
-    /// Takes care of a set and of all that is in it.
-    pub fn keep(&self, set: RawFd) {
+    /// Takes care of a set and of all that is in it, and gives them.
+    pub fn keep(&self, set: RawFd) -> Vec<RawFd> {
         let mut found = Vec::new();
         members(set, DEPTH, &mut found);
         self.keep_these(&found);
+        found
     }
 
-    /// Takes care of the sockets of the host that were not there before.
-    pub fn keep_pairs(&self, before: &[RawFd]) {
-        let new: Vec<_> = pairs().into_iter().filter(|fd| !before.contains(fd)).collect();
+    /// Opens something, takes care of the sockets of the host that libfabric makes for it, and gives them too.
+    pub fn keep_pairs<R>(&self, open: impl FnOnce() -> R) -> (R, Vec<RawFd>) {
+        let free = lowest_free();
+        let opened = open();
+        let new: Vec<_> = free.into_iter().filter(|fd| is_local(*fd)).collect();
         self.keep_these(&new);
+        (opened, new)
     }
 
     /// Takes care of these.
@@ -63,18 +68,28 @@ impl Descriptors {
     }
 }
 
-/// The descriptors of this process that are sockets of the host, such as the pairs by which libfabric wakes a thread. Those that
-/// are new when libfabric has opened something are its own, unless another thread has made one just then: that one is closed
-/// in children, too.
-pub fn pairs() -> Vec<RawFd> {
-    let entries = fs::read_dir("/proc/thread-self/fd").into_iter().flatten().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok()));
-    let is_local = |fd: &RawFd| {
-        // SAFETY: if the descriptor has been closed meanwhile, the call fails, or tells of another file.
-        let socket = unsafe { BorrowedFd::borrow_raw(*fd) };
-        sockopt::socket_domain(socket).is_ok_and(|domain| domain == AddressFamily::UNIX)
+/// The most descriptors that libfabric opens for a queue, and some more.
+const OPENED: usize = 16;
+
+/// The numbers that descriptors get which are opened next. Sockets of the host that have one of them afterwards, such as the pairs
+/// by which libfabric wakes a thread, are its own, unless another thread has made one just then: that one is closed in children,
+/// too. (A look at all descriptors would take most of the time in which 1,000 connections are made.)
+fn lowest_free() -> Vec<RawFd> {
+    let Ok(lowest) = EventFd::new() else { return Vec::new() };
+    let first = lowest.as_fd().as_raw_fd();
+    drop(lowest);
+    let is_free = |fd: &RawFd| {
+        // SAFETY: it asks for flags alone, and fails if there is no such descriptor.
+        unsafe { libc::fcntl(*fd, libc::F_GETFD) == -1 }
     };
-    numbers.filter(is_local).collect()
+    (first..RawFd::MAX).filter(is_free).take(OPENED).collect()
+}
+
+/// Whether a descriptor is a socket of the host.
+fn is_local(fd: RawFd) -> bool {
+    // SAFETY: if there is none, or it is closed, the call fails, or tells of another file.
+    let socket = unsafe { BorrowedFd::borrow_raw(fd) };
+    sockopt::socket_domain(socket).is_ok_and(|domain| domain == AddressFamily::UNIX)
 }
 
 /// Adds a descriptor, and if it is a set those that are in it.

@@ -5,12 +5,13 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use dat_memory::user::{Source, Target};
 use host::lock::Mutex;
 
 use super::abi::{FI_COMPLETION, FI_ENABLE, FI_RECV, FI_SELECTIVE_COMPLETION, FI_TRANSMIT, FiMsg, FidEp};
-use super::{Cq, EventQueue, Fabric, FiError, Info, OwnedInfo, bind, listener, native, read_address, socket};
+use super::{Cq, EventQueue, Fabric, FiError, Info, OwnedInfo, Queues, bind, listener, native, read_address, socket};
 
 /// An endpoint.
 pub struct Ep {
@@ -37,8 +38,8 @@ impl Ep {
     ///
     /// # Errors
     /// What libfabric says, here and in all other methods.
-    pub fn active(fabric: &Arc<Fabric>, events: &Arc<EventQueue>, cq: &Arc<Cq>, number: u64) -> Result<Ep, FiError> {
-        Ep::new(fabric, events, cq, &fabric.info, number)
+    pub fn active(fabric: &Arc<Fabric>, events: &Arc<EventQueue>, queues: &Queues, number: u64) -> Result<Ep, FiError> {
+        Ep::new(fabric, events, queues, &fabric.info, number)
     }
 
     /// An endpoint that takes a request.
@@ -48,17 +49,17 @@ impl Ep {
     pub fn passive(
         fabric: &Arc<Fabric>,
         events: &Arc<EventQueue>,
-        cq: &Arc<Cq>,
+        queues: &Queues,
         request: &Info,
         number: u64,
     ) -> Result<Ep, FiError> {
-        Ep::new(fabric, events, cq, &request.info, number)
+        Ep::new(fabric, events, queues, &request.info, number)
     }
 
     fn new(
         fabric: &Arc<Fabric>,
         events: &Arc<EventQueue>,
-        cq: &Arc<Cq>,
+        queues: &Queues,
         info: &OwnedInfo,
         number: u64,
     ) -> Result<Ep, FiError> {
@@ -67,6 +68,14 @@ impl Ep {
         let result = unsafe { ((*(*fabric.domain).ops).endpoint)(fabric.domain, info.0, &raw mut ep, ptr::null_mut()) };
         FiError::check(result as isize)?;
         events.enter(ep, number);
+        let cq = match queues.join() {
+            Ok(cq) => cq,
+            Err(error) => {
+                // SAFETY: it is open, and nobody uses it.
+                unsafe { events.close(ep.cast()) };
+                return Err(error);
+            }
+        };
         let made = Ep { ep, events: events.clone(), cq: cq.clone(), socket: Mutex::default() };
         // SAFETY: all are open.
         unsafe {
@@ -105,16 +114,21 @@ impl Ep {
 
     /// Takes care of its socket, whose peer this is.
     fn keep(&self, peer: Option<SocketAddr>, asking: bool) {
-        if let (Some(here), Some(peer)) = (self.local(), peer) {
-            let socket = listener::between(here, peer, asking);
+        let mut socket = self.socket.lock();
+        if let (None, Some(here), Some(peer)) = (*socket, self.local(), peer) {
+            *socket = listener::between(here, peer, asking);
             self.cq.keep_these(socket.as_slice());
-            *self.socket.lock() = socket;
         }
     }
 
-    /// Has the kernel end the connection, which stands, when the host of the peer is gone.
-    pub fn watch_peer(&self) {
-        self.socket.lock().into_iter().for_each(socket::watch_peer);
+    /// Has the kernel tell what comes for the connection, which stands, and end it when the host of the peer is gone; false if
+    /// nothing can be heard of it.
+    pub fn watch(&self) -> bool {
+        // The event may be handled before the call that has made the connection returns.
+        self.keep(self.peer(), false);
+        let socket = *self.socket.lock();
+        socket.into_iter().for_each(socket::watch_peer);
+        self.cq.fd.is_some() || socket.is_some_and(|socket| self.cq.watch(socket).is_ok())
     }
 
     /// Whether the host of the peer is gone without a word. To be asked when the connection has ended.
@@ -145,6 +159,7 @@ impl Ep {
     /// Sends what was posted, as far as the system takes it at once, and ends the connection. From then on libfabric touches no
     /// memory of what was posted.
     pub fn shutdown(&self) {
+        self.socket.lock().iter().for_each(|socket| self.cq.unwatch(*socket));
         // SAFETY: an open endpoint has its operations.
         unsafe { ((*(*self.ep).cm).shutdown)(self.ep, 0) };
     }
@@ -161,6 +176,7 @@ impl Ep {
         // SAFETY: an open endpoint has its operations; the memory is as the contract says.
         let result =
             unsafe { ((*(*self.ep).msg).recv)(self.ep, place.cast(), len, ptr::null_mut(), NO_ADDRESS, context) };
+        self.cq.note_posted();
         FiError::check(result).map(|_| ())
     }
 
@@ -189,6 +205,7 @@ impl Ep {
         let message = message(Target::as_vecs(to), Some(context));
         // SAFETY: an open endpoint has its operations; the list is read in the call, the memory is as the contract says.
         let result = unsafe { ((*(*self.ep).msg).recvmsg)(self.ep, &raw const message, FI_COMPLETION) };
+        self.cq.note_posted();
         FiError::check(result).map(|_| ())
     }
 
@@ -204,6 +221,9 @@ impl Ep {
         let flags = if context.is_some() { FI_COMPLETION } else { 0 };
         // SAFETY: an open endpoint has its operations; the list is read in the call, the memory is as the contract says.
         let result = unsafe { ((*(*self.ep).msg).sendmsg)(self.ep, &raw const message, flags) };
+        if context.is_some() {
+            self.cq.note_posted();
+        }
         FiError::check(result).map(|_| ())
     }
 }
@@ -222,7 +242,10 @@ fn message(pieces: &[libc::iovec], context: Option<u64>) -> FiMsg {
 
 impl Drop for Ep {
     fn drop(&mut self) {
-        self.cq.forget(self.socket.lock().as_slice());
+        let socket = *self.socket.lock();
+        socket.iter().for_each(|socket| self.cq.unwatch(*socket));
+        self.cq.forget(socket.as_slice());
+        self.cq.endpoints.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: it is open, and nobody uses it any more.
         unsafe { self.events.close(self.ep.cast()) };
     }

@@ -2,7 +2,6 @@
 
 use std::ffi::CStr;
 use std::net::SocketAddr;
-use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use super::abi::{
     FI_EP_MSG, FI_MR_VIRT_ADDR, FI_MSG, FI_PROGRESS_MANUAL, FI_SOCKADDR_IN, FI_SOCKADDR_IN6, FI_THREAD_SAFE, FidDomain,
     FidFabric, VERSION,
 };
-use super::descriptors::{Descriptors, pairs};
+use super::descriptors::Descriptors;
 use super::{Cq, FiError, OwnedInfo, close, load, shared};
 
 /// An open provider at an address.
@@ -19,8 +18,6 @@ pub struct Fabric {
     pub(super) fabric: *mut FidFabric,
     pub(super) domain: *mut FidDomain,
     pub(super) descriptors: Descriptors,
-    /// Sockets of the host that were there before.
-    pub(super) before: Vec<RawFd>,
 }
 
 // SAFETY: libfabric's objects may be used by any thread: the domain is opened with FI_THREAD_SAFE.
@@ -35,7 +32,6 @@ impl Fabric {
     /// What libfabric says; `ENODATA` if it has no such provider, or that has no such address.
     pub fn open(provider: &str, source: SocketAddr) -> Result<Arc<Fabric>, FiError> {
         let library = load().map_err(|_| FiError(libc::ENOSYS))?;
-        let before = pairs();
         let mut hints = OwnedInfo::copy(None)?;
         hints.set_source(source)?;
         let name = std::ffi::CString::new(provider).map_err(|_| FiError(libc::EINVAL))?;
@@ -70,7 +66,7 @@ impl Fabric {
             let _ = unsafe { close(fabric.cast()) };
             return Err(error);
         }
-        shared(Fabric { info, fabric, domain, descriptors: Descriptors::default(), before })
+        shared(Fabric { info, fabric, domain, descriptors: Descriptors::default() })
     }
 
     /// The most bytes that libfabric copies in a call.
@@ -83,6 +79,13 @@ impl Fabric {
     pub fn pieces(&self) -> usize {
         // SAFETY: a description of libfabric's has this part.
         unsafe { (*self.info.get().tx_attr).iov_limit }.clamp(1, super::VECS)
+    }
+
+    /// The name of the provider, behind which come those of layers over it.
+    pub fn name(&self) -> String {
+        // SAFETY: a description of libfabric's has this part, whose name is a C string or missing.
+        let name = unsafe { (*self.info.get().fabric_attr).prov_name.as_ref().map(|name| CStr::from_ptr(name)) };
+        name.map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
     /// The version of the provider.
@@ -100,7 +103,7 @@ impl Fabric {
     }
 
     /// Whether a thread can sleep on the descriptor of a completion queue now, which has no entry.
-    pub fn try_wait(&self, cq: &Cq) -> bool {
+    pub(super) fn try_wait(&self, cq: &Cq) -> bool {
         let mut fid = cq.cq.cast();
         // SAFETY: both are open, and the list has one entry.
         unsafe { ((*(*self.fabric).ops).trywait)(self.fabric, &raw mut fid, 1) == 0 }

@@ -11,13 +11,15 @@ mod fabric;
 mod listener;
 mod load;
 mod queue;
+mod queues;
 mod socket;
 
 pub use cm::{CmEvent, EventQueue, Info, Passive};
 pub use ep::{Ep, VECS};
 pub use fabric::Fabric;
 pub use load::{Load, load};
-pub use queue::{Completion, Cq};
+pub use queue::Completion;
+pub use queues::Queues;
 
 use std::ffi::{CStr, c_int};
 use std::fmt;
@@ -26,6 +28,7 @@ use std::sync::Arc;
 
 use abi::{FiInfo, Fid};
 use dat_core::addr::Address;
+use queue::Cq;
 
 /// An error of libfabric: a number of the system, or one of libfabric's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

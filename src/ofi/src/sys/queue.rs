@@ -1,12 +1,14 @@
 //! Completion queues.
 
-use std::os::fd::RawFd;
+use std::os::fd::{BorrowedFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use arrayvec::ArrayVec;
 
-use super::abi::{CqAttr, CqErrEntry, CqMsgEntry, FI_CQ_FORMAT_MSG, FI_EAVAIL, FI_WAIT_FD, FidCq};
+use super::abi::{CqAttr, CqErrEntry, CqMsgEntry, FI_CQ_FORMAT_MSG, FI_EAVAIL, FI_WAIT_FD, FI_WAIT_NONE, FidCq};
+use super::queues::Wakes;
 use super::{Fabric, FiError, close, descriptor, shared};
 
 /// Completions that are read at a time.
@@ -26,7 +28,17 @@ pub struct Completion {
 /// A completion queue.
 pub struct Cq {
     pub(super) cq: *mut FidCq,
-    fd: RawFd,
+    /// libfabric's descriptor, if a thread sleeps on that.
+    pub(super) fd: Option<RawFd>,
+    /// What the kernel tells of its sockets by.
+    pub(super) token: u64,
+    /// How many endpoints it has.
+    pub(super) endpoints: AtomicUsize,
+    /// There may be something to read, whatever its sockets have: completions, or bytes that libfabric has read before.
+    pub(super) is_due: AtomicBool,
+    /// What libfabric has opened for it.
+    descriptors: Vec<RawFd>,
+    wakes: Arc<Wakes>,
     fabric: Arc<Fabric>,
 }
 
@@ -36,43 +48,82 @@ unsafe impl Send for Cq {}
 unsafe impl Sync for Cq {}
 
 impl Cq {
-    /// Makes a queue, with room for `size` completions at first.
+    /// Makes a queue, with room for `size` completions at first; with a descriptor of libfabric's if `descriptor` is set.
     ///
     /// # Errors
     /// What libfabric says.
-    pub fn open(fabric: &Arc<Fabric>, size: usize) -> Result<Arc<Cq>, FiError> {
+    pub(super) fn open(
+        fabric: &Arc<Fabric>,
+        wakes: &Arc<Wakes>,
+        size: usize,
+        token: u64,
+        with_descriptor: bool,
+    ) -> Result<Arc<Cq>, FiError> {
         let mut attr = CqAttr {
             size,
             flags: 0,
             format: FI_CQ_FORMAT_MSG,
-            wait_obj: FI_WAIT_FD,
+            wait_obj: if with_descriptor { FI_WAIT_FD } else { FI_WAIT_NONE },
             signaling_vector: 0,
             wait_cond: 0,
             wait_set: ptr::null_mut(),
         };
         let mut cq = ptr::null_mut();
-        // SAFETY: an open domain has its operations, and the places are as they should be.
-        let result =
-            unsafe { ((*(*fabric.domain).ops).cq_open)(fabric.domain, &raw mut attr, &raw mut cq, ptr::null_mut()) };
+        let (attr, place) = (&raw mut attr, &raw mut cq);
+        let (result, descriptors) = fabric.descriptors.keep_pairs(|| {
+            // SAFETY: an open domain has its operations, and the places are as they should be.
+            unsafe { ((*(*fabric.domain).ops).cq_open)(fabric.domain, attr, place, ptr::null_mut()) }
+        });
         FiError::check(result as isize)?;
-        // SAFETY: it was made with FI_WAIT_FD.
-        match unsafe { descriptor(cq.cast()) } {
-            Ok(fd) => {
-                fabric.descriptors.keep(fd);
-                fabric.descriptors.keep_pairs(&fabric.before);
-                shared(Cq { cq, fd, fabric: fabric.clone() })
-            }
-            Err(error) => {
-                // SAFETY: it is open, and nobody uses it.
-                let _ = unsafe { close(cq.cast()) };
-                Err(error)
-            }
+        wakes.queues.fetch_add(1, Ordering::AcqRel);
+        let mut queue = Cq {
+            cq,
+            fd: None,
+            token,
+            endpoints: AtomicUsize::new(0),
+            is_due: AtomicBool::new(false),
+            descriptors,
+            wakes: wakes.clone(),
+            fabric: fabric.clone(),
+        };
+        if with_descriptor {
+            // SAFETY: it was made with FI_WAIT_FD.
+            let fd = unsafe { descriptor(cq.cast()) }?;
+            queue.descriptors.extend(fabric.descriptors.keep(fd));
+            queue.fd = Some(fd);
+        }
+        shared(queue)
+    }
+
+    /// Has the queue read soon: something was posted to an endpoint.
+    pub(super) fn note_posted(&self) {
+        self.is_due.store(true, Ordering::SeqCst);
+        self.wakes.wake();
+    }
+
+    /// Has the kernel tell what the socket of an endpoint has, which is connected.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(super) fn watch(&self, socket: RawFd) -> std::io::Result<()> {
+        if self.fd.is_some() {
+            return Ok(());
+        }
+        // SAFETY: libfabric has it open as long as its endpoint is.
+        self.wakes.watch(unsafe { BorrowedFd::borrow_raw(socket) }, self.token)
+    }
+
+    /// Has it not tell any more.
+    pub(super) fn unwatch(&self, socket: RawFd) {
+        if self.fd.is_none() {
+            // SAFETY: as for `watch`.
+            self.wakes.unwatch(unsafe { BorrowedFd::borrow_raw(socket) });
         }
     }
 
-    /// The descriptor that is readable when there is something to read, after [`Fabric::try_wait`].
-    pub fn fd(&self) -> RawFd {
-        self.fd
+    /// Whether a thread can sleep, as far as libfabric has to be asked.
+    pub(super) fn try_wait(&self) -> bool {
+        self.fd.is_none() || self.fabric.try_wait(self)
     }
 
     /// Takes care of these descriptors.
@@ -90,6 +141,8 @@ impl Cq {
         let empty = CqMsgEntry { op_context: ptr::null_mut(), flags: 0, len: 0 };
         let mut entries = [empty; BATCH];
         let room = BATCH - into.len();
+        // What is posted from now on makes it due again.
+        self.is_due.store(false, Ordering::SeqCst);
         // SAFETY: an open queue has its operations; there is room for as many entries.
         let read = unsafe { ((*(*self.cq).ops).read)(self.cq, entries.as_mut_ptr().cast(), room) };
         match FiError::check(read) {
@@ -100,6 +153,10 @@ impl Cq {
             })),
             Err(FiError(FI_EAVAIL)) => self.read_failed(into),
             Err(_) => {}
+        }
+        // There may be more.
+        if into.is_full() {
+            self.is_due.store(true, Ordering::SeqCst);
         }
     }
 
@@ -132,7 +189,8 @@ impl Cq {
 
 impl Drop for Cq {
     fn drop(&mut self) {
-        self.fabric.descriptors.forget_all();
+        self.wakes.queues.fetch_sub(1, Ordering::AcqRel);
+        self.fabric.descriptors.forget(&self.descriptors);
         // SAFETY: it is open, and the endpoints that were bound to it are closed, as they keep it alive.
         let _ = unsafe { close(self.cq.cast()) };
     }

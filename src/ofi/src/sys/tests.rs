@@ -10,10 +10,10 @@ use super::*;
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// The next event of either queue.
-fn next(queue: &Arc<EventQueue>, cq: &Cq) -> CmEvent {
+fn next(queue: &Arc<EventQueue>, queues: &Queues) -> CmEvent {
     let end = Instant::now() + LIMIT;
     loop {
-        cq.read(&mut arrayvec::ArrayVec::new());
+        queues.read(&mut arrayvec::ArrayVec::new());
         if let Some(event) = queue.next() {
             return event;
         }
@@ -31,24 +31,24 @@ fn two_endpoints_exchange_messages() {
     let fabric = Fabric::open("tcp", loopback()).expect("libfabric has its provider tcp");
     assert!(fabric.inject_size() >= 64);
     let events = EventQueue::open(&fabric).unwrap();
-    let cq = Cq::open(&fabric, 64).unwrap();
+    let queues = Queues::open(&fabric, &Arc::new(host::event_fd::EventFd::new().unwrap())).unwrap();
     let (passive, at) = Passive::listen(&fabric, &events, loopback()).unwrap();
     assert_ne!(at.port(), 0);
-    let client = Ep::active(&fabric, &events, &cq, 1).unwrap();
+    let client = Ep::active(&fabric, &events, &queues, 1).unwrap();
     let mut buffers = [vec![0_u8; 8192], vec![0_u8; 8192]];
     // SAFETY: the buffer outlives the endpoint.
     unsafe { client.recv(buffers[0].as_mut_ptr(), 8192, 100).unwrap() };
     client.connect(at, b"hello").unwrap();
-    let CmEvent::Request { info, data, peer, passive: fid } = next(&events, &cq) else { panic!("no request") };
+    let CmEvent::Request { info, data, peer, passive: fid } = next(&events, &queues) else { panic!("no request") };
     assert_eq!((&data[..], fid), (&b"hello"[..], passive.fid()));
     assert!(peer.is_some_and(|peer| peer.ip().is_loopback()));
-    let server = Ep::passive(&fabric, &events, &cq, &info, 2).unwrap();
+    let server = Ep::passive(&fabric, &events, &queues, &info, 2).unwrap();
     // SAFETY: as above.
     unsafe { server.recv(buffers[1].as_mut_ptr(), 8192, 200).unwrap() };
     server.accept(b"welcome").unwrap();
     let mut connected = Vec::new();
     for _ in 0..2 {
-        match next(&events, &cq) {
+        match next(&events, &queues) {
             CmEvent::Connected { ep, data } => connected.push((ep, data)),
             _ => panic!("no connection"),
         }
@@ -63,7 +63,7 @@ fn two_endpoints_exchange_messages() {
     let end = Instant::now() + LIMIT;
     while found.len() < 3 {
         let mut batch = arrayvec::ArrayVec::new();
-        cq.read(&mut batch);
+        queues.read(&mut batch);
         found.extend(batch.into_iter().map(|done| (done.context, done.failed, done.len)));
         assert!(Instant::now() < end, "only {found:?}");
     }
@@ -76,29 +76,29 @@ fn two_endpoints_exchange_messages() {
     assert!(buffers[0][..4000].iter().all(|byte| *byte == 9) && buffers[1][..60].iter().all(|byte| *byte == 7));
     client.shutdown();
     drop(client);
-    assert!(matches!(next(&events, &cq), CmEvent::Shutdown { ep: 2 }));
+    assert!(matches!(next(&events, &queues), CmEvent::Shutdown { ep: 2 }));
 }
 
 #[test]
 fn a_rejection_brings_its_bytes_and_a_closed_port_none() {
     let fabric = Fabric::open("tcp", loopback()).expect("libfabric has its provider tcp");
     let events = EventQueue::open(&fabric).unwrap();
-    let cq = Cq::open(&fabric, 64).unwrap();
+    let queues = Queues::open(&fabric, &Arc::new(host::event_fd::EventFd::new().unwrap())).unwrap();
     let (passive, at) = Passive::listen(&fabric, &events, loopback()).unwrap();
     let busy = Passive::listen(&fabric, &events, at).map(|_| ());
     assert_eq!(busy, Err(FiError(libc::EADDRINUSE)));
-    let client = Ep::active(&fabric, &events, &cq, 1).unwrap();
+    let client = Ep::active(&fabric, &events, &queues, 1).unwrap();
     client.connect(at, b"please").unwrap();
-    let CmEvent::Request { info, .. } = next(&events, &cq) else { panic!("no request") };
+    let CmEvent::Request { info, .. } = next(&events, &queues) else { panic!("no request") };
     passive.reject(info, b"no");
-    match next(&events, &cq) {
+    match next(&events, &queues) {
         CmEvent::Failed { ep: 1, error, data } => assert_eq!((error.0, &data[..]), (libc::ECONNREFUSED, &b"no"[..])),
         _ => panic!("no failure"),
     }
     drop(passive);
-    let late = Ep::active(&fabric, &events, &cq, 2).unwrap();
+    let late = Ep::active(&fabric, &events, &queues, 2).unwrap();
     late.connect(at, b"please").unwrap();
-    match next(&events, &cq) {
+    match next(&events, &queues) {
         CmEvent::Failed { ep: 2, error, data } => assert_eq!((error.0, data), (libc::ECONNREFUSED, Vec::new())),
         _ => panic!("no failure"),
     }
@@ -113,9 +113,9 @@ fn what_libfabric_does_not_have_is_an_error() {
 fn a_stranger_is_sent_away_with_the_endpoint_that_listened() {
     let fabric = Fabric::open("tcp", loopback()).expect("libfabric has its provider tcp");
     let events = EventQueue::open(&fabric).unwrap();
-    let cq = Cq::open(&fabric, 64).unwrap();
+    let queues = Queues::open(&fabric, &Arc::new(host::event_fd::EventFd::new().unwrap())).unwrap();
     let (silent, at) = Passive::listen(&fabric, &events, loopback()).unwrap();
-    let mut greeting = greeting(&fabric, &events, &cq);
+    let mut greeting = greeting(&fabric, &events, &queues);
     let mut stranger = TcpStream::connect(at).unwrap();
     // It is accepted once the kernel's queue is empty, which shows in the number of sockets of this address.
     until("it is not accepted", || {
@@ -161,15 +161,15 @@ fn the_end_of_a_connection_is_seen_whatever_failed_before() {
 fn more_than_libfabric_copies_is_refused() {
     let fabric = Fabric::open("tcp", loopback()).expect("libfabric has its provider tcp");
     let events = EventQueue::open(&fabric).unwrap();
-    let cq = Cq::open(&fabric, 64).unwrap();
-    let ep = Ep::active(&fabric, &events, &cq, 1).unwrap();
+    let queues = Queues::open(&fabric, &Arc::new(host::event_fd::EventFd::new().unwrap())).unwrap();
+    let ep = Ep::active(&fabric, &events, &queues, 1).unwrap();
     assert_eq!(ep.inject(&vec![0; fabric.inject_size() + 1]), Err(FiError(libc::EMSGSIZE)));
 }
 
 /// What a client sends to connect with `hello`.
-fn greeting(fabric: &Arc<Fabric>, events: &Arc<EventQueue>, cq: &Arc<Cq>) -> Vec<u8> {
+fn greeting(fabric: &Arc<Fabric>, events: &Arc<EventQueue>, queues: &Queues) -> Vec<u8> {
     let server = TcpListener::bind(loopback()).unwrap();
-    let client = Ep::active(fabric, events, cq, 9).unwrap();
+    let client = Ep::active(fabric, events, queues, 9).unwrap();
     client.connect(server.local_addr().unwrap(), b"hello").unwrap();
     let (mut stream, _) = server.accept().unwrap();
     stream.set_nonblocking(true).unwrap();
