@@ -212,12 +212,18 @@ impl<M: Mirror> RegionTable<M> {
     /// Takes out the row that `key` names, revoked or not, and waits until no thread has it pinned; false if it was not
     /// there. Not to be called with a pin of the same key in hand.
     pub fn remove(&self, key: u32) -> bool {
+        self.remove_with(key, || {})
+    }
+
+    /// As [`RegionTable::remove`]. Calls `closed` once nobody can hold the row any more, before it waits.
+    pub fn remove_with(&self, key: u32, closed: impl FnOnce()) -> bool {
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
             let there = generation != 0 && (state >> GENERATION_SHIFT) as u32 & !REVOKED == generation;
             there.then_some(state & (PINS | REVOKING) | WAITER)
         };
         let Some(local) = self.close(index, gone) else { return false };
+        closed();
         let mut sleeper = self.waiters.sleepers.lock();
         // Whoever revokes it waits for the same, and is the last but one to touch the row.
         while local.is_pinned() || local.state.load(Ordering::Relaxed) & REVOKING != 0 {

@@ -192,7 +192,7 @@ impl Hooks for Ofi {
         drop(work);
         self.device.finish_all();
         for conn in self.device.conns() {
-            conn.kill(Some(End::Disconnected), false);
+            conn.leave_now(End::Disconnected);
         }
         self.device.run_kept();
         self.device.let_all_go();

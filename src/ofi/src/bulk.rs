@@ -74,11 +74,16 @@ impl Held {
     pub fn new(link: &Arc<Link>, keys: &[u32]) -> Option<Held> {
         let mut held = Held { device: link.device().clone(), number: link.number(), keys: Keys::new() };
         for &key in keys {
-            if held.keys.is_full() || !held.regions().hold(key) {
+            if held.keys.is_full() {
+                return None;
+            }
+            // Whoever closes the row cuts those in the list; behind that nobody can hold it.
+            held.device.holders.0.lock().push((key, Arc::downgrade(link)));
+            if !held.regions().hold(key) {
+                held.device.holders.remove(key, held.number);
                 return None;
             }
             held.keys.push(key);
-            held.device.holders.0.lock().push((key, Arc::downgrade(link)));
         }
         Some(held)
     }

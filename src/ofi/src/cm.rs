@@ -238,6 +238,8 @@ fn ended(device: &Arc<Device>, ep: usize, why: Option<(FiError, Vec<u8>)>) {
     // What came before the end is handled before it.
     device.poll_once(Poll::Complete);
     conn.peer_left(if conn.is_silent() { End::Broken(None) } else { End::Disconnected });
+    // Where this side has ended it before, it need not wait any more.
+    device.let_go(ep as u64);
 }
 
 fn request(device: &Arc<Device>, info: Info, data: &[u8], peer: Option<SocketAddr>, passive: usize) {

@@ -260,14 +260,18 @@ impl Conn {
         self.device.poll_once(Poll::IfFree);
     }
 
-    /// Takes a record that libfabric has received.
-    pub fn received(self: &Arc<Self>, slot: usize, len: usize, after: &mut Vec<After>) {
+    /// Takes a record that libfabric has received; false if the connection is over.
+    pub fn received(self: &Arc<Self>, slot: usize, len: usize, after: &mut Vec<After>) -> bool {
         let mut receiving = self.receiving.lock();
+        if receiving.rx.link().is_none() {
+            return false;
+        }
         let up = self.phase() == Phase::Up;
         if up && receiving.early.is_none() {
             let progress = receiving.rx.arrived(self, slot, len);
             drop(receiving);
-            return self.conclude(progress, after);
+            self.conclude(progress, after);
+            return true;
         }
         // What came first is handled first, and no other is received before.
         receiving.early = Some((slot, len));
@@ -277,6 +281,7 @@ impl Conn {
             _ if up => self.catch_up(after),
             _ => {}
         }
+        true
     }
 
     /// Handles records that came before the connection was announced.

@@ -218,6 +218,14 @@ impl Device {
         drop(left);
     }
 
+    /// Has the adapter's thread do that: libfabric may keep a thread that closes an endpoint waiting, and with it all data.
+    fn let_go_soon(&self, number: u64) {
+        if let Some((_, until)) = self.leaving.lock().get_mut(&number) {
+            *until = Instant::now();
+        }
+        self.bell.ring();
+    }
+
     /// Lets those go whose time is up; gives the time until that of the next one is.
     pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
         let mut due = Vec::new();
@@ -365,17 +373,15 @@ impl Device {
         let (number, len) = (completion.context >> SLOT_BITS, completion.len);
         let Some(conn) = self.conn(number) else { return self.completed_late(number, slot, len) };
         let over = match slot {
+            Slot::Receive(at) => !conn.received(at, len, after),
             Slot::BulkIn => !conn.bulk_arrived(len, after),
             Slot::BulkOut => !conn.bulk_sent(after),
             _ => false,
         };
         if over {
-            return self.completed_late(number, slot, len);
-        }
-        match slot {
-            Slot::Receive(at) => conn.received(at, completion.len, after),
-            Slot::Answer(at) => conn.sent(at, after),
-            Slot::Request(_) | Slot::BulkIn | Slot::BulkOut => {}
+            self.completed_late(number, slot, len);
+        } else if let Slot::Answer(at) = slot {
+            conn.sent(at, after);
         }
     }
 
@@ -397,14 +403,7 @@ impl Device {
             Slot::Request(_) | Slot::Answer(_) => false,
         };
         if left {
-            self.let_go(number);
-        }
-    }
-
-    /// Gives libfabric a moment to finish what it moves for a connection that ends here. Called without a lock.
-    pub fn settle(&self, number: u64, link: &Arc<Link>) {
-        if !self.stop.load(Ordering::Acquire) {
-            self.poll_while(bulk::PATIENCE, || link.moves() && self.is_leaving(number));
+            self.let_go_soon(number);
         }
     }
 
@@ -436,8 +435,8 @@ impl Device {
 
     /// Takes a region or a window away. Connections for which libfabric still moves its bytes are cut.
     pub fn remove_region(&self, key: u32) {
-        self.cut_holders(key);
-        self.regions.remove(key);
+        // No other connection can have its bytes moved once the row is closed.
+        self.regions.remove_with(key, || self.cut_holders(key));
     }
 
     fn cut_holders(&self, key: u32) {
@@ -449,10 +448,7 @@ impl Device {
     /// Revokes a window for the connection that has the end `own`; false if it may not. Connections that still write to it are
     /// cut.
     pub fn invalidate(&self, key: u32, own: &Party) -> bool {
-        if self.regions.may_invalidate(key, own).is_some() {
-            self.cut_holders(key);
-        }
-        self.regions.invalidate(key, own).is_some()
+        self.regions.invalidate_with(key, own, || self.cut_holders(key)).is_some()
     }
 
     /// Looks at the connections that were noted.

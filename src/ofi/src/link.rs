@@ -172,7 +172,7 @@ impl Link {
     /// libfabric refuses it, because the connection ends.
     pub fn receive_into(&self, to: &[Target<'_>], held: Held) -> std::result::Result<(), FiError> {
         let mut into = self.into.lock();
-        if self.cut.load(Ordering::Acquire) {
+        if self.is_cut() {
             return Err(FiError(libc::ENOTCONN));
         }
         // SAFETY: the memory is held until the completion has come, or the endpoint is shut down.
@@ -225,6 +225,11 @@ impl Link {
         let out: Vec<_> = self.out.lock().drain(..).collect();
         let into = self.into.lock().take();
         drop((out, into));
+    }
+
+    /// Whether it was cut.
+    pub fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Acquire)
     }
 
     fn context(&self, slot: Slot) -> u64 {
@@ -288,7 +293,7 @@ impl Link {
     ) -> std::result::Result<bool, FiError> {
         let Some(held) = Held::new(self, keys) else { return Ok(false) };
         let mut out = self.out.lock();
-        if self.cut.load(Ordering::Acquire) {
+        if self.is_cut() {
             return Err(FiError(libc::ENOTCONN));
         }
         let handled = self.handled.load(Ordering::Acquire);

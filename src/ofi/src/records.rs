@@ -10,7 +10,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::record::{BULK, SLOT};
 
-/// Slots of [`SLOT`] bytes, and places of [`BULK`] bytes behind them.
+/// Places of [`BULK`] bytes, each of whole pages, and slots of [`SLOT`] bytes behind them.
 pub struct Records {
     base: NonNull<u8>,
     slots: usize,
@@ -39,19 +39,20 @@ impl Records {
     #[inline]
     pub fn slot(&self, at: usize) -> *mut u8 {
         // SAFETY: inside of the memory.
-        unsafe { self.base.as_ptr().add(at.min(self.slots - 1) * SLOT) }
+        unsafe { self.base.as_ptr().add(self.places * BULK + at.min(self.slots - 1) * SLOT) }
     }
 
     /// The first byte of a place; that of the last one if there are not so many.
     pub fn place(&self, at: usize) -> *mut u8 {
         // SAFETY: inside of the memory.
-        unsafe { self.base.as_ptr().add(self.slots * SLOT + at.min(self.places - 1) * BULK) }
+        unsafe { self.base.as_ptr().add(at.min(self.places - 1) * BULK) }
     }
 
     /// Gives the memory of a place back to the system until it is used again.
     pub fn give_back(&self, at: usize) {
         // SAFETY: anonymous memory of this value, in which nobody has anything any more.
-        let _ = unsafe { madvise(self.place(at).cast(), BULK, Advice::LinuxDontNeed) };
+        let result = unsafe { madvise(self.place(at).cast(), BULK, Advice::LinuxDontNeed) };
+        debug_assert_eq!(result, Ok(()));
     }
 }
 
@@ -59,5 +60,25 @@ impl Drop for Records {
     fn drop(&mut self) {
         // SAFETY: nobody uses it any more: it is dropped behind the endpoint that it belongs to.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.slots * SLOT + self.places * BULK) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_is_given_back_is_empty_and_its_neighbours_are_not() {
+        let records = Records::new(2, 3).unwrap();
+        let ends = |place: *mut u8| [place, place.wrapping_add(BULK - 1)];
+        let all = [0, 1, 2].map(|at| ends(records.place(at))).concat();
+        let slots = [0, 1].map(|at| records.slot(at));
+        // SAFETY: inside of the memory, which nobody else has.
+        all.iter().chain(&slots).for_each(|byte| unsafe { byte.write(7) });
+        records.give_back(1);
+        // SAFETY: as above.
+        let read = |byte: &*mut u8| unsafe { byte.read() };
+        assert_eq!(all.iter().map(read).collect::<Vec<_>>(), [7, 7, 0, 0, 7, 7]);
+        assert_eq!(slots.iter().map(read).collect::<Vec<_>>(), [7, 7]);
     }
 }

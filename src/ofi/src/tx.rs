@@ -117,7 +117,7 @@ fn left(len: u64, skip: u64, most: usize) -> usize {
 impl Tx {
     /// A sending direction without a connection, with room for requests of these sizes.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Tx> {
-        let mut tx = Tx { ep: Some(ep), reads: usize::from(sizes.reads_out), ..Tx::default() };
+        let mut tx = Tx { ep: Some(ep), reads: usize::from(sizes.reads_out.max(1)), ..Tx::default() };
         tx.bulks.room(BULKS)?;
         tx.waiting.room(sizes.requests)?;
         tx.segments.room(sizes.requests)?;
@@ -438,11 +438,14 @@ impl Tx {
 
     /// Notes how many records the peer has handled, as it says; false if that cannot be.
     pub fn on_handled(&mut self, handled: u64) -> bool {
+        if handled > self.sent {
+            return false;
+        }
         self.handled = self.handled.max(handled);
         while self.bulks.front().is_some_and(|number| *number < self.handled) {
             self.bulks.pop_front();
         }
-        self.handled <= self.sent
+        true
     }
 
     /// Has libfabric receive `len` bytes of the answer to the oldest question into their place; false if they have none, or

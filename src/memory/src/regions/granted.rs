@@ -22,6 +22,11 @@ impl<M: Mirror> RegionTable<M> {
     /// thread has it pinned; gives the connections to which it was open. `None` if `key` names no window that is open to that
     /// connection. The row stays that of the window until [`RegionTable::remove`].
     pub fn invalidate(&self, key: u32, own: &Party) -> Option<Users> {
+        self.invalidate_with(key, own, || {})
+    }
+
+    /// As [`RegionTable::invalidate`]. Calls `closed` once nobody can hold the row any more, before it waits.
+    pub fn invalidate_with(&self, key: u32, own: &Party, closed: impl FnOnce()) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
@@ -29,6 +34,7 @@ impl<M: Mirror> RegionTable<M> {
             alive.then_some(u64::from(generation | REVOKED) << GENERATION_SHIFT | state & PINS | WAITER | REVOKING)
         };
         let local = self.close(index, gone)?;
+        closed();
         let mut sleeper = self.waiters.sleepers.lock();
         while local.is_pinned() {
             self.waiters.unpinned.wait(&mut sleeper);

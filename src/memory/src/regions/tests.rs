@@ -380,3 +380,18 @@ fn invalidation_and_removal_of_a_window_both_wait_for_pins() {
         assert!(chunk.get().is_none_or(|rows| rows.iter().all(|row| row.state.load(Ordering::Relaxed) == 0)));
     }
 }
+
+#[test]
+fn a_row_is_closed_before_its_holders_are_asked_to_let_go() {
+    let table = table();
+    let bytes = [0_u8; 8];
+    let key = enter(&table, bytes.as_ptr() as u64, 8, ALL, 1).unwrap();
+    assert!(table.hold(key));
+    let mut late = None;
+    // It would wait for ever for a holder that comes behind the question.
+    assert!(table.remove_with(key, || {
+        late = Some(table.hold(key));
+        table.release(key);
+    }));
+    assert_eq!(late, Some(false));
+}

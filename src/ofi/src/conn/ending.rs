@@ -12,43 +12,36 @@ use crate::link::Link;
 use crate::record::End;
 use crate::rx::Fatal;
 
-/// What is left of a connection that the program has ended.
+/// What is left of a connection that has ended on this side while libfabric moved bytes for it.
 pub struct Ending {
     link: Arc<Link>,
     /// What the peer is told.
     end: End,
     until: Instant,
+    /// Why it has ended, if not because of the program.
+    fatal: Option<Fatal>,
+}
+
+/// What was done of the end of a connection.
+struct Closed {
+    /// It had not ended before.
+    first: bool,
+    /// What libfabric moves no bytes for, and what the peer is told.
+    link: Option<(Arc<Link>, Option<End>)>,
+    /// libfabric still moves bytes.
+    moves: bool,
 }
 
 impl Conn {
-    /// Ends the connection at this end; false if that was done before. On return nothing touches memory of the program on
-    /// behalf of the connection, unless [`Conn::is_ending`]. All successful requests are reported if `report` is set. `end` is
-    /// what the peer is told. Called without a lock.
-    pub fn kill(self: &Arc<Self>, end: Option<End>, report: bool) -> bool {
-        let (first, link) = self.close(report);
-        if let Some((link, told)) = link {
-            let end = end.filter(|_| told);
-            if end.is_some() && link.moves() {
-                self.device.linger(self.number, link.clone());
-                self.device.settle(self.number, &link);
-            }
-            self.leave(&link, end);
-        }
-        first
-    }
-
-    /// Does what [`Conn::kill`] does for a call of the program, which has locks; false if libfabric still moves bytes, and then
-    /// the adapter's thread reports the end, unless [`Conn::await_end`] has seen it.
+    /// Ends the connection for a call of the program, which has locks; false if libfabric still moves bytes, and then the
+    /// adapter's thread reports the end, unless [`Conn::await_end`] has seen it.
     pub fn disconnect(self: &Arc<Self>, end: End) -> bool {
-        let (_, link) = self.close(false);
-        if let Some((link, told)) = link {
-            if !told || !link.moves() {
-                self.leave(&link, told.then_some(end));
-                return true;
-            }
-            self.device.linger(self.number, link.clone());
-            *self.ending.lock() = Some(Ending { link, end, until: Instant::now() + bulk::PATIENCE });
+        let Closed { link, moves, .. } = self.close(false, Some(end), None);
+        if moves {
             self.device.command(|work| work.endings.push(self.clone()));
+        }
+        if let Some((link, end)) = link {
+            self.leave(&link, end);
         }
         if self.is_ending() {
             return false;
@@ -57,31 +50,40 @@ impl Conn {
         true
     }
 
-    /// Whether libfabric still moves bytes for a connection that the program has ended.
+    /// Whether libfabric still moves bytes for a connection that has ended on this side.
     fn is_ending(&self) -> bool {
-        let ending = self.ending.lock();
-        let left = ending.as_ref().filter(|ending| ending.link.moves() && Instant::now() < ending.until);
-        left.is_some_and(|_| self.device.is_leaving(self.number))
+        self.ending.lock().as_ref().is_some_and(|ending| self.goes_on(ending))
     }
 
-    /// Does what is left of the end of a connection; gives what the peer is told if this call has done it.
-    fn finish(&self) -> Option<End> {
-        let ending = self.ending.lock().take();
-        ending.map(|Ending { link, end, .. }| {
-            self.leave(&link, Some(end));
-            end
-        })
+    fn goes_on(&self, ending: &Ending) -> bool {
+        ending.link.moves() && Instant::now() < ending.until && self.device.is_leaving(self.number)
+    }
+
+    /// Does what is left of the end of a connection, if it is time; gives it if this call has done it. When it returns libfabric
+    /// moves no bytes any more, whoever did it.
+    fn finish(&self) -> Option<Ending> {
+        let mut place = self.ending.lock();
+        if place.as_ref().is_some_and(|ending| self.goes_on(ending)) {
+            return None;
+        }
+        let ending = place.take()?;
+        // Another thread that asks meanwhile waits for the lock.
+        if ending.link.moves() {
+            ending.link.cut();
+        }
+        drop(place);
+        // Nobody hears of the end once the peer has left.
+        self.leave(&ending.link, Some(ending.end).filter(|_| self.device.is_leaving(self.number)));
+        Some(ending)
     }
 
     /// The adapter's thread does what is left; false if it is not yet time. Called without a lock.
     pub fn finish_later(&self) -> bool {
-        if self.is_ending() {
-            return false;
-        }
         match self.finish() {
-            Some(End::Disconnected) => self.sink.connection(ConnectionReport::Disconnected),
-            Some(End::Broken(_)) => self.sink.connection(ConnectionReport::Broken),
-            None => {}
+            Some(Ending { fatal: Some(fatal), .. }) => self.sink.failed(fatal.recv, fatal.request),
+            Some(Ending { end: End::Disconnected, .. }) => self.sink.connection(ConnectionReport::Disconnected),
+            Some(Ending { end: End::Broken(_), .. }) => self.sink.connection(ConnectionReport::Broken),
+            None => return !self.is_ending(),
         }
         true
     }
@@ -92,55 +94,98 @@ impl Conn {
         self.finish();
     }
 
-    /// Sees to it that libfabric leaves the memory of the program alone, and tells the peer of the end.
-    fn leave(&self, link: &Arc<Link>, end: Option<End>) {
-        if link.moves() {
-            link.cut();
+    /// Ends the connection when the adapter is closed, which has waited before.
+    pub fn leave_now(&self, end: End) {
+        if let Some((link, end)) = self.close(false, Some(end), None).link {
+            self.leave(&link, end);
         }
+        if let Some(ending) = self.ending.lock().as_mut() {
+            ending.until = Instant::now();
+        }
+        self.finish();
+    }
+
+    /// Tells the peer of the end of a connection for which libfabric moves nothing.
+    fn leave(&self, link: &Arc<Link>, end: Option<End>) {
         self.device.forget(self.number);
-        if end.is_some_and(|end| link.leave(end)) {
+        if !link.is_cut() && end.is_some_and(|end| link.leave(end)) {
             self.device.linger(self.number, link.clone());
+        } else {
+            self.device.let_go(self.number);
         }
     }
 
-    /// Takes the link away from both directions; gives whether that was not done before, and the link if there is one, with
-    /// whether the peer is to be told of the end.
-    fn close(&self, report: bool) -> (bool, Option<(Arc<Link>, bool)>) {
+    /// Takes the link away from both directions. When it returns nothing touches memory of the program on behalf of the
+    /// connection, unless libfabric `moves` bytes that may still arrive before the peer is told of the `end`. All successful
+    /// requests are reported if `report` is set.
+    fn close(&self, report: bool, end: Option<End>, fatal: Option<Fatal>) -> Closed {
         let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
-        let first = before < Phase::Dead;
-        let link = {
+        let mut closed = Closed { first: before < Phase::Dead, link: None, moves: false };
+        let mut drained = false;
+        {
             let mut receiving = self.receiving.lock();
             self.note_stall(false);
             let early = receiving.early.take();
             let link = receiving.rx.close();
-            if let (Some((slot, _)), Some(link)) = (early, &link) {
-                // The end of the peer may come behind it.
-                let _ = link.receive(slot);
+            if let Some(mut tx) = self.sink.lock_tx() {
+                let done = tx.close();
+                drained = closed.first && report && done.is_some_and(|last| tx.request_done(last));
             }
-            link
-        };
-        let mut drained = false;
-        if let Some(mut tx) = self.sink.lock_tx() {
-            let done = tx.close();
-            drained = first && report && done.is_some_and(|last| tx.request_done(last));
+            if let Some(link) = link {
+                if let Some((slot, _)) = early {
+                    // The end of the peer may come behind it.
+                    let _ = link.receive(slot);
+                }
+                // Another thread that ends the connection comes behind this lock, and is to know what goes on.
+                match end.filter(|_| before >= Phase::Accepting) {
+                    Some(end) if link.moves() => {
+                        self.device.linger(self.number, link.clone());
+                        let until = Instant::now() + bulk::PATIENCE;
+                        *self.ending.lock() = Some(Ending { link, end, until, fatal });
+                        closed.moves = true;
+                    }
+                    end => {
+                        if link.moves() {
+                            link.cut();
+                        }
+                        closed.link = Some((link, end));
+                    }
+                }
+            }
         }
         if drained {
             self.sink.drained();
         }
-        (first, link.map(|link| (link, before >= Phase::Accepting)))
+        closed
     }
 
     /// Fails the connection from this end. Called without a lock.
     pub fn fail(self: &Arc<Self>, fatal: Fatal) {
-        if self.kill(Some(End::Broken(fatal.peer)), true) {
+        let Closed { first, link, moves } = self.close(true, Some(End::Broken(fatal.peer)), Some(fatal));
+        if moves {
+            return self.device.command(|work| work.endings.push(self.clone()));
+        }
+        if let Some((link, end)) = link {
+            self.leave(&link, end);
+        }
+        if first {
             self.sink.failed(fatal.recv, fatal.request);
         }
+    }
+
+    /// Ends the connection at once, of which the peer need not be told; false if it had ended before.
+    fn kill(&self, report: bool) -> bool {
+        let Closed { first, link, .. } = self.close(report, None, None);
+        if let Some((link, _)) = link {
+            self.leave(&link, None);
+        }
+        first
     }
 
     /// The peer has left. Called without a lock.
     pub fn peer_left(self: &Arc<Self>, end: End) {
         let accepting = self.phase() == Phase::Accepting;
-        if !self.kill(None, true) {
+        if !self.kill(true) {
             return;
         }
         match end {
@@ -153,7 +198,7 @@ impl Conn {
 
     /// Ends an attempt at a connection, and reports why. Called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
-        if self.phase() <= Phase::Connecting && self.kill(None, false) {
+        if self.phase() <= Phase::Connecting && self.kill(false) {
             self.sink.connection(report);
         }
     }
