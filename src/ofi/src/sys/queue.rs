@@ -36,6 +36,9 @@ pub struct Cq {
     pub(super) endpoints: AtomicUsize,
     /// There may be something to read, whatever its sockets have: completions, or bytes that libfabric has read before.
     pub(super) is_due: AtomicBool,
+    /// The next read will not be enough: libfabric learns in one read which sockets it waits for room of, and looks at them in
+    /// the next.
+    is_due_twice: AtomicBool,
     /// What libfabric has opened for it.
     descriptors: Vec<RawFd>,
     wakes: Arc<Wakes>,
@@ -82,6 +85,7 @@ impl Cq {
             token,
             endpoints: AtomicUsize::new(0),
             is_due: AtomicBool::new(false),
+            is_due_twice: AtomicBool::new(false),
             descriptors,
             wakes: wakes.clone(),
             fabric: fabric.clone(),
@@ -99,6 +103,14 @@ impl Cq {
     pub(super) fn note_posted(&self) {
         self.is_due.store(true, Ordering::SeqCst);
         self.wakes.wake();
+    }
+
+    /// Has the queue read as the kernel has something; there is `room` in a socket that had none.
+    pub(super) fn note_ready(&self, room: bool) {
+        if room {
+            self.is_due_twice.store(true, Ordering::SeqCst);
+        }
+        self.is_due.store(true, Ordering::SeqCst);
     }
 
     /// Has the kernel tell what the socket of an endpoint has, which is connected.
@@ -143,6 +155,9 @@ impl Cq {
         let room = BATCH - into.len();
         // What is posted from now on makes it due again.
         self.is_due.store(false, Ordering::SeqCst);
+        if self.is_due_twice.swap(false, Ordering::SeqCst) {
+            self.is_due.store(true, Ordering::SeqCst);
+        }
         // SAFETY: an open queue has its operations; there is room for as many entries.
         let read = unsafe { ((*(*self.cq).ops).read)(self.cq, entries.as_mut_ptr().cast(), room) };
         match FiError::check(read) {

@@ -97,23 +97,15 @@ impl Wakes {
 
     /// Notes which queues are due by what the kernel has.
     fn look(&self, list: &[Weak<Cq>]) {
-        if Wakes::note(&self.set, list) {
-            Wakes::note(&self.room, list);
-        }
-    }
-
-    /// Notes which queues are due by what a set has; true if sockets have room.
-    fn note(set: &Epoll, list: &[Weak<Cq>]) -> bool {
         let mut room = false;
-        set.look(|ready| match usize::try_from(ready.token).ok().and_then(|token| list.get(token)) {
-            Some(cq) => {
-                if let Some(cq) = cq.upgrade() {
-                    cq.is_due.store(true, Ordering::SeqCst);
-                }
-            }
+        let queue = |token: u64| list.get(usize::try_from(token).ok()?)?.upgrade();
+        self.set.look(|ready| match queue(ready.token) {
+            Some(cq) => cq.note_ready(false),
             None => room |= ready.token == ROOM,
         });
-        room
+        if room {
+            self.room.look(|ready| queue(ready.token).iter().for_each(|cq| cq.note_ready(true)));
+        }
     }
 }
 
