@@ -77,6 +77,7 @@ impl Incoming {
         let link = Link::new(device, ep, conn.number(), conn.terms().zone)?;
         conn.note_peer(request.extended, fewer(request.reads_in));
         conn.shift(Phase::Idle, Phase::Accepting);
+        conn.set_unsettled();
         conn.tie(&link);
         let terms = conn.terms();
         let reads_in = terms.reads_in.min(request.reads_out);
@@ -221,6 +222,8 @@ fn connected(conn: &Arc<Conn>, data: &[u8]) {
                 conn.note_peer(extended, fewer(reads_in));
                 conn.greet();
                 conn.established(private_data);
+                // libfabric may have read more than one record, of which its descriptor does not tell.
+                conn.device().poll_once(Poll::IfFree);
             }
             // It is somebody else that listens there.
             _ => conn.give_up(ConnectionReport::NonPeerRejected),
@@ -237,6 +240,7 @@ fn ended(device: &Arc<Device>, ep: usize, why: Option<(FiError, Vec<u8>)>) {
     }
     // What came before the end is handled before it.
     device.poll_once(Poll::Complete);
+    device.settle();
     conn.peer_left(if conn.is_silent() { End::Broken(None) } else { End::Disconnected });
     // Where this side has ended it before, it need not wait any more.
     device.let_go(ep as u64);

@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Gauge, Poll, RecvDone, SharedQueue, Special, Starving, Taken,
-    Verdict,
+    ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone, SharedQueue, Special, Starving, Taken, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
@@ -86,6 +85,8 @@ pub struct Conn {
     phase: AtomicU8,
     /// The endpoint was told that the connection stands.
     announced: AtomicBool,
+    /// It was accepted, and is among those of which the endpoint is not told yet that they stand.
+    unsettled: AtomicBool,
     /// The local port; 0 before there is one.
     port: AtomicU64,
     /// The queue of its receives, if that is a shared one.
@@ -126,10 +127,21 @@ impl After {
     pub fn run(self) {
         match self {
             After::Over(conn, Over::Failed(fatal)) => conn.fail(fatal),
-            After::Over(conn, Over::Left(end)) => conn.peer_left(end),
+            After::Over(conn, Over::Left(end)) => {
+                conn.device.settle();
+                conn.peer_left(end);
+            }
             After::Drained(conn) => conn.sink.drained(),
-            After::Used(conn) => conn.established(Vec::new()),
+            After::Used(conn) => {
+                conn.established(Vec::new());
+                conn.device.beginning.fetch_sub(1, Ordering::AcqRel);
+            }
         }
+    }
+
+    /// Whether it is that a connection stands, which comes before the end of another one.
+    pub fn is_beginning(&self) -> bool {
+        matches!(self, After::Used(_))
     }
 }
 
@@ -152,6 +164,7 @@ impl Conn {
             to_extended: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Idle as u8),
             announced: AtomicBool::new(false),
+            unsettled: AtomicBool::new(false),
             port: AtomicU64::new(0),
             srq,
             starved: AtomicBool::new(false),
@@ -251,13 +264,26 @@ impl Conn {
             return;
         }
         self.sink.connection(ConnectionReport::Established(private_data));
+        self.set_settled();
         // From now on another thread may report the end.
         self.shift(phase, Phase::Up);
         let mut after = Vec::new();
         self.catch_up(&mut after);
-        after.into_iter().for_each(After::run);
-        // libfabric may have read more than one record, of which its descriptor does not tell.
-        self.device.poll_once(Poll::IfFree);
+        after.into_iter().for_each(|after| self.device.later(after));
+    }
+
+    /// Notes that it is accepted.
+    pub fn set_unsettled(&self) {
+        if !self.unsettled.swap(true, Ordering::AcqRel) {
+            self.device.unsettled.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Notes that the endpoint knows that it stands, or that it does not.
+    fn set_settled(&self) {
+        if self.unsettled.swap(false, Ordering::AcqRel) {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
     }
 
     /// Takes a record that libfabric has received; false if the connection is over.
@@ -277,7 +303,10 @@ impl Conn {
         receiving.early = Some((slot, len));
         drop(receiving);
         match self.phase() {
-            Phase::Accepting => after.push(After::Used(self.clone())),
+            Phase::Accepting => {
+                self.device.beginning.fetch_add(1, Ordering::AcqRel);
+                after.push(After::Used(self.clone()));
+            }
             _ if up => self.catch_up(after),
             _ => {}
         }

@@ -25,6 +25,7 @@ use host::event_fd::EventFd;
 use host::fork;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
+use host::pause::Pause;
 use host::timers::Timers;
 
 use crate::bulk::{self, Holders};
@@ -106,6 +107,10 @@ pub struct Device {
     pub parked: AtomicBool,
     /// The adapter's thread sleeps until something comes.
     pub watching: AtomicBool,
+    /// Connections that were accepted, and of which the endpoint is not told yet that they stand.
+    pub unsettled: AtomicUsize,
+    /// Those that were found to stand, of which the thread that has found it is about to tell.
+    pub beginning: AtomicUsize,
     /// Polls by threads of the program.
     polls: AtomicU64,
     numbers: AtomicU64,
@@ -160,6 +165,8 @@ impl Device {
             watchers: AtomicUsize::new(0),
             parked: AtomicBool::new(false),
             watching: AtomicBool::new(false),
+            unsettled: AtomicUsize::new(0),
+            beginning: AtomicUsize::new(0),
             polls: AtomicU64::new(0),
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
@@ -333,6 +340,40 @@ impl Device {
     /// Polls for all connections, and reports what is found; false if that is nothing.
     pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
+        let found = self.collect(how, &mut after);
+        let (begins, others): (Vec<_>, Vec<_>) = after.into_iter().partition(After::is_beginning);
+        let begin = !begins.is_empty();
+        begins.into_iter().chain(others).for_each(After::run);
+        if self.is_kept() {
+            self.run_kept();
+        }
+        if begin {
+            // libfabric may have read more than one record, of which its descriptor does not tell.
+            self.poll_once(Poll::IfFree);
+        }
+        found
+    }
+
+    /// Has those connections told to stand that a peer has used before it ended another one: each has a socket of its own, and
+    /// this one may have been read first. Programs count on the order in which the peer has done it. Called without a lock.
+    pub fn settle(&self) {
+        if self.unsettled.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut after = Vec::new();
+        self.collect(Poll::Complete, &mut after);
+        for after in after {
+            if after.is_beginning() { after.run() } else { self.later(after) }
+        }
+        // Another thread may have found one, and be about to tell.
+        let (mut pause, until) = (Pause::new(), Instant::now() + TICK);
+        while self.beginning.load(Ordering::Acquire) > 0 && Instant::now() < until {
+            pause.pass();
+        }
+    }
+
+    /// Polls for all connections; gives what is to be done, and false if nothing was found.
+    fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
         let mut found = false;
         {
             let polling = match how {
@@ -345,21 +386,17 @@ impl Device {
                 batch.clear();
                 self.queues.read(batch);
                 if batch.is_empty() {
-                    self.flush(noted, &mut after);
+                    self.flush(noted, after);
                     break;
                 }
                 found = true;
                 for completion in batch.iter() {
-                    self.completed(completion, &mut after);
+                    self.completed(completion, after);
                 }
                 if how == Poll::IfFree && !batch.is_full() {
                     break;
                 }
             }
-        }
-        after.into_iter().for_each(After::run);
-        if self.is_kept() {
-            self.run_kept();
         }
         found
     }
