@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dat_core::addr::{Address, port_of};
@@ -76,8 +77,9 @@ impl Incoming {
             Ep::passive(&device.fabric, &device.events, &device.queues, info, conn.number()).map_err(no_endpoint)?;
         let link = Link::new(device, ep, conn.number(), conn.terms().zone)?;
         conn.note_peer(request.extended, fewer(request.reads_in));
-        conn.shift(Phase::Idle, Phase::Accepting);
-        conn.set_unsettled();
+        if conn.shift(Phase::Idle, Phase::Accepting) {
+            device.unsettled.fetch_add(1, Ordering::AcqRel);
+        }
         conn.tie(&link);
         let terms = conn.terms();
         let reads_in = terms.reads_in.min(request.reads_out);

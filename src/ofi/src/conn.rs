@@ -85,8 +85,6 @@ pub struct Conn {
     phase: AtomicU8,
     /// The endpoint was told that the connection stands.
     announced: AtomicBool,
-    /// It was accepted, and is among those of which the endpoint is not told yet that they stand.
-    unsettled: AtomicBool,
     /// The local port; 0 before there is one.
     port: AtomicU64,
     /// The queue of its receives, if that is a shared one.
@@ -164,7 +162,6 @@ impl Conn {
             to_extended: AtomicBool::new(false),
             phase: AtomicU8::new(Phase::Idle as u8),
             announced: AtomicBool::new(false),
-            unsettled: AtomicBool::new(false),
             port: AtomicU64::new(0),
             srq,
             starved: AtomicBool::new(false),
@@ -264,26 +261,13 @@ impl Conn {
             return;
         }
         self.sink.connection(ConnectionReport::Established(private_data));
-        self.set_settled();
         // From now on another thread may report the end.
-        self.shift(phase, Phase::Up);
+        if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
         let mut after = Vec::new();
         self.catch_up(&mut after);
         after.into_iter().for_each(|after| self.device.later(after));
-    }
-
-    /// Notes that it is accepted.
-    pub fn set_unsettled(&self) {
-        if !self.unsettled.swap(true, Ordering::AcqRel) {
-            self.device.unsettled.fetch_add(1, Ordering::AcqRel);
-        }
-    }
-
-    /// Notes that the endpoint knows that it stands, or that it does not.
-    fn set_settled(&self) {
-        if self.unsettled.swap(false, Ordering::AcqRel) {
-            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
-        }
     }
 
     /// Takes a record that libfabric has received; false if the connection is over.

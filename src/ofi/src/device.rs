@@ -107,7 +107,7 @@ pub struct Device {
     pub parked: AtomicBool,
     /// The adapter's thread sleeps until something comes.
     pub watching: AtomicBool,
-    /// Connections that were accepted, and of which the endpoint is not told yet that they stand.
+    /// Connections in [`Phase::Accepting`](crate::conn::Phase): the endpoint is not told yet that they stand.
     pub unsettled: AtomicUsize,
     /// Those that were found to stand, of which the thread that has found it is about to tell.
     pub beginning: AtomicUsize,
@@ -341,13 +341,14 @@ impl Device {
     pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
         let found = self.collect(how, &mut after);
-        let (begins, others): (Vec<_>, Vec<_>) = after.into_iter().partition(After::is_beginning);
-        let begin = !begins.is_empty();
-        begins.into_iter().chain(others).for_each(After::run);
+        // What begins comes first.
+        after.sort_by_key(|after| !after.is_beginning());
+        let begins = after.first().is_some_and(After::is_beginning);
+        after.into_iter().for_each(After::run);
         if self.is_kept() {
             self.run_kept();
         }
-        if begin {
+        if begins {
             // libfabric may have read more than one record, of which its descriptor does not tell.
             self.poll_once(Poll::IfFree);
         }
@@ -360,10 +361,15 @@ impl Device {
         if self.unsettled.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut after = Vec::new();
-        self.collect(Poll::Complete, &mut after);
-        for after in after {
-            if after.is_beginning() { after.run() } else { self.later(after) }
+        // Once more after each that begins, as in a poll.
+        let mut begins = true;
+        while begins {
+            let mut after = Vec::new();
+            self.collect(Poll::Complete, &mut after);
+            begins = after.iter().any(After::is_beginning);
+            for after in after {
+                if after.is_beginning() { after.run() } else { self.later(after) }
+            }
         }
         // Another thread may have found one, and be about to tell.
         let (mut pause, until) = (Pause::new(), Instant::now() + TICK);
@@ -374,28 +380,26 @@ impl Device {
 
     /// Polls for all connections; gives what is to be done, and false if nothing was found.
     fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
+        let polling = match how {
+            Poll::IfFree => self.polling.try_lock(),
+            Poll::Complete => Some(self.polling.lock()),
+        };
+        let Some(mut polling) = polling else { return false };
+        let Polling { batch, noted } = &mut *polling;
         let mut found = false;
-        {
-            let polling = match how {
-                Poll::IfFree => self.polling.try_lock(),
-                Poll::Complete => Some(self.polling.lock()),
-            };
-            let Some(mut polling) = polling else { return false };
-            let Polling { batch, noted } = &mut *polling;
-            for _ in 0..BATCHES {
-                batch.clear();
-                self.queues.read(batch);
-                if batch.is_empty() {
-                    self.flush(noted, after);
-                    break;
-                }
-                found = true;
-                for completion in batch.iter() {
-                    self.completed(completion, after);
-                }
-                if how == Poll::IfFree && !batch.is_full() {
-                    break;
-                }
+        for _ in 0..BATCHES {
+            batch.clear();
+            self.queues.read(batch);
+            if batch.is_empty() {
+                self.flush(noted, after);
+                break;
+            }
+            found = true;
+            for completion in batch.iter() {
+                self.completed(completion, after);
+            }
+            if how == Poll::IfFree && !batch.is_full() {
+                break;
             }
         }
         found

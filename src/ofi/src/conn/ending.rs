@@ -120,7 +120,9 @@ impl Conn {
     /// requests are reported if `report` is set.
     fn close(&self, report: bool, end: Option<End>, fatal: Option<Fatal>) -> Closed {
         let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
-        self.set_settled();
+        if before == Phase::Accepting {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
         let mut closed = Closed { first: before < Phase::Dead, link: None, moves: false };
         let mut drained = false;
         {
