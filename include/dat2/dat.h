@@ -2096,8 +2096,8 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
  * each operation.
  *
  * Fetch and add, compare and swap, RDMA write with immediate data, and the query of an adapter that
- * is not open are there where extension_supported of the adapter is DAT_EXTENSION_IB. Unreliable
- * datagrams, counters and collective operations are not.
+ * is not open are there where extension_supported of the adapter is DAT_EXTENSION_IB, and the four
+ * operations of counters everywhere. Unreliable datagrams and collective operations are not.
  *
  * Returns DAT_SUCCESS; DAT_NOT_IMPLEMENTED, DAT_INVALID_HANDLE, DAT_INVALID_STATE,
  * DAT_INVALID_PARAMETER, DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,

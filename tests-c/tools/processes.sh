@@ -101,15 +101,15 @@ grows()
 }
 ok 'messages and bytes of both grow' grows
 
-# A line of the table: process, command, user, adapter, version, connections, sent, received, stalls, age.
+# A line of the table: process, command, user, adapter, version, connections, made, failed, sent, received, stalls, age.
 table()
 {
     "$BIN/dat-info" --processes >"$work/table.out" &&
-        grep -q '^PID  *COMMAND  *USER  *ADAPTER  *API  *CONNECTIONS  *SENT  *BYTES  *RECEIVED  *BYTES  *STALLS  *AGE$' \
+        grep -q '^PID  *COMMAND  *USER  *ADAPTER  *API  *CONNECTIONS  *MADE  *FAILED  *SENT  *BYTES  *RECEIVED  *BYTES  *STALLS  *AGE$' \
             "$work/table.out" || return 1
     for i in "$server" "$client"; do
         bytes='[1-9][0-9.]* [KM]*i*B'
-        grep -qE "^$i +dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +00:[0-9]{2}\$" \
+        grep -qE "^$i +dat-ping +$(id -un) +shm +1\.2 +[1-9] +[1-9] +0 +[1-9][0-9]* +$bytes +[1-9][0-9]* +$bytes +[0-9]+/[0-9]+ +00:[0-9]{2}\$" \
             "$work/table.out" || return 1
     done
 }
@@ -138,7 +138,8 @@ ok 'a program of uDAPL 2.0' new_version
 killed()
 {
     kill -KILL "$client" && wait "$client"
-    shows "$client not in p and a[$server]['connections'] == 0 and a[$server]['sends'] > 0"
+    shows "$client not in p and a[$server]['connections'] == 0 and a[$server]['sends'] > 0 and
+    a[$server]['established'] > 0"
 }
 ok 'a client that is killed is gone, and with it the connections of the server' killed
 

@@ -41,6 +41,13 @@ static bool refused(DAT_HANDLE h, unsigned op, DAT_UINT64 a, DAT_UINT64 b, bool 
     case DAT_IB_CMP_AND_SWAP_OP:
         rc = dat_extension_op(h, (DAT_EXTENDED_OP)op, a, b, list, b, to, a);
         break;
+    case DAT_IB_QUERY_COUNTERS_OP:
+    case DAT_IB_PRINT_COUNTERS_OP:
+    case DAT_IB_START_COUNTERS_OP:
+    case DAT_IB_STOP_COUNTERS_OP:
+        /* No counter and no group of them has such a number. */
+        rc = dat_extension_op(h, (DAT_EXTENDED_OP)op, a | 0x1000, list, b);
+        break;
     default:
         /* A name, for operations that open something; whatever else reads no pointer. */
         rc = dat_extension_op(h, (DAT_EXTENDED_OP)op, NULL, NULL, a, NULL, b, NULL, a, b);

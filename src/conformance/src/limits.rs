@@ -43,6 +43,11 @@ pub fn no_transfer_is_longer_than_32_bits_count<T: Transport>(network: &Network<
     assert!(u32::try_from(limits.max_message.max(limits.max_rdma)).is_ok());
 }
 
+/// A counter that a device does not have stands still.
+pub fn counters_that_no_device_has_are_0<T: Transport>(network: &Network<T>) {
+    assert_eq!(network.open().ia.transport.device_counter("no_such_counter"), 0);
+}
+
 /// Every kind of object whose number an adapter reports.
 pub fn there_are_as_many_objects_as_the_adapter_reports<T: Transport>(network: &Network<T>) {
     let adapter = network.open();

@@ -95,6 +95,7 @@ macro_rules! conformance {
             }
             limits {
                 no_transfer_is_longer_than_32_bits_count,
+                counters_that_no_device_has_are_0,
                 there_are_as_many_objects_as_the_adapter_reports,
             }
             windows {

@@ -4,12 +4,16 @@
 //! locked instruction. An adapter adds up those of its endpoints when it is asked.
 //!
 //! What the transport alone knows it counts itself (`Flow` in `transport/gauge.rs`): a gauge notes whether something
-//! waits, under the lock of whatever waits. Counts of wake-ups alone are locked additions, each beside a system call. A
-//! query of an adapter holds the lock on the sums of endpoints that were freed, so that no endpoint counts twice or not
-//! at all; it comes before the list of objects. No other process can read the counters, for which they would have
-//! to lie in shared memory at a load more for each; a thread of the transport may tell them ([`Glance`](crate::ep::Glance)).
+//! waits, under the lock of whatever waits. Locked additions are only counts of sleeps, each beside a system call, and of
+//! what happens to connections ([`Happening`]). A query of an adapter holds the lock on the sums of endpoints that were
+//! freed, so that no endpoint counts twice or not at all; it comes before the list of objects. No other process can read
+//! the counters, for which they would have to lie in shared memory at a load more for each; a thread of the transport may
+//! tell them ([`Glance`](crate::ep::Glance)).
 
-use crate::event::Transfer;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
 use crate::slab::Handle;
 use crate::transport::Flow;
 
@@ -55,11 +59,39 @@ impl Tallies {
     }
 }
 
+/// Operations of the kinds that have an event of their own, which are counted among the usual ones as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Specials([Tally; Extended::COUNT]);
+
+impl Specials {
+    /// Those of one kind.
+    pub fn of(&self, kind: Extended) -> Tally {
+        self.0[kind as usize]
+    }
+
+    /// Counts one operation of `len` bytes.
+    pub(crate) fn count(&mut self, kind: Extended, len: u64) {
+        let Tally { operations, bytes } = &mut self.0[kind as usize];
+        *operations = operations.wrapping_add(1);
+        *bytes = bytes.wrapping_add(len);
+    }
+
+    /// Adds others.
+    pub(crate) fn add(&mut self, other: &Specials) {
+        for (ours, theirs) in self.0.iter_mut().zip(&other.0) {
+            ours.operations = ours.operations.wrapping_add(theirs.operations);
+            ours.bytes = ours.bytes.wrapping_add(theirs.bytes);
+        }
+    }
+}
+
 /// The counters of an endpoint since it was made, or of an adapter since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Operations.
     pub tallies: Tallies,
+    /// Those that not every version of the interface has.
+    pub specials: Specials,
     /// What the transport has counted.
     pub flow: Flow,
 }
@@ -68,6 +100,7 @@ impl Counters {
     /// Adds those of another endpoint.
     pub(crate) fn add(&mut self, other: &Counters) {
         self.tallies.add(&other.tallies);
+        self.specials.add(&other.specials);
         self.flow.add(other.flow);
     }
 
@@ -87,6 +120,94 @@ impl Counters {
             target: host::diagnostics::COUNTERS,
             "endpoint {ep}: {request_stalls} stalls of requests, {message_stalls} of messages, {peer_wakeups} wake-ups of peers"
         );
+    }
+}
+
+/// What an adapter counts beside transfers: of connections, and of what befalls it. Nothing of it happens on the way of
+/// a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// The program has begun to connect an endpoint.
+    Connect,
+    /// A request has come to a service point.
+    Request,
+    /// The program has accepted a request.
+    Accept,
+    /// The program has rejected a request.
+    Reject,
+    /// A connection stands that this side has asked for.
+    ActiveUp,
+    /// A connection stands that the peer has asked for.
+    PassiveUp,
+    /// The program has ended a connection, or an attempt at one.
+    Disconnect,
+    /// The peer has ended a connection.
+    PeerDisconnect,
+    /// A public service point has got a qualifier that the transport has chosen.
+    AnyQualifier,
+    /// A connection, or an attempt at one, has ended with this event.
+    Ended(ConnectionEvent),
+    /// An asynchronous event was raised.
+    Async(AsyncReason),
+}
+
+impl Happening {
+    const ENDED: usize = 9;
+    const ASYNC: usize = Happening::ENDED + ConnectionEvent::COUNT;
+    const COUNT: usize = Happening::ASYNC + AsyncReason::COUNT;
+
+    fn index(self) -> usize {
+        match self {
+            Happening::Connect => 0,
+            Happening::Request => 1,
+            Happening::Accept => 2,
+            Happening::Reject => 3,
+            Happening::ActiveUp => 4,
+            Happening::PassiveUp => 5,
+            Happening::Disconnect => 6,
+            Happening::PeerDisconnect => 7,
+            Happening::AnyQualifier => 8,
+            Happening::Ended(event) => Happening::ENDED + event as usize,
+            Happening::Async(reason) => Happening::ASYNC + reason as usize,
+        }
+    }
+}
+
+/// What happened to the connections of an adapter, in short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fates {
+    /// Connections that stood, whichever side asked for them.
+    pub established: u64,
+    /// Connections and attempts that ended otherwise than by a disconnect.
+    pub failures: u64,
+    /// Asynchronous events.
+    pub async_events: u64,
+}
+
+/// How often each of them happened.
+#[derive(Default)]
+pub(crate) struct Happenings([AtomicU64; Happening::COUNT]);
+
+impl Happenings {
+    /// Counts one.
+    pub fn note(&self, what: Happening) {
+        self.0[what.index()].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often it happened.
+    pub fn of(&self, what: Happening) -> u64 {
+        self.0[what.index()].load(Ordering::Relaxed)
+    }
+
+    /// All of them, in short.
+    pub fn fates(&self) -> Fates {
+        let sum = |places: Range<usize>| self.0[places].iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
+        let disconnected = self.of(Happening::Ended(ConnectionEvent::Disconnected));
+        Fates {
+            established: self.of(Happening::ActiveUp) + self.of(Happening::PassiveUp),
+            failures: sum(Happening::ENDED..Happening::ASYNC).saturating_sub(disconnected),
+            async_events: sum(Happening::ASYNC..Happening::COUNT),
+        }
     }
 }
 

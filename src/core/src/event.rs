@@ -76,6 +76,9 @@ pub enum Extended {
 }
 
 impl Extended {
+    /// The number of kinds.
+    pub(crate) const COUNT: usize = Extended::RecvInvalidated as usize + 1;
+
     /// The usual kind of transfer that it is like.
     pub const fn transfer(self) -> Transfer {
         match self {
@@ -106,6 +109,11 @@ pub enum ConnectionEvent {
     Unreachable,
 }
 
+impl ConnectionEvent {
+    /// The number of kinds.
+    pub(crate) const COUNT: usize = ConnectionEvent::Unreachable as usize + 1;
+}
+
 /// The reason of an asynchronous event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsyncReason {
@@ -120,6 +128,11 @@ pub enum AsyncReason {
     EndpointLeftShared,
     /// The adapter cannot go on.
     IaCatastrophic,
+}
+
+impl AsyncReason {
+    /// The number of reasons.
+    pub(crate) const COUNT: usize = AsyncReason::IaCatastrophic as usize + 1;
 }
 
 /// One event.

@@ -13,7 +13,7 @@ use host::lock::Mutex;
 use host::memory::{self, Room};
 
 use crate::agent::Agents;
-use crate::counters::Counters;
+use crate::counters::{Counters, Happening, Happenings};
 use crate::error::{Error, Refusal, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::event::{AsyncReason, Event};
@@ -79,6 +79,10 @@ pub struct Ia<T: Transport> {
     pub(crate) ended: Mutex<Counters>,
     /// Sleeps that ended in waits on dispatchers of the adapter.
     pub(crate) wakeups: AtomicU64,
+    /// What happened to its connections.
+    pub(crate) happenings: Happenings,
+    /// What the face keeps of its counters.
+    pub ledger: Kept,
     /// What the face keeps with the adapter.
     pub kept: Kept,
 }
@@ -88,6 +92,8 @@ pub struct Ia<T: Transport> {
 struct Children {
     /// By the number of the kind.
     live: [Vec<Handle>; Kind::COUNT],
+    /// How many were freed of each kind.
+    freed: [u64; Kind::COUNT],
     closed: bool,
 }
 
@@ -112,6 +118,8 @@ impl<T: Transport> Ia<T> {
             destroyed: AtomicBool::new(false),
             ended: Mutex::default(),
             wakeups: AtomicU64::new(0),
+            happenings: Happenings::default(),
+            ledger: Kept::default(),
             kept: Kept::default(),
         })?)
     }
@@ -220,12 +228,32 @@ impl<T: Transport> Ia<T> {
         if let Some(&moved) = list.get(at) {
             self.set_listed(moved, at);
         }
+        children.freed[O::KIND as usize] += 1;
         Some(dying)
     }
 
     /// The number of live objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.children.lock().live[kind as usize].len()
+    }
+
+    /// How many objects of a kind were made from the adapter, without its own dispatcher, and how many of these are
+    /// freed.
+    pub fn made(&self, kind: Kind) -> (u64, u64) {
+        let own = u64::from(kind == Kind::Evd && self.own_async_evd().is_some());
+        let children = self.children.lock();
+        let freed = children.freed[kind as usize];
+        ((children.live[kind as usize].len() as u64 + freed).saturating_sub(own), freed)
+    }
+
+    /// Forgets that an object was made and freed, because the call that was to make it has failed.
+    pub(crate) fn discount(&self, kind: Kind) {
+        self.children.lock().freed[kind as usize] -= 1;
+    }
+
+    /// How often something happened.
+    pub fn happened(&self, what: Happening) -> u64 {
+        self.happenings.of(what)
     }
 
     /// The dispatcher of asynchronous events; `None` if it is elsewhere.
@@ -245,6 +273,7 @@ impl<T: Transport> Ia<T> {
 
     /// Queues an asynchronous event. Drops it with a line in the log if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
+        self.happenings.note(Happening::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
         if !evd.offer(Event::Async { object, reason }) {
             log::warn!("ia {}: no room for an asynchronous event ({reason})", self.name);

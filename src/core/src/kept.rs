@@ -1,4 +1,5 @@
-//! What a face keeps with an object, because the program was given addresses of it that stand as long as the object.
+//! What a face keeps with an object: because the program was given addresses of it that stand as long as the object, or
+//! because only the face knows what it means.
 
 use std::any::Any;
 

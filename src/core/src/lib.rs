@@ -61,7 +61,7 @@ pub use agent::Agent;
 pub use cno::Cno;
 pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};
 pub use error::{Error, Result};
-pub use evd::{Evd, EvdStatus};
+pub use evd::{Evd, EvdCounts, EvdStatus};
 pub use event::{CompletionFlags, Event, Feed, Streams};
 pub use ia::{Habits, Ia};
 pub use kept::Kept;

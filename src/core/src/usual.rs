@@ -20,7 +20,7 @@ use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
 use crate::error::{Error, Resource, Result};
-use crate::evd::{Evd, More, Queue, Queued};
+use crate::evd::{Evd, More, Queue, Queued, refuses};
 use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifies};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
@@ -344,11 +344,13 @@ impl<T: Transport> Evd<T> {
     #[inline(always)]
     pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
-        if (waiting && !queue.waitable) || queue.wait.is_some() {
+        let refused = if waiting { refuses::ALL | refuses::WAITS } else { refuses::ALL };
+        if queue.refused & refused != 0 {
             return None;
         }
         // Nothing is left in it that needs a drop.
         let result = queue.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))?;
+        queue.quick_waits += u64::from(waiting);
         let more = queue.len();
         if more == 0 {
             self.busy.store(false, Ordering::Release);

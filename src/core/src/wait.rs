@@ -153,6 +153,9 @@ trait Target: Sized + 'static {
     /// What its last waits were like.
     fn patience(&self) -> &Patience;
 
+    /// Counts a wait that has slept.
+    fn note_sleep(&self) {}
+
     /// Polls the transport for completions that concern it.
     fn poll(&self);
 
@@ -301,8 +304,9 @@ impl<W: Target> Drop for Wait<W> {
         self.disarm();
         self.target.leave();
         if self.timing.slept {
-            // Beside the system call of the sleep, a locked instruction is nothing.
+            // Beside the system call of the sleep, locked instructions are nothing.
             self.target.ia().wakeups.fetch_add(1, Ordering::Relaxed);
+            self.target.note_sleep();
         }
     }
 }
@@ -374,6 +378,10 @@ impl<T: Transport> Target for EvdWait<T> {
 
     fn ia(&self) -> &Ia<T> {
         self.evd.ia()
+    }
+
+    fn note_sleep(&self) {
+        self.evd.slept.fetch_add(1, Ordering::Relaxed);
     }
 
     fn patience(&self) -> &Patience {

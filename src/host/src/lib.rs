@@ -21,6 +21,7 @@
 //! | [`sysfs`] | RDMA devices and their network interfaces, as the kernel lists them |
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
+//! | [`print`] | lines on the standard output of the program |
 //! | [`cstr`] | names that C programs hand in |
 //! | [`symbol`] | names that the dynamic loader finds |
 //! | [`own_library`] | the library that the code is part of: its path, and keeping it loaded |
@@ -53,6 +54,7 @@ pub mod own_library;
 pub mod pause;
 pub mod per_thread;
 pub mod poll;
+pub mod print;
 pub mod signal;
 pub mod static_tls;
 pub mod symbol;

@@ -1,4 +1,4 @@
-//! RDMA devices and their network interfaces, as the kernel lists them below /sys. Nothing has to
+//! RDMA devices, their network interfaces and their counters, as the kernel lists them below /sys. Nothing has to
 //! be loaded to read them.
 //!
 //! Entries that cannot be read are left out: a host without RDMA has no such folder.
@@ -52,6 +52,22 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
         found = sorted(&root.join("device/net"));
     }
     found
+}
+
+/// A counter of a device, wherever the kernel has it: those of InfiniBand's ports, the device's own of a port, or those
+/// of the whole device, in the folders of today's kernels and of old ones.
+///
+/// # Parameters
+/// * `sysfs`, `device` - as for [`interfaces`].
+/// * `port` - counted from 1.
+/// * `name` - the name of the file.
+pub fn counter(sysfs: &Path, device: &OsStr, port: u8, name: &str) -> Option<u64> {
+    let root = sysfs.join("class/infiniband").join(Some(device).filter(|device| is_name(device))?);
+    let folders = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
+    let folders = folders.iter().map(String::as_str).chain(["hw_counters", "diag_counters"]);
+    folders
+        .map(|folder| root.join(folder).join(name))
+        .find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
 }
 
 /// Whether `text` can be the name of an entry in a folder.

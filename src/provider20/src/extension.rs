@@ -1,5 +1,6 @@
 //! The extended operations: RDMA writes with immediate data, atomic operations, and opening an adapter only to read its
-//! attributes. What is not here, datagrams, counters and collective operations, answers `DAT_NOT_IMPLEMENTED`.
+//! attributes; counters are in [`crate::counters`]. What is not here, datagrams and collective operations, answers
+//! `DAT_NOT_IMPLEMENTED`.
 //!
 //! The operations that transfer data are arguments of dat_extension_op, so the positions count from its handle, which is
 //! the first one.
@@ -16,7 +17,7 @@ use dat_provider_common::ptr::{InPtr, Parameter};
 use dat_provider_common::{At, Face, Fault, Positions};
 use dat_udat20::*;
 
-use crate::Udat20;
+use crate::{Udat20, counters};
 
 /// Whether an adapter has extensions: those for InfiniBand, as far as its transport can carry them out.
 pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
@@ -46,6 +47,10 @@ pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
                 let (expected, new) = (arguments.next_word(), arguments.next_word());
                 atomic::<F>(handle, Change::Swap { expected, new }, arguments, CMP_AND_SWAP)
             }
+            DAT_IB_QUERY_COUNTERS_OP => counters::query::<F>(handle, arguments),
+            DAT_IB_PRINT_COUNTERS_OP => counters::print::<F>(handle, arguments),
+            DAT_IB_START_COUNTERS_OP => counters::sample::<F>(handle, arguments, true),
+            DAT_IB_STOP_COUNTERS_OP => counters::sample::<F>(handle, arguments, false),
             DAT_IB_OPEN_QUERY_OP => query::open::<F>(handle, arguments),
             DAT_IB_CLOSE_QUERY_OP => query::close::<F>(handle),
             _ => not_implemented::<F>(),

@@ -7,6 +7,7 @@
 //! | [`table`] | the provider table |
 //! | [`cr`], [`lmr`], [`rmr`] | slots with parameters of their own |
 //! | [`extension`] | the extended operations |
+//! | `counters` | those of them that read counters |
 //! | [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
 //! | `event`, `ep`, `named` | events, parameters of endpoints and named attributes in the form of the C structures |
 //!
@@ -17,6 +18,7 @@
 
 pub mod cno;
 pub mod code;
+mod counters;
 pub mod cr;
 pub mod csp;
 mod ep;

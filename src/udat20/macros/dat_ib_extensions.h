@@ -112,10 +112,13 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_AH_FREE_OP, (DAT_IB_ADDR_HANDLE *)(ah))
 
 /*
- * Counters: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ * Counters of an adapter, an endpoint or an event dispatcher. Those that are not counted are 0.
  */
 
-/** Reads a counter, or all of them, of an adapter, an endpoint or an event dispatcher. */
+/**
+ * Reads a counter into its place in an array, or all of them if cntr is DCNT_IA_ALL_COUNTERS or the
+ * like. With a reset that is not 0 they begin at 0 again.
+ */
 #define dat_ib_query_counters(dat_handle, cntr, p_cntrs_out, reset) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_QUERY_COUNTERS_OP, (int)(cntr), \
         (DAT_UINT64 *)(p_cntrs_out), (int)(reset))
@@ -123,7 +126,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Older name of dat_ib_query_counters. */
 #define dat_query_counters dat_ib_query_counters
 
-/** Prints a counter, or all of them. */
+/** Prints a counter, or all of them, on standard output. */
 #define dat_ib_print_counters(dat_handle, cntr, reset) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_PRINT_COUNTERS_OP, (int)(cntr), \
         (int)(reset))

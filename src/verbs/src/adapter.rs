@@ -2,6 +2,7 @@
 //!
 //! No lock of this transport is shared by adapters.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -9,12 +10,12 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Flow, Handed, Hooks,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
     ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Shown, Transport,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
-use host::{fork, memory};
+use host::{fork, memory, sysfs};
 
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
@@ -107,6 +108,11 @@ impl Hooks for Verbs {
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
         Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
+    }
+
+    fn device_counter(&self, name: &str) -> u64 {
+        let Fabric { device, port, .. } = &self.device.attributes.fabric;
+        sysfs::counter(Path::new(sysfs::ROOT), device.as_ref(), *port, name).unwrap_or(0)
     }
 
     fn await_end(&self, qp: &Arc<Qp>) {

@@ -12,3 +12,49 @@ fn counters_add_up() {
     assert_eq!(sum.tallies.of(Transfer::Recv), Tally { operations: 1, bytes: u64::MAX });
     assert_eq!(sum.flow, Flow { request_stalls: 0, message_stalls: 4, peer_wakeups: 0 });
 }
+
+#[test]
+fn every_happening_counts_for_itself() {
+    use Happening::*;
+    let ended = [
+        ConnectionEvent::Established,
+        ConnectionEvent::PeerRejected,
+        ConnectionEvent::NonPeerRejected,
+        ConnectionEvent::AcceptCompletionError,
+        ConnectionEvent::Disconnected,
+        ConnectionEvent::Broken,
+        ConnectionEvent::TimedOut,
+        ConnectionEvent::Unreachable,
+    ];
+    let raised = [
+        AsyncReason::EvdOverflow,
+        AsyncReason::SrqLowWatermark,
+        AsyncReason::EpSoftHighWatermark,
+        AsyncReason::EndpointLeftShared,
+        AsyncReason::IaCatastrophic,
+    ];
+    let mut all = vec![Connect, Request, Accept, Reject, ActiveUp, PassiveUp, Disconnect, PeerDisconnect, AnyQualifier];
+    all.extend(ended.map(Ended));
+    all.extend(raised.map(Async));
+    assert_eq!(all.len(), Happening::COUNT);
+    let happenings = Happenings::default();
+    for (times, &what) in all.iter().enumerate() {
+        (0..times).for_each(|_| happenings.note(what));
+    }
+    assert!(all.iter().enumerate().all(|(times, &what)| happenings.of(what) == times as u64));
+    // All ends but that of a disconnect, which is the fifth of them.
+    let fates = Fates { established: 4 + 5, failures: (9..17).sum::<u64>() - 13, async_events: (17..22).sum() };
+    assert_eq!(happenings.fates(), fates);
+}
+
+#[test]
+fn special_kinds_add_up() {
+    let mut one = Specials::default();
+    one.count(Extended::FetchAdd, 8);
+    let mut sum = one;
+    sum.count(Extended::RecvInvalidated, 3);
+    sum.add(&one);
+    assert_eq!(sum.of(Extended::FetchAdd), Tally { operations: 2, bytes: 16 });
+    assert_eq!(sum.of(Extended::RecvInvalidated), Tally { operations: 1, bytes: 3 });
+    assert_eq!(sum.of(Extended::CompareSwap), Tally::default());
+}

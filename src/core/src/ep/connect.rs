@@ -7,12 +7,12 @@ use host::lock::MutexGuard;
 use host::memory;
 
 use crate::addr::Address;
+use crate::counters::Happening;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
 use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
-use crate::evd::Queued;
-use crate::event::{ConnectionEvent, Event, Feed};
+use crate::event::{ConnectionEvent, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 use crate::users::Use;
 
@@ -71,6 +71,8 @@ impl<T: Transport> Endpoint<T> {
             return Err(error);
         }
         control.remote = Some((remote, request.qualifier));
+        control.connects += 1;
+        self.ia.happenings.note(Happening::Connect);
         self.enter(&mut control, to);
         log::debug!(
             target: host::diagnostics::CM,
@@ -124,6 +126,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(error);
         }
         control.remote = Some((address, remote.1));
+        self.ia.happenings.note(Happening::Accept);
         self.enter(&mut control, to);
         log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a request of {}", self.header.handle(), remote.0);
         Ok(())
@@ -140,6 +143,8 @@ impl<T: Transport> Endpoint<T> {
         let trigger = if graceful { Trigger::DisconnectGraceful } else { Trigger::DisconnectAbrupt };
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
+        control.disconnects += 1;
+        self.ia.happenings.note(Happening::Disconnect);
         log::debug!(
             target: host::diagnostics::CM,
             "endpoint {}: disconnects, {}",
@@ -190,6 +195,7 @@ impl<T: Transport> Endpoint<T> {
         control.private_data = private_data.clone();
         control.state = to;
         control.was_up = true;
+        self.ia.happenings.note(if active { Happening::ActiveUp } else { Happening::PassiveUp });
         self.requests().enter(self.header.handle(), to);
         let mut receives = self.receives.lock();
         receives.enter(to);
@@ -201,8 +207,7 @@ impl<T: Transport> Endpoint<T> {
                 self.release_held(&mut receives);
             }
             let kind = ConnectionEvent::Established;
-            let event = Event::Connection { ep: self.header.handle(), kind, private_data };
-            evd.push(|| Queued::event(event), || true);
+            evd.push_connection(self.header.handle(), kind, private_data);
         }
         self.release_held(&mut receives);
         receives.watermarks_passed()

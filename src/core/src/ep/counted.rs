@@ -5,8 +5,9 @@ use std::time::Instant;
 use host::memory;
 use host::pause::Pause;
 
-use crate::counters::Counters;
+use crate::counters::{Counters, Fates};
 use crate::ep::endpoint::Endpoint;
+use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep_state::EpState;
 use crate::ia::{AdapterSink, Ia};
@@ -16,8 +17,18 @@ impl<T: Transport> Endpoint<T> {
     /// What the endpoint has counted since it was made, over all of its connections.
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
-        counters.tallies.add(&self.receives.lock().received);
+        add_receives(&mut counters, &self.receives.lock());
         counters
+    }
+
+    /// How often the program has connected the endpoint, ended that, and posted a receive on its own queue.
+    pub fn asked(&self) -> (u64, u64, u64) {
+        let (connects, disconnects) = {
+            let control = self.control.lock();
+            (control.connects, control.disconnects)
+        };
+        let receives = self.receives.lock();
+        (connects, disconnects, receives.next_id + receives.flushed)
     }
 
     /// The same, and whether it is connected; none if another thread has one of its locks.
@@ -26,7 +37,7 @@ impl<T: Transport> Endpoint<T> {
         let mut counters = self.of_requests(&requests);
         let connected = matches!(requests.state, EpState::Connected | EpState::DisconnectPending);
         drop(requests);
-        counters.tallies.add(&self.receives.try_lock()?.received);
+        add_receives(&mut counters, &*self.receives.try_lock()?);
         Some((counters, connected))
     }
 
@@ -44,10 +55,19 @@ impl<T: Transport> Endpoint<T> {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();
         self.requests().counters = Counters::default();
-        self.receives.lock().received = Default::default();
+        {
+            let mut receives = self.receives.lock();
+            (receives.received, receives.specials) = Default::default();
+        }
         counters.tell(self.header.handle());
         ended.add(&counters);
     }
+}
+
+/// Adds what is counted of the receiving direction.
+fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
+    counters.tallies.add(&receives.received);
+    counters.specials.add(&receives.specials);
 }
 
 impl<T: Transport> Ia<T> {
@@ -102,10 +122,13 @@ pub struct Glance {
     pub connections: u64,
     /// What they and all others have counted.
     pub counters: Counters,
+    /// What happened to its connections.
+    pub fates: Fates,
 }
 
 /// The outcome of [`AdapterSink::glance`].
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Glanced {
     /// This is what there is to tell.
     Told(Glance),
@@ -123,7 +146,8 @@ impl<T: Transport> AdapterSink<T> {
         let (Ok(name), Some((connections, counters))) = (memory::text(&ia.name), ia.glance(until)) else {
             return Glanced::Busy;
         };
-        Glanced::Told(Glance { name, version: ia.habits.version, connections, counters })
+        let fates = ia.happenings.fates();
+        Glanced::Told(Glance { name, version: ia.habits.version, connections, counters, fates })
     }
 
     /// Whether the adapter is gone.

@@ -7,10 +7,11 @@
 
 use std::sync::Arc;
 
+use crate::counters::Happening;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::EpState;
-use crate::evd::{Evd, Queued};
-use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
+use crate::evd::Evd;
+use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
@@ -69,11 +70,14 @@ impl<T: Transport> Endpoint<T> {
             self.flush_receives(&mut receives);
         }
         let telling = leaves.then(|| self.ia.telling_end.lock());
+        if let Some(kind) = event {
+            self.ia.happenings.note(Happening::Ended(kind));
+        }
         if let (Some(kind), Some(evd)) = (event, connect) {
             // What came with a rejection was kept when it was reported.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
-            evd.push(|| Queued::event(Event::Connection { ep, kind, private_data }), || true);
+            evd.push_connection(ep, kind, private_data);
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);

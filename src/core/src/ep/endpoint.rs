@@ -62,6 +62,8 @@ pub struct Endpoint<T: Transport> {
     pub(crate) receives: Mutex<Receives<T>>,
     /// What the face keeps with the endpoint.
     pub kept: Kept,
+    /// What the face keeps of its counters.
+    pub ledger: Kept,
 }
 
 /// The part of an endpoint that concerns both directions.
@@ -80,6 +82,9 @@ pub(super) struct Control<T: Transport> {
     pub private_data: Option<Arc<[u8]>>,
     /// Whether the connection of this life was up.
     pub was_up: bool,
+    /// How often the program has connected it, and ended that.
+    pub connects: u64,
+    pub disconnects: u64,
     pub freed: bool,
 }
 
@@ -176,12 +181,15 @@ impl<T: Transport> Endpoint<T> {
                 comm: Comm::default(),
                 private_data: None,
                 was_up: false,
+                connects: 0,
+                disconnects: 0,
                 freed: false,
             }),
             requests: Mutex::new(Requests::new(request_evd)),
             again: AtomicBool::new(false),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
             kept: Kept::default(),
+            ledger: Kept::default(),
         })?;
         {
             let control = ep.control.lock();

@@ -7,7 +7,7 @@ use host::diagnostics::COMPLETION;
 use host::memory::{self, NoMemory, Room};
 
 use crate::books::Charge;
-use crate::counters::Tallies;
+use crate::counters::{Specials, Tallies};
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
 use crate::ep_state::EpState;
@@ -120,6 +120,10 @@ pub(crate) struct Receives<T: Transport> {
     pub watched: bool,
     /// Messages that have filled receives.
     pub received: Tallies,
+    /// Those of them that brought more than their bytes.
+    pub specials: Specials,
+    /// Receives that were flushed as they were posted, and have no number.
+    pub flushed: u64,
 }
 
 impl<T: Transport> Receives<T> {
@@ -147,6 +151,8 @@ impl<T: Transport> Receives<T> {
             soft_armed: false,
             watched: false,
             received: Tallies::default(),
+            specials: Specials::default(),
+            flushed: 0,
         })
     }
 

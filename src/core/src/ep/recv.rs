@@ -38,6 +38,7 @@ impl<T: Transport> Endpoint<T> {
         let total = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {
             probes::posted(self.header.handle(), Transfer::Recv, cookie, total);
+            receives.flushed += 1;
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, None);
             return Ok(());
         }

@@ -9,10 +9,11 @@ use host::epoch::{Memory, Section};
 use host::lock::MutexGuard;
 use host::memory::Room;
 
+use crate::counters::Happening;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{EpState, Trigger, next};
-use crate::event::{ConnectionEvent, Status};
+use crate::event::{ConnectionEvent, Extended, Status};
 use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
 use crate::transport::{
@@ -99,13 +100,12 @@ impl<T: Transport> EndpointSink<T> {
     /// Reports that a receive is complete.
     #[inline]
     pub fn recv_done(&self, done: RecvDone) {
-        self.recv_ended(done.into());
+        self.recv_ended(self.endpoint.receives.lock(), done.into());
     }
 
     #[inline(always)]
-    fn recv_ended(&self, ended: Ended) {
+    fn recv_ended(&self, mut receives: MutexGuard<'_, Receives<T>>, ended: Ended) {
         let (ep, life) = (&*self.endpoint, self.life);
-        let mut receives = ep.receives.lock();
         if receives.life == life && receives.connected {
             ep.finish(&mut receives, &ended);
         } else {
@@ -115,11 +115,19 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Reports that a receive is complete, in order with [`EndpointSink::recv_done`], which brought more than its bytes.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
-        // The transport has ended the binding. It is gone before a completion says so.
-        if let Special::Invalidated(key) = what {
-            self.endpoint.forget_binding(key);
+        let kind = match what {
+            Special::Immediate(_) => Extended::RecvImmediate,
+            Special::Invalidated(key) => {
+                // The transport has ended the binding. It is gone before a completion says so.
+                self.endpoint.forget_binding(key);
+                Extended::RecvInvalidated
+            }
+        };
+        let mut receives = self.endpoint.receives.lock();
+        if receives.life == self.life && done.status == Status::Success {
+            receives.specials.count(kind, done.len);
         }
-        self.recv_ended(Ended { done, special: Some(what) });
+        self.recv_ended(receives, Ended { done, special: Some(what) });
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`crate::transport::QpInit::solicited`]).
@@ -190,6 +198,9 @@ impl<T: Transport> EndpointSink<T> {
                 ConnectionReport::Established(private_data) => ep.establish(&mut control, private_data),
                 ended => {
                     if next(control.state, Trigger::Ended).is_ok() {
+                        if event == ConnectionEvent::Disconnected && control.state == EpState::Connected {
+                            ep.ia.happenings.note(Happening::PeerDisconnect);
+                        }
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());
                         }

@@ -293,6 +293,9 @@ impl<T: Transport> Requests<T> {
         if let Some((transfer, len)) = work.moves() {
             self.counters.tallies.count(transfer, len);
         }
+        if let Work::Extended(kind, len) = work {
+            self.counters.specials.count(kind, len);
+        }
     }
 
     /// Queues the completion of a request, unless it succeeded and asked for no event then.

@@ -14,19 +14,20 @@ mod queue;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use host::lock::{Mutex, MutexGuard};
 
 use queue::Tell;
-pub(crate) use queue::{Batch, More, Queue, Queued};
+pub(crate) use queue::{Batch, More, Queue, Queued, refuses};
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, Event, Feed, Streams};
+use crate::event::{AsyncReason, ConnectionEvent, Event, Feed, Streams};
 use crate::ia::Ia;
+use crate::kept::Kept;
 use crate::patience::Patience;
-use crate::slab::{Header, Kind};
+use crate::slab::{Handle, Header, Kind};
 use crate::transport::{Poll, Transport};
 use crate::users::Use;
 
@@ -41,6 +42,19 @@ pub struct EvdStatus {
     pub waitable: bool,
     /// The configuration of the endpoints that feed it; `None` without any.
     pub feed: Option<Feed>,
+}
+
+/// What a dispatcher has counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvdCounts {
+    /// Waits that were let in.
+    pub waits: u64,
+    /// Those of them that have slept.
+    pub slept: u64,
+    /// Events that were taken without a wait.
+    pub dequeued: u64,
+    /// Events of connections that it was given.
+    pub connection_events: u64,
 }
 
 /// An event dispatcher.
@@ -58,6 +72,12 @@ pub struct Evd<T: Transport> {
     orphan: AtomicBool,
     /// What its last waits were like.
     pub(crate) patience: Patience,
+    /// Waits that have slept.
+    pub(crate) slept: AtomicU64,
+    /// Connection events that it was given.
+    connection_events: AtomicU64,
+    /// What the face keeps of its counters.
+    pub ledger: Kept,
     /// Held by who changes its notification object, and what that knows of it.
     tie: Mutex<()>,
 }
@@ -93,11 +113,15 @@ impl<T: Transport> Evd<T> {
             busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
             patience: Patience::default(),
+            slept: AtomicU64::new(0),
+            connection_events: AtomicU64::new(0),
+            ledger: Kept::default(),
             tie: Mutex::default(),
         })?;
         if let Some(cno) = cno {
             if let Err(error) = cno.attach(evd.header.handle()) {
                 evd.free_anyway();
+                ia.discount(Kind::Evd);
                 return Err(error);
             }
             evd.queue().set_cno(Some(cno));
@@ -172,7 +196,7 @@ impl<T: Transport> Evd<T> {
     /// Its changing parameters.
     pub fn status(&self) -> EvdStatus {
         let queue = self.queue();
-        EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.waitable, feed: queue.feed() }
+        EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.is_waitable(), feed: queue.feed() }
     }
 
     /// Its notification object.
@@ -228,7 +252,7 @@ impl<T: Transport> Evd<T> {
 
     /// Lets threads wait again.
     pub fn clear_unwaitable(&self) {
-        self.queue().waitable = true;
+        self.queue().set_waitable(true);
     }
 
     /// Changes the capacity to at least `qlen` events. Loses no event.
@@ -282,6 +306,19 @@ impl<T: Transport> Evd<T> {
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire)
+    }
+
+    /// What it has counted since it was made.
+    pub fn counts(&self) -> EvdCounts {
+        let (waits, dequeued) = self.queue().counts();
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        EvdCounts { waits, slept: of(&self.slept), dequeued, connection_events: of(&self.connection_events) }
+    }
+
+    /// Queues an event of a connection.
+    pub(crate) fn push_connection(&self, ep: Handle, kind: ConnectionEvent, private_data: Option<Arc<[u8]>>) {
+        self.connection_events.fetch_add(1, Ordering::Relaxed);
+        self.push(|| Queued::event(Event::Connection { ep, kind, private_data }), || true);
     }
 
     /// Locks the queue.

@@ -114,11 +114,20 @@ pub(crate) struct Wait {
     waker: Option<Arc<Waker>>,
 }
 
+/// The bits that say who gets no event. They lie together, so that a wait looks at them once.
+pub(crate) mod refuses {
+    /// Everybody, because a thread waits.
+    pub const ALL: u8 = 1;
+    /// Waits, because the dispatcher is not waitable.
+    pub const WAITS: u8 = 2;
+}
+
 pub(crate) struct Queue<T: Transport> {
     pub(crate) events: Fifo<Queued>,
     pub qlen: usize,
     pub enabled: bool,
-    pub waitable: bool,
+    /// Who may not take or wait for events now: bits of [`refuses`].
+    pub(crate) refused: u8,
     dead: bool,
     pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
@@ -128,6 +137,10 @@ pub(crate) struct Queue<T: Transport> {
     pub feeds: [usize; 3],
     /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
     pub requests: usize,
+    /// Waits that found the end of a transfer there, all others, and the events that these took.
+    pub(crate) quick_waits: u64,
+    waits: u64,
+    waited_for: u64,
     /// The private data of the last event taken that had some. The program was given their address, and the endpoint may
     /// have been reset before.
     shown: Option<Arc<[u8]>>,
@@ -141,13 +154,16 @@ impl<T: Transport> Queue<T> {
             events,
             qlen,
             enabled: true,
-            waitable: true,
+            refused: 0,
             dead: false,
             wait: None,
             cno: None,
             watched: false,
             feeds: [0; 3],
             requests: 0,
+            quick_waits: 0,
+            waits: 0,
+            waited_for: 0,
             shown: None,
         })
     }
@@ -164,6 +180,12 @@ impl<T: Transport> Queue<T> {
         !self.events.is_empty() || self.wait.is_some()
     }
 
+    /// How many waits there were, and how many events were taken by others than waits.
+    pub fn counts(&self) -> (u64, u64) {
+        let by_waits = self.quick_waits + self.waited_for;
+        (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
+    }
+
     /// Whether a thread waits.
     #[inline(always)]
     pub fn has_waiter(&self) -> bool {
@@ -171,6 +193,7 @@ impl<T: Transport> Queue<T> {
     }
 
     fn set_wait(&mut self, wait: Option<Wait>) {
+        self.refuse(refuses::ALL, wait.is_some());
         self.wait = wait;
         self.watched = self.wait.is_some() || self.cno.is_some();
     }
@@ -231,9 +254,23 @@ impl<T: Transport> Queue<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
 
+    /// Whether threads may wait.
+    pub fn is_waitable(&self) -> bool {
+        self.refused & refuses::WAITS == 0
+    }
+
+    /// Lets threads wait from now on, or not.
+    pub fn set_waitable(&mut self, waitable: bool) {
+        self.refuse(refuses::WAITS, !waitable);
+    }
+
+    fn refuse(&mut self, bit: u8, on: bool) {
+        self.refused = if on { self.refused | bit } else { self.refused & !bit };
+    }
+
     /// Ends the wait, and admits no other one.
     pub fn refuse_waits(&mut self) {
-        self.waitable = false;
+        self.set_waitable(false);
         if let Some(wait) = &mut self.wait {
             wait.refused = true;
         }
@@ -318,7 +355,7 @@ impl<T: Transport> Queue<T> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(Refusal::EvdWaiter));
         }
-        if !self.waitable {
+        if !self.is_waitable() {
             return Err(Error::InvalidState(Refusal::EvdUnwaitable));
         }
         if threshold == 0 || threshold > self.qlen {
@@ -334,6 +371,7 @@ impl<T: Transport> Queue<T> {
         // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
         let announced = self.events.len() >= threshold;
         self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
+        self.waits += 1;
         Ok(())
     }
 
@@ -348,6 +386,7 @@ impl<T: Transport> Queue<T> {
         }
         if wait.announced && self.events.len() >= wait.threshold {
             let queued = self.pop()?;
+            self.waited_for += 1;
             return Some(Ok((queued, self.events.len())));
         }
         None

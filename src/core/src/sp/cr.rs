@@ -7,6 +7,7 @@ use host::lock::Mutex;
 use host::memory;
 
 use crate::addr::Address;
+use crate::counters::Happening;
 use crate::ep::{Endpoint, EpState, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::ia::Ia;
@@ -109,6 +110,7 @@ impl<T: Transport> Cr<T> {
         debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
+        self.ia.happenings.note(Happening::Reject);
         log::debug!(target: host::diagnostics::CM, "a request of {} is rejected", self.remote_address);
         Ok(())
     }

@@ -10,7 +10,7 @@ use crate::addr::{Address, Comm};
 use crate::error::{Error, Resource, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::Header;
+use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
@@ -44,7 +44,10 @@ impl<T: Transport> Csp<T> {
         let wanted = (address.port() > 0).then(|| address.port().into());
         let host = address.with_port(0);
         let csp = ia.adopt(Csp { header: Header::default(), point, comm, host, address: OnceLock::new() })?;
-        csp.listen(wanted).inspect_err(|_| csp.free())?;
+        csp.listen(wanted).inspect_err(|_| {
+            csp.free();
+            ia.discount(Kind::Csp);
+        })?;
         Ok(csp)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
+use crate::counters::Happening;
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
@@ -154,6 +155,7 @@ impl<T: Transport> ServicePoint<T> {
             }
         };
         let event = Event::ConnectionRequest { point: handle, reserved, qualifier, cr: cr.header().handle() };
+        self.ia.happenings.note(Happening::Request);
         if evd.offer(event) {
             return Ok(());
         }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::counters::Happening;
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::Header;
+use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
@@ -40,7 +41,13 @@ impl<T: Transport> Psp<T> {
             return Err(Error::InvalidParameter(Arg::Qualifier));
         }
         let psp = ia.adopt(Psp { header: Header::default(), point, mode })?;
-        psp.point.open(psp.header.handle(), qualifier).inspect_err(|_| psp.free())?;
+        psp.point.open(psp.header.handle(), qualifier).inspect_err(|_| {
+            psp.free();
+            ia.discount(Kind::Psp);
+        })?;
+        if qualifier.is_none() {
+            ia.happenings.note(Happening::AnyQualifier);
+        }
         Ok(psp)
     }
 

@@ -6,7 +6,7 @@ use crate::ep::{Endpoint, Trigger};
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::slab::Header;
+use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
@@ -33,7 +33,10 @@ impl<T: Transport> Rsp<T> {
         }
         ep.shift(Trigger::Reserve)?;
         let rsp = ia.adopt(Rsp { header: Header::default(), point, ep: ep.clone() }).inspect_err(|_| release(ep))?;
-        rsp.point.open(rsp.header.handle(), Some(qualifier)).inspect_err(|_| rsp.free())?;
+        rsp.point.open(rsp.header.handle(), Some(qualifier)).inspect_err(|_| {
+            rsp.free();
+            ia.discount(Kind::Rsp);
+        })?;
         Ok(rsp)
     }
 

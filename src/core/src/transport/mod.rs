@@ -307,6 +307,11 @@ pub trait Hooks: Parts {
         Flow::default()
     }
 
+    /// What the device has counted under the name that the kernel has for it; 0 for a name that it does not know.
+    fn device_counter(&self, _name: &str) -> u64 {
+        0
+    }
+
     /// Called after a [`Closing::Later`] or [`Closing::Exposed`], without a lock: returns when the transport has
     /// released all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}

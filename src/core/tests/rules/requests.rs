@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dat_core::counters::Happening;
 use dat_core::ep::EpState;
 use dat_core::error::{AddressFault, Arg, Error, Refusal, Role};
 use dat_core::event::Event;
 use dat_core::testing::{Call, next, next_request, quiet};
 use dat_core::transport::{ConnectionRequestInfo, Rejection};
-use dat_core::{Comm, Cr, Csp, Endpoint, Evd, Object, Psp, PspMode, Rsp, Streams};
+use dat_core::{Comm, Cr, Csp, Endpoint, Evd, Kind, Object, Psp, PspMode, Rsp, Streams};
 
 use super::*;
 
@@ -47,10 +48,13 @@ fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
     assert_eq!(create(Some(5), &elsewhere), bad);
     assert_eq!(create(Some(0), &requests), Some(Error::InvalidParameter(Arg::Qualifier)));
     assert_eq!(create(Some(Fake::QUALIFIER_IN_USE), &requests), Some(Error::QualifierInUse));
+    assert_eq!(adapter.ia.made(Kind::Psp), (0, 0));
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Provider).unwrap();
     assert_eq!((psp.point.qualifier(), psp.mode), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
     assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
     psp.free();
+    assert_eq!(adapter.ia.made(Kind::Psp), (1, 1));
+    assert_eq!(adapter.ia.happened(Happening::AnyQualifier), 1);
     requests.free().unwrap();
 }
 
@@ -68,6 +72,7 @@ fn a_reserved_service_point_holds_its_endpoint() {
     ] {
         assert_eq!(create(qualifier, evd).err(), Some(error));
         assert_eq!(end.state(), EpState::Unconnected);
+        assert_eq!(adapter.ia.made(Kind::Rsp), (0, 0));
     }
     let rsp = create(5, &requests).unwrap();
     assert_eq!(end.state(), EpState::Reserved);

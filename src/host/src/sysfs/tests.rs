@@ -55,3 +55,19 @@ fn what_is_no_name_leads_nowhere() {
         assert_eq!(interfaces(root.path(), text.as_ref(), None), [""; 0], "{text}");
     }
 }
+
+#[test]
+fn counters_are_where_the_kernel_has_them() {
+    let root = tempfile::tempdir().unwrap();
+    put(root.path(), "mlx4_0/ports/2/counters/port_rcv_errors", "7\n");
+    put(root.path(), "mlx4_0/ports/2/hw_counters/rq_num_oos", "8\n");
+    put(root.path(), "mlx4_0/diag_counters/rq_num_rae", "18446744073709551615\n");
+    put(root.path(), "mlx4_0/hw_counters/rq_num_rire", "many\n");
+    let of = |device: &str, port, name| counter(root.path(), device.as_ref(), port, name);
+    assert_eq!(of("mlx4_0", 2, "port_rcv_errors"), Some(7));
+    assert_eq!(of("mlx4_0", 1, "port_rcv_errors"), None);
+    assert_eq!(of("mlx4_0", 2, "rq_num_oos"), Some(8));
+    assert_eq!(of("mlx4_0", 1, "rq_num_rae"), Some(u64::MAX));
+    assert_eq!(of("mlx4_0", 1, "rq_num_rire"), None);
+    assert_eq!(of("../mlx4_0", 2, "port_rcv_errors"), None);
+}

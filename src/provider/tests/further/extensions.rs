@@ -76,9 +76,47 @@ fn handles_of_no_endpoint_are_refused_by_every_operation() {
 fn operations_that_are_not_there_are_not_implemented() {
     let setup = Setup::new();
     let missing = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-    for op in (3..40).chain([0xfff, 0x4000, u32::MAX]) {
+    let counters = [4, 5, 26, 27];
+    for op in (3..40).filter(|op| !counters.contains(op)).chain([0xfff, 0x4000, u32::MAX]) {
         assert_eq!(extension(setup.table, setup.ia, op, &[0; 8]), missing, "{op}");
     }
+}
+
+#[test]
+fn counters_row_by_row() {
+    let setup = Setup::new();
+    let t = setup.table;
+    let ep = setup.ep();
+    let mut out = [u64::MAX; 85];
+    let place = out.as_mut_ptr().expose_provenance() as u64;
+    // What is above the 32 bits of a short argument is no part of it.
+    let short = |word: i32| 0xdead_beef_0000_0000 | u64::from(word.cast_unsigned());
+    let query =
+        |handle, counter, place| extension(t, handle, DAT_IB_QUERY_COUNTERS_OP, &[short(counter), place, short(1)]);
+    let print = |handle, counter| extension(t, handle, DAT_IB_PRINT_COUNTERS_OP, &[short(counter), short(1)]);
+    let bad = handle_error(DAT_INVALID_HANDLE1);
+    let mut foreign = [std::ptr::from_ref(t).addr(); 8];
+    let foreign: DAT_HANDLE = foreign.as_mut_ptr().cast();
+    for handle in [null_mut(), UNTOUCHED, foreign, setup.pz] {
+        assert_eq!([query(handle, 0, place), print(handle, 0)], [bad; 2], "{handle:p}");
+        for op in [DAT_IB_START_COUNTERS_OP, DAT_IB_STOP_COUNTERS_OP] {
+            assert_eq!(extension(t, handle, op, &[short(1)]), handle_error(DAT_INVALID_HANDLE_IA), "{handle:p}");
+        }
+    }
+    for (handle, number) in [(setup.ia, 85), (ep, 24), (setup.dto_evd, 10)] {
+        for counter in [-1, number + 1, i32::MAX] {
+            assert_eq!([query(handle, counter, place), print(handle, counter)], [arg_error(3); 2]);
+        }
+        assert_eq!([query(handle, 0, 0), query(handle, number, 0)], [arg_error(4); 2]);
+    }
+    assert_eq!(extension(t, setup.ia, DAT_IB_START_COUNTERS_OP, &[short(3)]), arg_error(3));
+    assert_eq!(out, [u64::MAX; 85]);
+    assert_eq!(query(setup.ia, DCNT_IA_EP_CREATE.cast_signed(), place), OK);
+    assert_eq!(out.map(|value| value != u64::MAX), std::array::from_fn(|at| at == DCNT_IA_EP_CREATE as usize));
+    assert_eq!(out[DCNT_IA_EP_CREATE as usize], 1);
+    assert_eq!(query(setup.ia, 85, place), OK);
+    assert_eq!([DCNT_IA_EP_CREATE, DCNT_IA_PZ_CREATE].map(|counter| out[counter as usize]), [0, 1]);
+    assert_eq!(extension(t, setup.ia, DAT_IB_STOP_COUNTERS_OP, &[short(2)]), OK);
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Census {
 }
 
 fn adapter(glance: Glance, age: Duration) -> OpenAdapter {
-    let Glance { mut name, version: (major, minor), connections, counters } = glance;
+    let Glance { mut name, version: (major, minor), connections, counters, fates } = glance;
     // It fits as long as it is one of ASCII.
     while name.len() > MAX_PRIVATE_DATA {
         name.pop();
@@ -84,7 +84,7 @@ fn adapter(glance: Glance, age: Duration) -> OpenAdapter {
     let [sends, writes, reads, receives] =
         [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv].map(|transfer| counters.tallies.of(transfer));
     let (age, flow) = (age.as_secs(), counters.flow);
-    OpenAdapter { left: 0, name, major, minor, age, connections, sends, writes, reads, receives, flow }
+    OpenAdapter { left: 0, name, major, minor, age, connections, sends, writes, reads, receives, flow, fates }
 }
 
 /// The last answer of a node.

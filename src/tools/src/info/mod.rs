@@ -66,21 +66,23 @@ impl Tool for Arguments {
         Section {
             heading: "PROCESSES",
             text: "With --processes there is a line for each adapter of the provider shm that a process has open: the \
-                process, its command and user; the name of the adapter; the version of the interface; the endpoints that \
-                are connected; SENT, the sends and RDMA writes that it has begun, and their bytes; RECEIVED, the messages \
-                that it has received and the RDMA reads that it has begun, and their bytes; STALLS, how often a request \
-                found no room, and behind the slash how often a message found no receive; and how long the adapter is \
-                open. The numbers count from the opening of the adapter. The processes are those of the user, for root \
-                those of all users, that meet in /tmp/dat-shm-UID or in a directory that dat.conf(5) names. A process \
-                in a container is among them if the container shares the directory, and has a number if /proc shows the \
-                process here; otherwise dat-info tells of it in the container. Lines of - are of a process that does \
-                not answer within a second, for example because it is stopped.\n\nOf processes with an adapter of the \
-                provider verbs the kernel tells: `rdma resource show qp`.\n\nWith --json this is an object with \
-                \"processes\", each with \"pid\", \"command\", \"user\", \"directory\" and \"adapters\", which is \
-                null if it does not answer, and else a list of objects with \"name\", \"version\", \"seconds\", \
-                \"connections\", \"sends\", \"send_bytes\", \"rdma_writes\", \"rdma_write_bytes\", \"rdma_reads\", \
-                \"rdma_read_bytes\", \"receives\", \"receive_bytes\", \"request_stalls\", \"receive_stalls\" and \
-                \"peer_wakeups\".",
+                process, its command and user; the name of the adapter; the version of the interface; the endpoints \
+                that are connected; MADE, the connections of endpoints that stood at any time; FAILED, the connections \
+                and attempts that ended otherwise than by a disconnect; SENT, the sends and RDMA writes that it has \
+                begun, and their bytes; RECEIVED, the messages that it has received and the RDMA reads that it has \
+                begun, and their bytes; STALLS, how often a request found no room, and behind the slash how often a \
+                message found no receive; and how long the adapter is open. The numbers count from the opening of the \
+                adapter. The processes are those of the user, for root those of all users, that meet in \
+                /tmp/dat-shm-UID or in a directory that dat.conf(5) names. A process in a container is among them if \
+                the container shares the directory, and has a number if /proc shows the process here; otherwise \
+                dat-info tells of it in the container. Lines of - are of a process that does not answer within a \
+                second, for example because it is stopped.\n\nOf processes with an adapter of the provider verbs the \
+                kernel tells: `rdma resource show qp`.\n\nWith --json this is an object with \"processes\", each with \
+                \"pid\", \"command\", \"user\", \"directory\" and \"adapters\", which is null if it does not answer, \
+                and else a list of objects with \"name\", \"version\", \"seconds\", \"connections\", \"established\", \
+                \"failures\", \"async_events\", \"sends\", \"send_bytes\", \"rdma_writes\", \"rdma_write_bytes\", \
+                \"rdma_reads\", \"rdma_read_bytes\", \"receives\", \"receive_bytes\", \"request_stalls\", \
+                \"receive_stalls\" and \"peer_wakeups\".",
         },
         Section {
             heading: "TROUBLESHOOTING",

@@ -57,6 +57,8 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
             "ADAPTER",
             "API",
             "CONNECTIONS",
+            "MADE",
+            "FAILED",
             "SENT",
             "BYTES",
             "RECEIVED",
@@ -154,6 +156,9 @@ fn adapter(of: &OpenAdapter) -> Value {
         "version": format!("{}.{}", of.major, of.minor),
         "seconds": of.age,
         "connections": of.connections,
+        "established": of.fates.established,
+        "failures": of.fates.failures,
+        "async_events": of.fates.async_events,
         "sends": of.sends.operations,
         "send_bytes": of.sends.bytes,
         "rdma_writes": of.writes.operations,
@@ -173,19 +178,21 @@ fn rows(found: &Found) -> Vec<Vec<String>> {
     let Found { process, command, .. } = found;
     let pid = if process.pid > 0 { process.pid.to_string() } else { "-".to_owned() };
     let head = [pid, command.as_deref().map_or("-".to_owned(), shown), user_name(found.user)];
-    let row = |cells: [String; 9]| head.iter().cloned().chain(cells).collect();
+    let row = |cells: [String; 11]| head.iter().cloned().chain(cells).collect();
     match &process.adapters {
         Some(adapters) => adapters.iter().map(|adapter| row(cells(adapter))).collect(),
         None => vec![row(std::array::from_fn(|_| "-".to_owned()))],
     }
 }
 
-fn cells(of: &OpenAdapter) -> [String; 9] {
+fn cells(of: &OpenAdapter) -> [String; 11] {
     let sum = |a: u64, b: u64| a.saturating_add(b);
     [
         shown(&of.name),
         format!("{}.{}", of.major, of.minor),
         of.connections.to_string(),
+        of.fates.established.to_string(),
+        of.fates.failures.to_string(),
         sum(of.sends.operations, of.writes.operations).to_string(),
         bytes(sum(of.sends.bytes, of.writes.bytes)),
         sum(of.receives.operations, of.reads.operations).to_string(),

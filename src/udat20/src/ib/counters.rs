@@ -1,8 +1,8 @@
 //! Counters
 //!
-//! No provider of this project keeps them; the operations answer DAT_NOT_IMPLEMENTED.
+//! Those that this project does not count are 0.
 
-c_enum! {
+c_enum_with_names! {
     /// Counters of an interface adapter.
     dat_ia_counters as DAT_IA_COUNTERS;
     DCNT_IA_PZ_CREATE = 0, "Counter of pz create.";
@@ -93,7 +93,7 @@ c_enum! {
     DCNT_IA_ALL_COUNTERS = 85, "All of them.";
 }
 
-c_enum! {
+c_enum_with_names! {
     /// Counters of an endpoint.
     dat_ep_counters as DAT_EP_COUNTERS;
     DCNT_EP_CONNECT = 0, "Counter of connect.";
@@ -123,7 +123,7 @@ c_enum! {
     DCNT_EP_ALL_COUNTERS = 24, "All of them.";
 }
 
-c_enum! {
+c_enum_with_names! {
     /// Counters of an event dispatcher.
     dat_evd_counters as DAT_EVD_COUNTERS;
     DCNT_EVD_WAIT = 0, "Counter of wait.";

@@ -20,11 +20,11 @@ fn a_process_tells_of_the_adapters_that_are_open() {
     let tell = || {
         thread::sleep(FRESH);
         let adapters = told(&meeting).into_iter().flatten().flatten();
-        adapters.map(|open| (open.name, open.connections)).collect::<Vec<_>>()
+        adapters.map(|open| (open.name, open.connections, open.fates.established)).collect::<Vec<_>>()
     };
-    assert_eq!(tell(), [("one".to_owned(), 2), ("two".to_owned(), 0)]);
+    assert_eq!(tell(), [("one".to_owned(), 2, 2), ("two".to_owned(), 0, 0)]);
     drop(second);
-    assert_eq!(tell(), [("one".to_owned(), 2)]);
+    assert_eq!(tell(), [("one".to_owned(), 2, 2)]);
     drop((_a, _b, first));
     assert_eq!(tell(), []);
 }
@@ -34,7 +34,8 @@ fn nothing_that_stands_in_the_directory_harms() {
     let place = tempfile::tempdir().expect("a directory");
     let path = |number: u8| place.path().join(format!("p-1-{number:016x}"));
     let open = |left, name: &str| {
-        let none = Glance { name: name.to_owned(), version: (1, 2), connections: 0, counters: Default::default() };
+        let (counters, fates) = Default::default();
+        let none = Glance { name: name.to_owned(), version: (1, 2), connections: 0, counters, fates };
         Message::Open(OpenAdapter { left, ..adapter(none, Duration::ZERO) }).encode()
     };
     // Entries that are no sockets, and the socket of a process that is gone.

@@ -19,6 +19,6 @@ fn who_does_not_answer_has_a_line_of_its_own() {
     let process = Process { pid: 0, adapters: None };
     let found = Found { user: u32::MAX, directory: PathBuf::new(), command: None, process };
     let [row] = &rows(&found)[..] else { panic!("one row") };
-    assert_eq!(row.len(), 12);
+    assert_eq!(row.len(), 14);
     assert!(row.iter().enumerate().all(|(at, cell)| cell == "-" || at == 2), "{row:?}");
 }

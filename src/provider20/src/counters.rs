@@ -1,0 +1,296 @@
+//! The counters of adapters, endpoints and event dispatchers, with the numbers of the C library. Those that nobody
+//! counts are always 0; docs/compat.md lists them.
+//!
+//! What counts knows nothing of a reset: with each object is kept what its counters were then ([`Ledger`]).
+
+use std::ffi::{CStr, CString, c_int};
+use std::fmt::Write;
+use std::process;
+
+use dat_core::counters::{Counters, Happening, Tally};
+use dat_core::error::Role;
+use dat_core::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
+use dat_core::transport::{Hooks, Transport};
+use dat_core::{Endpoint, Evd, Ia, Kept, Kind};
+use dat_provider_common::call::{OUT_OF_MEMORY, slow};
+use dat_provider_common::handle::find;
+use dat_provider_common::ptr::{OutPtr, Parameter};
+use dat_provider_common::{Answer, Face, Fault};
+use dat_udat20::*;
+
+use crate::Udat20;
+
+const OF_ADAPTER: usize = DCNT_IA_ALL_COUNTERS as usize;
+const OF_ENDPOINT: usize = DCNT_EP_ALL_COUNTERS as usize;
+const OF_DISPATCHER: usize = DCNT_EVD_ALL_COUNTERS as usize;
+
+/// The counters that a device has, with their groups, and their names where the kernel shows them.
+const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
+    (DCNT_IA_LNK_ERR_RCV, DCNT_IA_LNK, "port_rcv_errors"),
+    (DCNT_IA_LNK_ERR_RCV_REM_PHYS, DCNT_IA_LNK, "port_rcv_remote_physical_errors"),
+    (DCNT_IA_LNK_ERR_RCV_CONSTRAINT, DCNT_IA_LNK, "port_rcv_constraint_errors"),
+    (DCNT_IA_LNK_ERR_XMT_DISCARDS, DCNT_IA_LNK, "port_xmit_discards"),
+    (DCNT_IA_LNK_ERR_XMT_CONTRAINT, DCNT_IA_LNK, "port_xmit_constraint_errors"),
+    (DCNT_IA_LNK_ERR_INTEGRITY, DCNT_IA_LNK, "local_link_integrity_errors"),
+    (DCNT_IA_LNK_ERR_EXC_BUF_OVERRUN, DCNT_IA_LNK, "excessive_buffer_overrun_errors"),
+    (DCNT_IA_LNK_WARN_RCV_SW_RELAY, DCNT_IA_LNK, "port_rcv_switch_relay_errors"),
+    (DCNT_IA_LNK_WARN_XMT_WAIT, DCNT_IA_LNK, "port_xmit_wait"),
+    (DCNT_IA_DIAG_ERR_RQ_RAE, DCNT_IA_DIAG, "rq_num_rae"),
+    (DCNT_IA_DIAG_ERR_RQ_OOS, DCNT_IA_DIAG, "rq_num_oos"),
+    (DCNT_IA_DIAG_ERR_RQ_RIRE, DCNT_IA_DIAG, "rq_num_rire"),
+    (DCNT_IA_DIAG_ERR_RQ_UDSDPRD, DCNT_IA_DIAG, "rq_num_udsdprd"),
+    (DCNT_IA_DIAG_ERR_SQ_RAE, DCNT_IA_DIAG, "sq_num_rae"),
+    (DCNT_IA_DIAG_ERR_SQ_OOS, DCNT_IA_DIAG, "sq_num_oos"),
+    (DCNT_IA_DIAG_ERR_SQ_RIRE, DCNT_IA_DIAG, "sq_num_rire"),
+    (DCNT_IA_DIAG_ERR_SQ_RREE, DCNT_IA_DIAG, "sq_num_rree"),
+    (DCNT_IA_DIAG_ERR_SQ_TREE, DCNT_IA_DIAG, "sq_num_tree"),
+];
+
+/// What is kept of the counters of an object.
+struct Ledger<const N: usize> {
+    /// What they were when a program has reset them.
+    zeros: [u64; N],
+    /// What was sampled of those that a device has: its own values, or the difference once that is stopped.
+    sampled: [u64; N],
+}
+
+impl<const N: usize> Ledger<N> {
+    /// Calls `f` with that of an object.
+    fn with<R>(kept: &Kept, f: impl FnOnce(&mut Self) -> R) -> Answer<R> {
+        kept.with(|| Ok(Ledger { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
+    }
+
+    /// Tells a counter, or all of them if its number is that of all, and resets what it has told. `values` are those of
+    /// the object since it was made.
+    fn tell(
+        &mut self,
+        names: &'static [(u32, &'static CStr)],
+        values: [u64; N],
+        Choice { counter, reset }: Choice,
+        tell: &mut Tell<'_>,
+    ) -> Answer<()> {
+        let counter = usize::try_from(counter).ok().filter(|&counter| counter <= N).ok_or(Fault::Argument(3))?;
+        let is_chosen = |at: usize| counter == N || counter == at;
+        for (at, (value, zero)) in values.iter().zip(&self.zeros).enumerate().filter(|(at, _)| is_chosen(*at)) {
+            let name = names.get(at).map_or(c"", |(_, name)| name);
+            tell(at, name, value.saturating_sub(*zero))?;
+        }
+        if reset {
+            let zeros = self.zeros.iter_mut().zip(values).enumerate().filter(|(at, _)| is_chosen(*at));
+            zeros.for_each(|(_, (zero, value))| *zero = value);
+        }
+        Ok(())
+    }
+}
+
+impl Ledger<OF_ADAPTER> {
+    /// Takes the values of the device in a group for its counters at the start, and at the stop what they have grown
+    /// by.
+    fn sample(&mut self, group: DAT_IA_COUNTER_TYPE, start: bool, value: impl Fn(&str) -> u64) {
+        for (counter, _, name) in SAMPLED.iter().filter(|(_, of, _)| *of == group) {
+            let at = *counter as usize;
+            let sampled = &mut self.sampled[at];
+            *sampled = if start { value(name) } else { value(name).saturating_sub(*sampled) };
+            self.zeros[at] = 0;
+        }
+    }
+}
+
+/// The counters that a program asks for.
+#[derive(Clone, Copy)]
+struct Choice {
+    counter: c_int,
+    reset: bool,
+}
+
+/// Is told of counters: their numbers, names and values.
+type Tell<'a> = dyn FnMut(usize, &CStr, u64) -> Answer<()> + 'a;
+
+/// Tells the counters of whatever object has this handle.
+fn counters_of<F: Face<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, tell: &mut Tell<'_>) -> Answer<()> {
+    let role = Role::Any;
+    match F::domain().kind(handle) {
+        Some(Kind::Ia) => {
+            let ia = find::<F, Ia<F::Transport>>(handle, role)?;
+            Ledger::with(&ia.ledger, |ledger| {
+                let values = of_adapter(&ia, ledger.sampled);
+                ledger.tell(DAT_IA_COUNTERS, values, choice, tell)
+            })?
+        }
+        Some(Kind::Ep) => {
+            let ep = find::<F, Endpoint<F::Transport>>(handle, role)?;
+            Ledger::with(&ep.ledger, |ledger| ledger.tell(DAT_EP_COUNTERS, of_endpoint(&ep), choice, tell))?
+        }
+        Some(Kind::Evd) => {
+            let evd = find::<F, Evd<F::Transport>>(handle, role)?;
+            Ledger::with(&evd.ledger, |ledger| ledger.tell(DAT_EVD_COUNTERS, of_dispatcher(&evd), choice, tell))?
+        }
+        _ => Err(Fault::Handle(role)),
+    }
+}
+
+/// dat_ib_query_counters. One counter goes to its own place in the array, as in the C library.
+///
+/// # Safety
+/// The arguments are `int`, `DAT_UINT64 *`, with room for the counters up to the last one that is asked for, and `int`.
+pub(crate) unsafe fn query<F: Face<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+    // The upper halves of the short arguments are not defined.
+    // SAFETY: the caller's promise about the arguments.
+    let (counter, out) = unsafe { (arguments.next_word() as u32, arguments.next_pointer::<DAT_UINT64>()) };
+    // SAFETY: as above.
+    let reset = unsafe { arguments.next_word() } as u32 != 0;
+    let choice = Choice { counter: counter.cast_signed(), reset };
+    slow::<F>(|| {
+        counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
+            // SAFETY: the array is the caller's.
+            let first = unsafe { OutPtr::of(out) }.required(4)?;
+            // SAFETY: this is one of its places.
+            unsafe { OutPtr::of(first.as_ptr().wrapping_add(at)) }.offer(value);
+            Ok(())
+        })
+    })
+}
+
+/// dat_ib_print_counters.
+///
+/// # Safety
+/// The arguments are `int` and `int`.
+pub(crate) unsafe fn print<F: Face<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+    // SAFETY: the caller's promise about the arguments.
+    let (counter, reset) = unsafe { (arguments.next_word() as u32, arguments.next_word() as u32 != 0) };
+    let choice = Choice { counter: counter.cast_signed(), reset };
+    slow::<F>(|| {
+        let (host, process) = (host::print::host_name(), process::id());
+        let mut text = String::new();
+        counters_of::<F>(handle, choice, &mut |_, name: &CStr, value| {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, " {host}:{process:#x}: {} = {value} ", name.to_string_lossy());
+            Ok(())
+        })?;
+        host::print::print(&CString::new(text).unwrap_or_default());
+        Ok(())
+    })
+}
+
+/// dat_ib_start_counter and dat_ib_stop_counter.
+///
+/// # Safety
+/// The argument is `DAT_IA_COUNTER_TYPE`.
+pub(crate) unsafe fn sample<F: Face<Version = Udat20>>(
+    handle: DAT_HANDLE,
+    arguments: &mut VaList,
+    start: bool,
+) -> DAT_RETURN {
+    // SAFETY: the caller's promise about the arguments.
+    let group = unsafe { arguments.next_word() } as DAT_IA_COUNTER_TYPE;
+    slow::<F>(|| {
+        let ia = find::<F, Ia<F::Transport>>(handle, Role::Ia)?;
+        if !matches!(group, DCNT_IA_CM | DCNT_IA_LNK | DCNT_IA_DIAG) {
+            return Err(Fault::Argument(3));
+        }
+        Ledger::<OF_ADAPTER>::with(&ia.ledger, |ledger| {
+            ledger.sample(group, start, |name| ia.transport.device_counter(name));
+        })
+    })
+}
+
+/// The counters of an adapter; `values` has those of its device.
+fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; OF_ADAPTER] {
+    use Happening::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
+    let mut add = |counter: DAT_IA_COUNTERS, value: u64| values[counter as usize] += value;
+    // Before the number of all service points, so that it is not larger.
+    let any = ia.happened(Happening::AnyQualifier);
+    for (kind, made, freed) in [
+        (Kind::Pz, DCNT_IA_PZ_CREATE, DCNT_IA_PZ_FREE),
+        (Kind::Lmr, DCNT_IA_LMR_CREATE, DCNT_IA_LMR_FREE),
+        (Kind::Rmr, DCNT_IA_RMR_CREATE, DCNT_IA_RMR_FREE),
+        (Kind::Rsp, DCNT_IA_RSP_CREATE, DCNT_IA_RSP_FREE),
+        (Kind::Evd, DCNT_IA_EVD_CREATE, DCNT_IA_EVD_FREE),
+        (Kind::Ep, DCNT_IA_EP_CREATE, DCNT_IA_EP_FREE),
+        (Kind::Srq, DCNT_IA_SRQ_CREATE, DCNT_IA_SRQ_FREE),
+    ] {
+        let (all, gone) = ia.made(kind);
+        add(made, all);
+        add(freed, gone);
+    }
+    let (points, gone) = ia.made(Kind::Psp);
+    [points, ia.made(Kind::Rsp).0, ia.made(Kind::Csp).0].into_iter().for_each(|made| add(DCNT_IA_CM_LISTEN, made));
+    add(DCNT_IA_PSP_CREATE, points.saturating_sub(any));
+    add(DCNT_IA_PSP_CREATE_ANY, any);
+    add(DCNT_IA_PSP_FREE, gone);
+    let ended = Happening::Ended;
+    let raised = Happening::Async;
+    for (what, counters) in [
+        (Request, &[DCNT_IA_SP_CR, DCNT_IA_CM_REQ_RX][..]),
+        (Accept, &[DCNT_IA_SP_CR_ACCEPTED, DCNT_IA_CM_REP_TX]),
+        (Reject, &[DCNT_IA_SP_CR_REJECTED, DCNT_IA_CM_USER_REJ_TX]),
+        (Connect, &[DCNT_IA_CM_REQ_TX]),
+        (Happening::ActiveUp, &[DCNT_IA_CM_REP_RX, DCNT_IA_CM_RTU_TX, DCNT_IA_CM_ACTIVE_EST]),
+        (PassiveUp, &[DCNT_IA_CM_RTU_RX, DCNT_IA_CM_PASSIVE_EST]),
+        (Disconnect, &[DCNT_IA_CM_DREQ_TX]),
+        (PeerDisconnect, &[DCNT_IA_CM_DREQ_RX, DCNT_IA_CM_DREP_TX]),
+        (ended(ConnectionEvent::PeerRejected), &[DCNT_IA_CM_USER_REJ_RX]),
+        (ended(ConnectionEvent::NonPeerRejected), &[DCNT_IA_CM_ERR_REFUSED]),
+        (ended(ConnectionEvent::TimedOut), &[DCNT_IA_CM_ERR_TIMEOUT]),
+        (ended(ConnectionEvent::Broken), &[DCNT_IA_CM_ERR_RESET]),
+        (ended(ConnectionEvent::Unreachable), &[DCNT_IA_CM_ERR]),
+        (ended(ConnectionEvent::AcceptCompletionError), &[DCNT_IA_CM_ERR]),
+        (raised(AsyncReason::IaCatastrophic), &[DCNT_IA_ASYNC_ERROR]),
+        (raised(AsyncReason::SrqLowWatermark), &[DCNT_IA_ASYNC_ERROR]),
+        (raised(AsyncReason::EpSoftHighWatermark), &[DCNT_IA_ASYNC_QP_ERROR]),
+        (raised(AsyncReason::EndpointLeftShared), &[DCNT_IA_ASYNC_QP_ERROR]),
+        (raised(AsyncReason::EvdOverflow), &[DCNT_IA_ASYNC_CQ_ERROR]),
+    ] {
+        counters.iter().for_each(|counter| add(*counter, ia.happened(what)));
+    }
+    values
+}
+
+/// The counters of an endpoint.
+fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
+    let Counters { tallies, specials, .. } = ep.counters();
+    let (connects, disconnects, receives) = ep.asked();
+    let (write, receive) = (specials.of(Extended::WriteImmediate), specials.of(Extended::RecvImmediate));
+    let (swap, add) = (specials.of(Extended::CompareSwap), specials.of(Extended::FetchAdd));
+    // Those of the kinds that have counters of their own do not count twice.
+    let usual = |transfer, others: &[Tally]| {
+        let Tally { operations, bytes } = tallies.of(transfer);
+        let of_others = |number: fn(&Tally) -> u64| others.iter().map(number).fold(0, u64::wrapping_add);
+        Tally {
+            operations: operations.saturating_sub(of_others(|other| other.operations)),
+            bytes: bytes.saturating_sub(of_others(|other| other.bytes)),
+        }
+    };
+    let mut values = [0; OF_ENDPOINT];
+    for (Tally { operations, bytes }, counter) in [
+        (usual(Transfer::Send, &[]), DCNT_EP_POST_SEND),
+        (usual(Transfer::Write, &[write]), DCNT_EP_POST_WRITE),
+        (write, DCNT_EP_POST_WRITE_IMM),
+        (usual(Transfer::Read, &[swap, add]), DCNT_EP_POST_READ),
+        (usual(Transfer::Recv, &[receive]), DCNT_EP_RECV),
+        (receive, DCNT_EP_RECV_RDMA_IMM),
+    ] {
+        // The counter of the bytes is the next one.
+        values.iter_mut().skip(counter as usize).zip([operations, bytes]).for_each(|(place, value)| *place = value);
+    }
+    values[DCNT_EP_CONNECT as usize] = connects;
+    values[DCNT_EP_DISCONNECT as usize] = disconnects;
+    values[DCNT_EP_POST_RECV as usize] = receives;
+    values[DCNT_EP_POST_CMP_SWAP as usize] = swap.operations;
+    values[DCNT_EP_POST_FETCH_ADD as usize] = add.operations;
+    values
+}
+
+/// The counters of a dispatcher.
+fn of_dispatcher<T: Transport>(evd: &Evd<T>) -> [u64; OF_DISPATCHER] {
+    let counts = evd.counts();
+    let mut values = [0; OF_DISPATCHER];
+    values[DCNT_EVD_WAIT as usize] = counts.waits;
+    values[DCNT_EVD_WAIT_BLOCKED as usize] = counts.slept;
+    values[DCNT_EVD_DEQUEUE_FOUND as usize] = counts.dequeued;
+    values[DCNT_EVD_CONN_CALLBACK as usize] = counts.connection_events;
+    values
+}
+
+#[cfg(test)]
+mod tests;
