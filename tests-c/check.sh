@@ -287,7 +287,7 @@ over_tcp()
     fi
 }
 step_tcp() { over_tcp 1.2 '^tcp/\|^registry/tcp\|^registry/default\|^objects/\|^flow/\|^srq/\|^ep_modify/\|^rely/data\|^rely/connections'; }
-step_tcp20() { over_tcp 2.0 '^registry/tcp\|^registry/default\|^v20/\|^srq/\|^flow/rdma'; }
+step_tcp20() { with_dapl2 over_tcp 2.0 '^registry/tcp\|^registry/default\|^v20/\|^srq/\|^flow/rdma\|^dapl2/programs'; }
 step_instructions() { tap $MAKE --no-print-directory -C "$here" measure COMPARE=1; }
 step_instructions20() { tap $MAKE --no-print-directory -C "$here" measure API=2.0 COMPARE=1; }
 step_probes() { tap $MAKE --no-print-directory -C "$here" check-probes; }

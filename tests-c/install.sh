@@ -48,7 +48,8 @@ expected()
             echo "share/man/man${page##*.}/${page##*/}"
         done
         # These lead to the page of dat_extension_op.
-        for operation in post_rdma_write_immed post_fetch_and_add post_cmp_and_swap open_query close_query; do
+        for operation in post_rdma_write_immed post_fetch_and_add post_cmp_and_swap post_send_ud ud_ah_free ud_cm_free \
+            open_query close_query query_counters print_counters start_counter stop_counter; do
             echo "share/man/man3/dat_ib_$operation.3"
         done
         for file in README.md SECURITY.md CHANGELOG.md LICENSE LICENSE-MIT LICENSE-APACHE LICENSE-THIRD-PARTY dat.conf.example; do

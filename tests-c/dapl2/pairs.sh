@@ -20,6 +20,7 @@ ia=${1:?the name of an adapter}
 ours=${DAT_TEST_LIBDIR:?the directory of the libraries}
 theirs=$(dirname "$(find "$DAT_TEST_DAPL2/usr/lib" -name libdat2.so.2 | head -n 1)")
 programs=$DAT_TEST_DAPL2/usr/bin
+introduce=$(dirname "$ours")/dapl2/introduce
 libraries=$ours # where the loader finds libdat2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -34,6 +35,12 @@ verbs-*)
     # The machine with the device may be emulated, and slow.
     endpoints=200
     ;;
+tcp-*)
+    provider=$ours/libdaplofi.so.2 instance="tcp ${ia#tcp-}"
+    address=$(ip -4 -o address show dev "${ia#tcp-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
+    # Each endpoint has a descriptor.
+    endpoints=200
+    ;;
 *) provider=$ours/libdaplshm.so.2 instance='' address=127.0.0.1 endpoints=1000 ;;
 esac
 conf=$work/dat.conf
@@ -45,6 +52,7 @@ done_dtest='DAPL Test Complete. PASSED'
 done_dtestcm='DAPL Connection Test Complete'
 done_dtestsrq='RC SRQ Test Complete'
 done_dtestx='immed/atomic test PASSED'
+done_dtestx_ud='UD test PASSED'
 done_transaction='----- Stats ---- \|----- Test completed successfully'
 done_performance='Bandwidth  '
 
@@ -139,7 +147,16 @@ clean()
     ! grep -v 'WARNING: CNO notification: without EVD?' "$1" | grep -Eiq '(^|[^a-z_])(err|error|fail|fails|failed|failure|mismatch|warning|unexpected|could not|can ?not|couldn.t)([^a-z_]|$)'
 }
 
-# pair NAME READY PASSED SERVER -- CLIENT: runs both commands. READY is "listens" or a text that the server
+# introduced: the server of dtestx -v has made its service point, and its client can come.
+introduced()
+{
+    until_so "$server_pid" listens || return
+    : >"$work/introduce" # before anybody looks into it
+    timeout -k 5 "$patience" "$introduce" "$work/server" 'waiting for connect[0] request' >"$work/introduce" 2>&1 &
+    until_so "$server_pid" grep -q ready "$work/introduce"
+}
+
+# pair NAME READY PASSED SERVER -- CLIENT: runs both commands. READY is "listens", "introduced" or a text that the server
 # writes when clients may come; PASSED is a text that both write when they have passed.
 #
 # Servers that listen on a TCP port tell the client there where they are, and make their service point after that.
@@ -148,7 +165,8 @@ pair()
 {
     for attempt in 1 2 3 4 5 6 7 8 9 10; do
         try_pair "$@"
-        if [ $good -eq 0 ] || [ "$2" != listens ] || ! grep -q 0x4003 "$work/client"; then
+        # The refusal of a connection, or of datagrams.
+        if [ $good -eq 0 ] || [ "$2" != listens ] || ! grep -q -e 0x4003 -e 0x40003 "$work/client"; then
             break
         fi
         remark "attempt $attempt: the client came before the service point"
@@ -177,6 +195,7 @@ try_pair()
     server_pid=$pid
     case $ready in
     listens) until_so "$server_pid" listens ;;
+    introduced) introduced ;;
     *) until_so "$server_pid" grep -q -e "$ready" "$work/server" ;;
     esac || remark "$name: the server is not ready"
     at client
@@ -186,7 +205,7 @@ try_pair()
     # A server whose client is gone waits for ever.
     [ $good -eq 0 ] || kill "$server_pid" 2>/dev/null
     ended "$server_pid" "$name: server" && passed "$work/server" "$text" || good=1
-    [ "$ready" != listens ] || until_so $$ port_is_free
+    case $ready in listens | introduced) until_so $$ port_is_free ;; esac
 }
 
 # alone NAME PASSED PROGRAM ARGUMENT...: a program without a server.
@@ -228,6 +247,17 @@ daplquit()
     [ $good -eq 0 ] || told "$work/dapltest"
 }
 
+# datagrams: whether the adapter has them, by its attributes; if not, a line of TAP says that $1 is skipped.
+datagrams()
+{
+    start "$work/attributes" dtestx -P "$ia" -q
+    ended "$pid" 'dtestx -q'
+    grep -q 'DAT_IB_UD=TRUE' "$work/attributes" && return
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP the adapter has no datagrams"
+    return 1
+}
+
 # What is tried with either libdat2, named in $1.
 with_library()
 {
@@ -239,6 +269,14 @@ with_library()
         dtestsrq -P "$ia" -c 10 -B 10 -- dtestsrq -P "$ia" -h "$address" -c 10 -B 10
     pair "$1: dtestx: immediate data and atomics" listens "$done_dtestx" \
         dtestx -P "$ia" -s -- dtestx -P "$ia" -c -h localhost
+    if datagrams "$1: dtestx -u, dtestcm -u, dtestsrq -u"; then
+        pair "$1: dtestx -u: datagrams of 4 endpoints" introduced "$done_dtestx_ud" \
+            dtestx -P "$ia" -u -s -v -- dtestx -P "$ia" -u -c -h localhost
+        pair "$1: dtestcm -u: $endpoints endpoints of datagrams" listens "$done_dtestcm" \
+            dtestcm -P "$ia" -u -c $endpoints -- dtestcm -P "$ia" -u -c $endpoints -h localhost
+        pair "$1: dtestsrq -u: 10 endpoints of datagrams, bursts of 10" 'ready on port' 'UD SRQ Test Complete' \
+            dtestsrq -P "$ia" -u -c 10 -B 10 -- dtestsrq -P "$ia" -u -h "$address" -c 10 -B 10
+    fi
     alone "$1: dtestx -q: attributes without an open adapter" 'DAT_IB_TRANSPORT_MTU=[1-9]' \
         dtestx -P "$ia" -q
     daplserver

@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # programs.sh ADAPTER - Debian's programs with our libdat2 and our provider; see pairs.sh. Prints TAP.
+
+# Over TCP the programs want certain ports, a thousand in a row. In a network of their own nobody else has them.
+if [ "${1-}" = tcp-lo ] && [ -z "${OWN_NETWORK-}" ] && unshare -rn ip link set lo up 2>/dev/null; then
+    OWN_NETWORK=1 exec unshare -rn sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
+fi
 . "$(dirname "$0")/pairs.sh"
 
 with_library 'our libdat2'
@@ -23,6 +28,20 @@ pair 'dtestsrq: 100 endpoints, bursts of 100' 'ready on port' "$done_dtestsrq" \
     dtestsrq -P "$ia" -c 100 -B 100 -- dtestsrq -P "$ia" -h "$address" -c 100 -B 100
 pair 'dtestsrq -S 0: receives of the endpoints' 'ready on port' 'RC none SRQ Test Complete' \
     dtestsrq -P "$ia" -S 0 -c 10 -B 10 -- dtestsrq -P "$ia" -h "$address" -S 0 -c 10 -B 10
+
+if datagrams 'dtestx, dtestcm and dtestsrq with other options of datagrams'; then
+    for options in '-u -m' '-U 20' '-U 20 -m'; do
+        # shellcheck disable=SC2086 # words are wanted
+        pair "dtestx $options: datagrams" introduced "$done_dtestx_ud" \
+            dtestx -P "$ia" $options -s -v -- dtestx -P "$ia" $options -c -h localhost
+    done
+    pair 'dtestcm -u -w: datagrams' listens "$done_dtestcm" \
+        dtestcm -P "$ia" -u -w -- dtestcm -P "$ia" -u -h localhost -w
+    pair 'dtestsrq -u: one endpoint of datagrams' 'ready on port' 'UD SRQ Test Complete' \
+        dtestsrq -P "$ia" -u -- dtestsrq -P "$ia" -u -h "$address"
+    pair 'dtestsrq -u -S 0: receives of the endpoints of datagrams' 'ready on port' 'UD none SRQ Test Complete' \
+        dtestsrq -P "$ia" -u -S 0 -c 10 -B 10 -- dtestsrq -P "$ia" -u -h "$address" -S 0 -c 10 -B 10
+fi
 
 daplserver
 daplclient 'dapltest: sends' "$done_transaction" T -i 1000 client SR 256 server SR 256

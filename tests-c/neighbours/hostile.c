@@ -41,6 +41,7 @@ static void request(struct packet *p, int active, unsigned index, unsigned long 
     put(p, 1, 8);
     put(p, 0, 1);
     put(p, 0, 4);
+    put(p, 0, 4);
 }
 
 /* True when the other end closes within the deadline; what it sends is read and forgotten. */
@@ -145,6 +146,7 @@ static int deaf(struct link *up)
     put(&p, 0, 4);
     put(&p, 0, 8);
     put(&p, 0, 1);
+    put(&p, 0, 4);
     put(&p, 0, 4);
     end = now_ms() + env_ms(2 * SOON_MS);
     while (!ended && now_ms() < end) {

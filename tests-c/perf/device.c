@@ -259,6 +259,20 @@ int ibv_query_gid(struct ibv_context *context, uint8_t number, int index, union 
     return 0;
 }
 
+/* No endpoint for datagrams is made. */
+struct ibv_ah *ibv_create_ah(struct ibv_pd *zone, struct ibv_ah_attr *attr)
+{
+    (void)zone, (void)attr;
+    errno = EOPNOTSUPP;
+    return NULL;
+}
+
+int ibv_destroy_ah(struct ibv_ah *handle)
+{
+    (void)handle;
+    return EINVAL;
+}
+
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
     eventfd_t rings;

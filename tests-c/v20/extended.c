@@ -2,6 +2,7 @@
 #include "v20/extended.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A peer has no TAP stream. */
 #define REMARK(...)                                  \
@@ -13,6 +14,18 @@
             diag(__VA_ARGS__);                       \
         }                                            \
     } while (0)
+
+const char *named_attribute(struct fx *fx, const char *name)
+{
+    static DAT_PROVIDER_ATTR attr;
+
+    memset(&attr, 0, sizeof attr);
+    must_rc(dat_ia_query(fx->ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr), DAT_SUCCESS, "dat_ia_query");
+    for (int i = 0; i < attr.num_provider_specific_attr; i++)
+        if (strcmp(attr.provider_specific_attr[i].name, name) == 0 && attr.provider_specific_attr[i].value != NULL)
+            return attr.provider_specific_attr[i].value;
+    return "";
+}
 
 const DAT_IB_EXTENSION_EVENT_DATA *extension(const DAT_EVENT *event)
 {

@@ -9,6 +9,9 @@
 /* The right to change memory by atomic operations of peers, and all others. */
 #define ALL_AND_ATOMIC (DAT_MEM_PRIV_ALL_FLAG | DAT_IB_MEM_PRIV_REMOTE_ATOMIC)
 
+/* The value of a named attribute of the adapter, or an empty text. It stands until the next call. */
+const char *named_attribute(struct fx *fx, const char *name);
+
 /* What an event says beyond the event of an ordinary transfer. */
 const DAT_IB_EXTENSION_EVENT_DATA *extension(const DAT_EVENT *event);
 

@@ -1,5 +1,5 @@
 # The programs share these: extended transfers, and memory as peers reach it.
-V20_SHARED := extended windows
+V20_SHARED := datagram extended windows
 NOT_PROGRAMS += $(V20_SHARED:%=v20/%.c)
 
 V20_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\

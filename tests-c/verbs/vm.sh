@@ -188,7 +188,7 @@ network()
 {
     # Both ends of the pair answer for their own address alone.
     echo 'sysctl -q -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2'
-    echo 'ip link set lo up; ip link add v0 type veth peer name v1'
+    echo 'ip link set lo up; ip link add v0 mtu 4200 type veth peer name v1 mtu 4200'
     echo 'ip addr add 10.1.0.1/24 dev v0; ip addr add 10.1.0.2/24 dev v1'
     echo 'ip link set v0 up; ip link set v1 up'
     echo 'rdma link add rxe0 type rxe netdev v0 && rdma link add rxe1 type rxe netdev v1'

@@ -20,6 +20,7 @@ pub mod cleanup;
 pub mod completions;
 pub mod connecting;
 pub mod counting;
+pub mod datagrams;
 pub mod endings;
 pub mod extended;
 pub mod faults;

@@ -211,6 +211,13 @@ macro_rules! conformance {
                 an_agent_is_called_though_nobody_calls_in,
                 many_threads_use_one_adapter,
             }
+            datagrams {
+                an_endpoint_for_datagrams_has_many_peers,
+                a_datagram_without_a_receive_is_lost,
+                a_peer_that_is_freed_gets_nothing,
+                a_peer_is_sent_to_as_long_as_it_has_a_number,
+                a_request_wants_an_endpoint_of_its_kind,
+            }
             cleanup {
                 a_freed_endpoint_has_let_go_of_its_buffers,
                 a_freed_endpoint_completes_its_requests,

@@ -94,6 +94,8 @@ pub struct Counters {
     pub specials: Specials,
     /// What the transport has counted.
     pub flow: Flow,
+    /// Datagrams that were not sent, and those that found no receive.
+    pub lost: u64,
 }
 
 impl Counters {
@@ -102,6 +104,7 @@ impl Counters {
         self.tallies.add(&other.tallies);
         self.specials.add(&other.specials);
         self.flow.add(other.flow);
+        self.lost = self.lost.wrapping_add(other.lost);
     }
 
     /// Tells those of an endpoint to who asks for them.

@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+use once_cell::sync::OnceCell;
+
+use crate::addr::Address;
 use crate::slab::Handle;
 
 /// The end of a data transfer or a bind.
@@ -73,18 +76,23 @@ pub enum Extended {
     RecvImmediate,
     /// A receive of a message that has revoked a remote memory region.
     RecvInvalidated,
+    /// A datagram that was sent.
+    SendDatagram,
+    /// A receive of a datagram.
+    RecvDatagram,
 }
 
 impl Extended {
     /// The number of kinds.
-    pub(crate) const COUNT: usize = Extended::RecvInvalidated as usize + 1;
+    pub(crate) const COUNT: usize = Extended::RecvDatagram as usize + 1;
 
     /// The usual kind of transfer that it is like.
     pub const fn transfer(self) -> Transfer {
         match self {
             Extended::WriteImmediate => Transfer::Write,
             Extended::FetchAdd | Extended::CompareSwap => Transfer::Read,
-            Extended::RecvImmediate | Extended::RecvInvalidated => Transfer::Recv,
+            Extended::RecvImmediate | Extended::RecvInvalidated | Extended::RecvDatagram => Transfer::Recv,
+            Extended::SendDatagram => Transfer::Send,
         }
     }
 }
@@ -107,6 +115,50 @@ pub enum ConnectionEvent {
     Broken,
     TimedOut,
     Unreachable,
+}
+
+/// A peer of an endpoint for datagrams, as events tell of it.
+#[derive(Debug)]
+pub struct Peer {
+    pub(crate) number: u64,
+    pub(crate) endpoint: OnceCell<u32>,
+    pub(crate) address: Address,
+    pub(crate) private_data: OnceCell<Arc<[u8]>>,
+}
+
+impl Peer {
+    /// Its number, which no other peer has.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The number of its endpoint, which is the same for all who know that.
+    pub fn endpoint(&self) -> u32 {
+        self.endpoint.get().copied().unwrap_or(0)
+    }
+
+    /// Its address.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// The bytes that it has sent along: with its request, or its answer.
+    pub fn private_data(&self) -> Option<&Arc<[u8]>> {
+        self.private_data.get()
+    }
+}
+
+/// The kinds of event about a peer of an endpoint for datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PeerEvent {
+    /// It has accepted, and can be sent to.
+    Answered,
+    /// It was accepted, and can be sent to.
+    Accepted,
+    /// It has rejected the request, or there is nobody to take it.
+    Rejected,
+    /// It was accepted, but cannot be reached.
+    Failed,
 }
 
 impl ConnectionEvent {
@@ -181,6 +233,8 @@ pub enum Event {
         point: Handle,
         /// Whether the service point is a reserved one.
         reserved: bool,
+        /// Whether the peer asks for the exchange of datagrams.
+        datagrams: bool,
         /// The qualifier that the peer asked for.
         qualifier: u64,
         /// The request.
@@ -195,6 +249,15 @@ pub enum Event {
         /// The peer's private data, if any. The dispatcher keeps the bytes in place until an event with others is taken
         /// from it, or it is freed.
         private_data: Option<Arc<[u8]>>,
+    },
+    /// A peer of an endpoint for datagrams has answered, or has been answered.
+    Peer {
+        /// The endpoint, which may have been freed since.
+        ep: Handle,
+        /// What became of the peer.
+        kind: PeerEvent,
+        /// The peer. The endpoint keeps what belongs to it until it is freed.
+        peer: Arc<Peer>,
     },
     /// Something happened that no call waits for.
     Async {

@@ -96,6 +96,11 @@ pub struct Header {
 }
 
 impl Header {
+    /// That of a part of the object that has this handle.
+    pub(crate) fn part_of(handle: Handle) -> Self {
+        Header { handle: AtomicUsize::new(handle.0), ..Header::default() }
+    }
+
     /// The handle; NULL until the object is put into a slab.
     #[inline]
     pub fn handle(&self) -> Handle {

@@ -28,8 +28,8 @@ use crate::probes;
 use crate::slab::{Handle, Object};
 use crate::srq::Srq;
 use crate::transport::{
-    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Placement, Recv, RecvDone, RemoteSegment, Request,
-    Segment, ShortSend, Transport, Verdict,
+    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Placement, Recv, RecvDone, RecvId, RemoteSegment,
+    Request, Segment, ShortSend, Transport, Verdict,
 };
 
 // ---- Posting ----
@@ -184,18 +184,19 @@ impl<T: Transport> Srq<T> {
             && segment.len > 0
             && let Ok(piece) = self.ia.lmrs.check(&segment, self.zone, Rights::LOCAL_WRITE)
         {
-            return self.hand_in(&[piece], cookie);
+            return self.hand_in(&[piece], cookie).map(|_| ());
         }
         cold_path();
         self.post_any_recv(segments, cookie)
     }
 
-    /// Hands a receive whose segments were checked to the transport.
+    /// Hands a receive whose segments were checked to the transport. Returns its number.
     #[inline(always)]
-    pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
+    pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<RecvId> {
         let mut books = self.books.lock();
         let vacancy = books.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
-        let awaited = self.ia.transport.srq_post(&self.queue, &Recv { id: vacancy.id(), segments })?;
+        let id = vacancy.id();
+        let awaited = self.ia.transport.srq_post(&self.queue, &Recv { id, segments })?;
         vacancy.fill(cookie);
         probes::recv_posted(self.header().handle(), cookie, segments);
         drop(books);
@@ -203,7 +204,7 @@ impl<T: Transport> Srq<T> {
             cold_path();
             self.ia.transport.kick(Awaited::Srq(&self.queue));
         }
-        Ok(())
+        Ok(id)
     }
 }
 

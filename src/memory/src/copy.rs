@@ -148,6 +148,16 @@ pub fn gather<M: Mirror>(
     true
 }
 
+/// Copies the bytes of the segments, one behind the other, to `to`, which has room for them; false if a region is gone.
+pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], to: &mut [u8]) -> bool {
+    let len = to.len() as u64;
+    let mut rest = Target::of(to);
+    gather(regions, segments, 0, len, |source| {
+        let done = copy(rest, source);
+        rest = rest.split(done).1;
+    })
+}
+
 /// Puts `bytes` into the segments from byte `offset` on; with `last` they end the transfer. False if a region is
 /// gone.
 #[inline]

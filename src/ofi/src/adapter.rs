@@ -10,8 +10,8 @@ use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request, RequestId, Scope,
-    SharedQueue, Shown, Transport, ZoneId,
+    LARGEST_DATAGRAM, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
+    RequestId, Scope, Segment, SharedQueue, Shown, Transport, ZoneId,
 };
 use dat_memory::pages;
 use dat_memory::regions::{NewRow, Users, WRITES};
@@ -136,10 +136,11 @@ fn attributes(device: &Device) -> AdapterAttributes {
         atomics: true,
         invalidate: true,
         endpoint_windows: true,
+        datagrams: true,
         fabric: Fabric {
             kind: FabricKind::Fabric,
             device: netdev.clone(),
-            mtu: 4096,
+            mtu: LARGEST_DATAGRAM,
             node_guid: None,
             gid: None,
             port: 1,
@@ -234,6 +235,14 @@ impl Hooks for Ofi {
 
     fn takes_extended(&self, qp: &Conn) -> bool {
         qp.takes_extended()
+    }
+
+    fn datagrams_of_peer(&self, qp: &Conn) -> Option<u32> {
+        qp.datagrams_of_peer()
+    }
+
+    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
+        dat_memory::copy::gather_into(&self.device.regions, segments, to)
     }
 
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
@@ -331,6 +340,7 @@ impl Transport for Ofi {
         let terms = Terms {
             zone: init.zone.id(),
             extended: init.extended,
+            datagrams: init.datagrams.unwrap_or(0),
             reads_in: init.sizes.reads_in,
             reads_out: init.sizes.reads_out,
         };

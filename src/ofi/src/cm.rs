@@ -11,7 +11,7 @@ use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, List
 use host::memory::Room;
 
 use crate::Ofi;
-use crate::conn::{Conn, Phase};
+use crate::conn::{Conn, Phase, Terms};
 use crate::device::{Device, no_memory};
 use crate::hello::{self, Word};
 use crate::link::Link;
@@ -42,6 +42,7 @@ pub struct Incoming {
     device: Arc<Device>,
     info: Option<Info>,
     extended: bool,
+    datagrams: u32,
     reads_in: u8,
     reads_out: u8,
 }
@@ -76,14 +77,15 @@ impl Incoming {
         let ep =
             Ep::passive(&device.fabric, &device.events, &device.queues, info, conn.number()).map_err(no_endpoint)?;
         let link = Link::new(device, ep, conn.number(), conn.terms().zone)?;
-        conn.note_peer(request.extended, fewer(request.reads_in));
+        conn.note_peer(request.extended, request.datagrams, fewer(request.reads_in));
         if conn.shift(Phase::Idle, Phase::Accepting) {
             device.unsettled.fetch_add(1, Ordering::AcqRel);
         }
         conn.tie(&link);
         let terms = conn.terms();
         let reads_in = terms.reads_in.min(request.reads_out);
-        let word = Word::Terms { extended: terms.extended, reads_in, reads_out: terms.reads_out };
+        let Terms { extended, datagrams, reads_out, .. } = terms;
+        let word = Word::Terms { extended, datagrams, reads_in, reads_out };
         let accepted = link.ep().accept(&hello::encode(word, private_data));
         // libfabric's endpoint has the request.
         if let Some(mut request) = incoming.take() {
@@ -164,8 +166,8 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     };
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let terms = conn.terms();
-    let word = Word::Terms { extended: terms.extended, reads_in: terms.reads_in, reads_out: terms.reads_out };
+    let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
+    let word = Word::Terms { extended, datagrams, reads_in, reads_out };
     conn.shift(Phase::Idle, Phase::Connecting);
     conn.tie(&link);
     let started = link.ep().connect(to, &hello::encode(word, connect.private_data));
@@ -220,8 +222,8 @@ fn connected(conn: &Arc<Conn>, data: &[u8]) {
         // It is established once the peer knows of it, which its first record tells.
         Phase::Accepting => {}
         Phase::Connecting => match hello::decode(data) {
-            Some((Word::Terms { extended, reads_in, .. }, private_data)) => {
-                conn.note_peer(extended, fewer(reads_in));
+            Some((Word::Terms { extended, datagrams, reads_in, .. }, private_data)) => {
+                conn.note_peer(extended, datagrams, fewer(reads_in));
                 conn.greet();
                 conn.established(private_data);
                 // libfabric may have read more than one record, of which its descriptor does not tell.
@@ -252,7 +254,7 @@ fn request(device: &Arc<Device>, info: Info, data: &[u8], peer: Option<SocketAdd
     let service = device.services.lock().get(&passive).map(|service| (service.qualifier, service.sink.clone()));
     let terms = hello::decode(data);
     // The service point may be gone; and who says something else is a stranger, or an end of another version.
-    let (Some((qualifier, sink)), Some((Word::Terms { extended, reads_in, reads_out }, private_data))) =
+    let (Some((qualifier, sink)), Some((Word::Terms { extended, datagrams, reads_in, reads_out }, private_data))) =
         (service, terms)
     else {
         device.rejector.reject(info, &hello::encode(Word::Refused, &[]));
@@ -264,8 +266,9 @@ fn request(device: &Arc<Device>, info: Info, data: &[u8], peer: Option<SocketAdd
         remote_qualifier: remote_address.port().into(),
         remote_address,
         private_data,
+        datagrams: Some(datagrams).filter(|number| *number != 0),
     };
-    let incoming = Incoming { device: device.clone(), info: Some(info), extended, reads_in, reads_out };
+    let incoming = Incoming { device: device.clone(), info: Some(info), extended, datagrams, reads_in, reads_out };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, about);
 }

@@ -5,12 +5,13 @@
 //! [`Link`] away, and so sees them idle; what libfabric still moves gets a moment, and then the link is cut.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone, SharedQueue, Special, Starving, Taken, Verdict,
+    ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, SharedQueue, Special,
+    Starving, Taken, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
@@ -61,6 +62,8 @@ pub struct Terms {
     pub zone: u32,
     /// Whether its program takes extended operations.
     pub extended: bool,
+    /// The number of its endpoint, if it carries datagrams; otherwise 0.
+    pub datagrams: u32,
     /// Reads of the peer that are served at a time.
     pub reads_in: u8,
     /// Own reads outstanding at a time.
@@ -82,6 +85,8 @@ pub struct Conn {
     terms: Terms,
     /// The program of the other end takes extended operations.
     to_extended: AtomicBool,
+    /// The number of the endpoint of the other end, if that is for datagrams; otherwise 0.
+    to_datagrams: AtomicU32,
     phase: AtomicU8,
     /// The endpoint was told that the connection stands.
     announced: AtomicBool,
@@ -89,6 +94,8 @@ pub struct Conn {
     port: AtomicU64,
     /// The queue of its receives, if that is a shared one.
     srq: Option<Arc<SharedQueue<Conn>>>,
+    /// The queue of its receives, if it carries datagrams.
+    datagrams: Option<Arc<SharedQueue<Conn>>>,
     /// A message waits for a receive of the endpoint's own queue.
     starved: AtomicBool,
     stalls: Gauge,
@@ -151,6 +158,7 @@ impl Conn {
         terms: Terms,
         srq: Option<Arc<SharedQueue<Conn>>>,
     ) -> Result<Arc<Self>> {
+        let (datagrams, srq) = if terms.datagrams != 0 { (srq, None) } else { (None, srq) };
         if let Some(srq) = &srq {
             srq.expect()?;
         }
@@ -160,10 +168,12 @@ impl Conn {
             device: device.clone(),
             terms,
             to_extended: AtomicBool::new(false),
+            to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(Phase::Idle as u8),
             announced: AtomicBool::new(false),
             port: AtomicU64::new(0),
             srq,
+            datagrams,
             starved: AtomicBool::new(false),
             stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
@@ -221,8 +231,9 @@ impl Conn {
     }
 
     /// Notes what the other end says of itself. Called before the endpoint learns that the connection is established.
-    pub fn note_peer(&self, extended: bool, reads_in: u8) {
+    pub fn note_peer(&self, extended: bool, datagrams: u32, reads_in: u8) {
         self.to_extended.store(extended, Ordering::Relaxed);
+        self.to_datagrams.store(datagrams, Ordering::Relaxed);
         if let Some(mut tx) = self.sink.lock_tx() {
             tx.limit_reads(reads_in);
         }
@@ -231,6 +242,11 @@ impl Conn {
     /// Whether the program of the other end takes extended operations.
     pub fn takes_extended(&self) -> bool {
         self.to_extended.load(Ordering::Relaxed)
+    }
+
+    /// The number of the other end's endpoint, if that is for datagrams.
+    pub fn datagrams_of_peer(&self) -> Option<u32> {
+        Some(self.to_datagrams.load(Ordering::Relaxed)).filter(|number| *number != 0)
     }
 
     /// Has the kernel tell what comes for the connection, which stands, and end it when the host of the peer is gone; false if
@@ -446,22 +462,30 @@ impl Conn {
         }
     }
 
-    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is
+    /// Takes the next receive for a message of `len` bytes that is arriving; false if there is none, and then the connection is
     /// looked at again once there is.
     ///
     /// # Errors
     /// The connection cannot go on.
-    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
+    pub fn take(self: &Arc<Self>, taken: &mut Taken, len: u64) -> std::result::Result<bool, Fatal> {
+        let note_taken = |id| match self.sink.recv_taken(id) {
+            Verdict::Continue => Ok(true),
+            Verdict::Break => Err(Fatal::default()),
+        };
+        if let Some(queue) = &self.datagrams {
+            if len > LARGEST_DATAGRAM as u64 {
+                return Err(Fatal::default());
+            }
+            if queue.take_datagram(taken, len) {
+                return note_taken(taken.id);
+            }
+            self.sink.datagram_lost();
+            return Ok(true);
+        }
         if let Some(srq) = &self.srq {
             let found = srq.take(self, taken);
             self.note_stall(!found);
-            if !found {
-                return Ok(false);
-            }
-            return match self.sink.recv_taken(taken.id) {
-                Verdict::Continue => Ok(true),
-                Verdict::Break => Err(Fatal::default()),
-            };
+            return if found { note_taken(taken.id) } else { Ok(false) };
         }
         let mut found = self.sink.recv_take(taken);
         if !found {
@@ -487,9 +511,21 @@ impl Conn {
         self.stalls.stalls()
     }
 
+    /// Whether it carries datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        self.datagrams.is_some()
+    }
+
     /// Reports a receive that is complete.
     pub fn complete(&self, done: RecvDone) {
-        self.sink.recv_done(done);
+        if self.datagrams.is_some() {
+            // One that is lost has no receive.
+            if done.id != RecvId::MAX {
+                self.sink.recv_special(done, Special::Datagram);
+            }
+        } else {
+            self.sink.recv_done(done);
+        }
     }
 
     /// Reports a receive that is complete, and that brought more than bytes.

@@ -292,6 +292,9 @@ impl Rx {
     ) -> std::result::Result<bool, Fatal> {
         let Some((_, payload)) = Header::decode(bytes) else { return Err(Fatal::default()) };
         let (len, long) = (header.aux, u64::from(header.bulk));
+        if conn.has_datagrams() && header.kind != kind::MESSAGE {
+            return Err(Fatal::default());
+        }
         match header.kind {
             kind::MESSAGE if self.write.is_none() => {
                 if self.message.is_none() {
@@ -373,6 +376,9 @@ impl Rx {
     fn handle(&mut self, conn: &Arc<Conn>, link: &Arc<Link>, header: &Header, body: Body<'_>) -> Way {
         let payload = body.record();
         let whole = self.message.is_none() && self.write.is_none();
+        if conn.has_datagrams() && header.kind != kind::MESSAGE {
+            return fail(None, None);
+        }
         match header.kind {
             kind::MESSAGE if self.write.is_none() => self.message(conn, link, header, body),
             kind::WRITE if whole && self.revokes.is_none() => match record::read_target(payload) {
@@ -393,7 +399,7 @@ impl Rx {
 
     /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
     fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Option<Way> {
-        match conn.take(&mut self.taken) {
+        match conn.take(&mut self.taken, len) {
             Ok(true) if len > self.taken.capacity => {
                 Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
             }

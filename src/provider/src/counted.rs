@@ -24,7 +24,7 @@ use host::memory::{self, NoMemory, Room};
 use host::{cstr, fork};
 
 /// The names, those of endpoints first; the last one is an adapter's alone.
-const NAMES: [&CStr; 12] = [
+const NAMES: [&CStr; 13] = [
     c"DAT_COUNTER_SENDS",
     c"DAT_COUNTER_SEND_BYTES",
     c"DAT_COUNTER_RDMA_WRITES",
@@ -36,6 +36,7 @@ const NAMES: [&CStr; 12] = [
     c"DAT_COUNTER_REQUEST_STALLS",
     c"DAT_COUNTER_RECEIVE_STALLS",
     c"DAT_COUNTER_PEER_WAKEUPS",
+    c"DAT_COUNTER_LOST_DATAGRAMS",
     c"DAT_COUNTER_WAKEUPS",
 ];
 
@@ -55,9 +56,9 @@ fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
         [operations, bytes]
     };
     let [send, write, read, recv] = [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv].map(of);
-    let flow = counters.flow;
     let [[a, b], [c, d], [e, f], [g, h]] = [send, write, read, recv];
-    [a, b, c, d, e, f, g, h, flow.request_stalls, flow.message_stalls, flow.peer_wakeups, wakeups]
+    let Counters { flow, lost, .. } = *counters;
+    [a, b, c, d, e, f, g, h, flow.request_stalls, flow.message_stalls, flow.peer_wakeups, lost, wakeups]
 }
 
 /// A number in decimal digits, with room for the largest one. Programs may be reading it while it is written; its last byte is

@@ -1,6 +1,6 @@
 //! Events in the terms of C: numbers, states and the parts that are the same in all versions.
 
-use dat_core::event::{AsyncReason, ConnectionEvent, Status};
+use dat_core::event::{AsyncReason, ConnectionEvent, PeerEvent, Status};
 use dat_core::{Handle, Ia, Kind};
 use dat_udat::*;
 
@@ -17,7 +17,7 @@ macro_rules! write_event {
         use $crate::core::Cr;
         use $crate::core::event::{Completion, Event};
         use $crate::core::transport::Transport;
-        use $crate::event::{c_async, c_connection_event, c_status, object_handle};
+        use $crate::event::{c_async, c_connection_event, connection_event, c_status, object_handle};
         use $crate::handle::raw;
         use $crate::ptr::write_field;
 
@@ -39,7 +39,7 @@ macro_rules! write_event {
                 write_field!(out, event_data.rmr_completion_event_data, data);
                 DAT_RMR_BIND_COMPLETION_EVENT
             }
-            Event::ConnectionRequest { point, reserved: _, qualifier, cr } => {
+            Event::ConnectionRequest { point, reserved: _, datagrams: _, qualifier, cr } => {
                 let request = <$face>::domain().get::<Cr<<$face as $crate::Face>::Transport>>(raw(cr));
                 let data = DAT_CR_ARRIVAL_EVENT_DATA {
                     // The handles of all kinds of service points are in the same place.
@@ -60,6 +60,14 @@ macro_rules! write_event {
                 let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
                 write_field!(out, event_data.connect_event_data, data);
                 c_connection_event(kind)
+            }
+            Event::Peer { ep, kind, peer } => {
+                // As above, and the endpoint keeps the bytes as well.
+                let bytes = peer.private_data().map_or(&[][..], |data| &**data);
+                let (private_data_size, private_data) = $crate::ptr::c_bytes(bytes);
+                let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
+                write_field!(out, event_data.connect_event_data, data);
+                c_connection_event(connection_event(kind))
             }
             Event::Async { object, reason } => {
                 let (number, reason) = c_async(reason);
@@ -117,6 +125,15 @@ pub fn c_connection_event(kind: ConnectionEvent) -> DAT_EVENT_NUMBER {
         ConnectionEvent::Broken => DAT_CONNECTION_EVENT_BROKEN,
         ConnectionEvent::TimedOut => DAT_CONNECTION_EVENT_TIMED_OUT,
         ConnectionEvent::Unreachable => DAT_CONNECTION_EVENT_UNREACHABLE,
+    }
+}
+
+/// The change of a connection that is like an event about a peer, for versions that have no such events.
+pub fn connection_event(kind: PeerEvent) -> ConnectionEvent {
+    match kind {
+        PeerEvent::Answered | PeerEvent::Accepted => ConnectionEvent::Established,
+        PeerEvent::Rejected => ConnectionEvent::PeerRejected,
+        PeerEvent::Failed => ConnectionEvent::AcceptCompletionError,
     }
 }
 

@@ -218,6 +218,7 @@ fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; 
     add(DCNT_IA_PSP_CREATE, points.saturating_sub(any));
     add(DCNT_IA_PSP_CREATE_ANY, any);
     add(DCNT_IA_PSP_FREE, gone);
+    add(DCNT_IA_DIAG_ERR_RQ_UDSDPRD, ia.counters().lost);
     let ended = Happening::Ended;
     let raised = Happening::Async;
     for (what, counters) in [
@@ -251,6 +252,7 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     let Counters { tallies, specials, .. } = ep.counters();
     let (connects, disconnects, receives) = ep.asked();
     let (write, receive) = (specials.of(Extended::WriteImmediate), specials.of(Extended::RecvImmediate));
+    let (datagram, arrived) = (specials.of(Extended::SendDatagram), specials.of(Extended::RecvDatagram));
     let (swap, add) = (specials.of(Extended::CompareSwap), specials.of(Extended::FetchAdd));
     // Those of the kinds that have counters of their own do not count twice.
     let usual = |transfer, others: &[Tally]| {
@@ -263,11 +265,13 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     };
     let mut values = [0; OF_ENDPOINT];
     for (Tally { operations, bytes }, counter) in [
-        (usual(Transfer::Send, &[]), DCNT_EP_POST_SEND),
+        (usual(Transfer::Send, &[datagram]), DCNT_EP_POST_SEND),
+        (datagram, DCNT_EP_POST_SEND_UD),
         (usual(Transfer::Write, &[write]), DCNT_EP_POST_WRITE),
         (write, DCNT_EP_POST_WRITE_IMM),
         (usual(Transfer::Read, &[swap, add]), DCNT_EP_POST_READ),
-        (usual(Transfer::Recv, &[receive]), DCNT_EP_RECV),
+        (usual(Transfer::Recv, &[receive, arrived]), DCNT_EP_RECV),
+        (arrived, DCNT_EP_RECV_UD),
         (receive, DCNT_EP_RECV_RDMA_IMM),
     ] {
         // The counter of the bytes is the next one.

@@ -2,11 +2,24 @@
 
 use std::mem::offset_of;
 
-use dat_core::Comm;
+use dat_core::{Comm, EpAttributes};
 use dat_provider_common::ptr::{InPtr, read_field};
 use dat_udat20::*;
 
 dat_provider_common::ep_attributes!();
+
+/// The attributes of a new endpoint as the program gives them: as [`ep_attributes`], and for datagrams.
+pub(crate) fn attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
+    let datagrams = attr.service_type == DAT_IB_SERVICE_TYPE_UD;
+    let service_type = if datagrams { DAT_SERVICE_TYPE_RC } else { attr.service_type };
+    ep_attributes(&DAT_EP_ATTR { service_type, ..*attr }, srq).map(|attr| EpAttributes { datagrams, ..attr })
+}
+
+/// The attributes of an endpoint in the form of the interface.
+pub(crate) fn c_attributes(attr: &EpAttributes, srq: bool) -> DAT_EP_ATTR {
+    let service_type = if attr.datagrams { DAT_IB_SERVICE_TYPE_UD } else { DAT_SERVICE_TYPE_RC };
+    DAT_EP_ATTR { service_type, ..c_ep_attributes(attr, srq) }
+}
 
 /// The kind of socket that the program gives an endpoint.
 pub(crate) fn comm(param: InPtr<DAT_EP_PARAM>) -> Option<Comm> {

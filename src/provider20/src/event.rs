@@ -1,15 +1,20 @@
 //! Events in the form of uDAPL 2.0.
 
-use std::mem::offset_of;
+use std::mem::{self, offset_of};
+use std::ptr;
 
 use dat_core::Handle;
-use dat_core::event::{Completion, Extended, Status, Transfer};
+use dat_core::event::{Completion, Event, Extended, PeerEvent, Status, Transfer};
 use dat_provider_common::event::c_status;
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
 
 const _: () = assert!(size_of::<DAT_IB_EXTENSION_EVENT_DATA>() == size_of::<[DAT_UINT64; 8]>());
+// Nothing lies between its fields.
+const _: () = assert!(
+    size_of::<DAT_IB_ADDR_HANDLE>() == size_of::<usize>() + size_of::<DAT_UINT32>() + size_of::<DAT_SOCK_ADDR6>()
+);
 
 /// Writes the end of a transfer.
 #[inline(always)]
@@ -45,6 +50,8 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
         Extended::RecvImmediate => (DAT_IB_DTO_RECV_IMMED, DAT_IB_RDMA_WRITE_IMMED_DATA),
         Extended::FetchAdd => (DAT_IB_DTO_FETCH_ADD, DAT_IB_FETCH_AND_ADD),
         Extended::CompareSwap => (DAT_IB_DTO_CMP_SWAP, DAT_IB_CMP_AND_SWAP),
+        Extended::SendDatagram => (DAT_IB_DTO_SEND_UD, DAT_IB_UD_SEND),
+        Extended::RecvDatagram => (DAT_IB_DTO_RECV_UD, DAT_IB_UD_RECV),
         Extended::RecvInvalidated => {
             // No extension: the interface itself has it.
             write_field!(out, event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
@@ -62,6 +69,58 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
         (&raw mut (*data).r#type).write_unaligned(kind);
         (&raw mut (*data).status).write_unaligned(status);
         (&raw mut (*data).val.immed.data).write_unaligned(extra);
+    }
+}
+
+/// What an event about datagrams has beside the fields of the usual event that it is like.
+pub(crate) struct OfDatagrams {
+    number: DAT_EVENT_NUMBER,
+    kind: DAT_IB_EXT_TYPE,
+    peer: Option<(DAT_CONTEXT, DAT_IB_ADDR_HANDLE)>,
+}
+
+impl OfDatagrams {
+    /// Reads it; `None` for any other event.
+    pub fn of(event: &Event) -> Option<Self> {
+        let (kind, peer) = match event {
+            Event::ConnectionRequest { datagrams: true, .. } => {
+                let (number, kind) = (DAT_IB_UD_CONNECTION_REQUEST_EVENT, DAT_IB_UD_CONNECT_REQUEST);
+                return Some(OfDatagrams { number, kind, peer: None });
+            }
+            Event::Peer { kind, peer, .. } => (kind, peer),
+            _ => return None,
+        };
+        let (number, kind) = match kind {
+            PeerEvent::Answered => (DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, DAT_IB_UD_REMOTE_AH),
+            PeerEvent::Accepted => (DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, DAT_IB_UD_PASSIVE_REMOTE_AH),
+            PeerEvent::Rejected => (DAT_IB_UD_CONNECTION_REJECT_EVENT, DAT_IB_UD_CONNECT_REJECT),
+            PeerEvent::Failed => (DAT_IB_UD_CONNECTION_ERROR_EVENT, DAT_IB_UD_CONNECT_ERROR),
+        };
+        let handle = || DAT_IB_ADDR_HANDLE {
+            // Programs give it back, and look no further than whether it is NULL.
+            ah: ptr::without_provenance_mut(peer.number() as usize),
+            qpn: peer.endpoint(),
+            // SAFETY: any bytes are an address, and those of the core are as many.
+            ia_addr: unsafe { mem::transmute::<[u8; 28], DAT_SOCK_ADDR6>(*peer.address().native()) },
+        };
+        let known = number == DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED;
+        let peer = known.then(|| (DAT_CONTEXT { as_64: peer.number() }, handle()));
+        Some(OfDatagrams { number, kind, peer })
+    }
+
+    /// Makes a written event one about datagrams. What it has besides is all zeros so far, and stays so between the fields.
+    pub fn write(self, out: Out<DAT_EVENT>) {
+        write_field!(out, event_number, self.number);
+        let place = out.as_ptr();
+        // SAFETY: an Out is writable, and the array has room for the structure.
+        unsafe {
+            let data = (&raw mut (*place).event_extension_data).cast::<DAT_IB_EXTENSION_EVENT_DATA>();
+            (&raw mut (*data).r#type).write_unaligned(self.kind);
+            if let Some((context, handle)) = self.peer {
+                (&raw mut (*data).context).write_unaligned(context);
+                (&raw mut (*data).more.remote_ah).write_unaligned(handle);
+            }
+        }
     }
 }
 

@@ -1,11 +1,13 @@
-//! The extended operations: RDMA writes with immediate data, atomic operations, and opening an adapter only to read its
-//! attributes; counters are in [`crate::counters`]. What is not here, datagrams and collective operations, answers
+//! The extended operations: RDMA writes with immediate data, atomic operations, datagrams, and opening an adapter only to read
+//! its attributes; counters are in [`crate::counters`]. What is not here, the collective operations, answers
 //! `DAT_NOT_IMPLEMENTED`.
 //!
 //! The operations that transfer data are arguments of dat_extension_op, so the positions count from its handle, which is
 //! the first one.
 
 mod query;
+
+use std::sync::Arc;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
@@ -14,7 +16,7 @@ use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, remote};
 use dat_provider_common::ptr::{InPtr, Parameter};
-use dat_provider_common::{At, Face, Fault, Positions};
+use dat_provider_common::{Answer, At, Face, Fault, Positions};
 use dat_udat20::*;
 
 use crate::{Udat20, counters};
@@ -46,6 +48,15 @@ pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
             DAT_IB_CMP_AND_SWAP_OP => {
                 let (expected, new) = (arguments.next_word(), arguments.next_word());
                 atomic::<F>(handle, Change::Swap { expected, new }, arguments, CMP_AND_SWAP)
+            }
+            DAT_IB_UD_SEND_OP => send_datagram::<F>(handle, arguments),
+            DAT_IB_UD_CM_FREE_OP => {
+                let number = arguments.next_word();
+                free_of_peer::<F>(handle, |ep| ep.free_exchange(number).at(ONE_MORE))
+            }
+            DAT_IB_UD_AH_FREE_OP => {
+                let ah = InPtr::of(arguments.next_pointer::<DAT_IB_ADDR_HANDLE>());
+                free_of_peer::<F>(handle, |ep| ep.free_peer(number_of(ah, 3)?).at(ONE_MORE))
             }
             DAT_IB_QUERY_COUNTERS_OP => counters::query::<F>(handle, arguments),
             DAT_IB_PRINT_COUNTERS_OP => counters::print::<F>(handle, arguments),
@@ -99,6 +110,58 @@ unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, argumen
         };
         ep.post_write_immediate(&segments, cookie, remote, value, completion_flags(flags)).at(RDMA_WRITE_IMMED)
     })
+}
+
+/// The positions of the arguments of a send of a datagram.
+const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Remote, 5), (Arg::Flags, 7)];
+/// The position of the only argument of an operation.
+const ONE_MORE: Positions = &[(Arg::Remote, 3)];
+
+/// dat_ib_post_send_ud.
+///
+/// # Safety
+/// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE` and
+/// `DAT_COMPLETION_FLAGS`.
+unsafe fn send_datagram<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+    // The upper halves of the short arguments are not defined.
+    // SAFETY: the caller's promise about the arguments.
+    let count: DAT_COUNT = (unsafe { arguments.next_word() } as u32).cast_signed();
+    // SAFETY: as above.
+    let (list, ah) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IB_ADDR_HANDLE>()) };
+    // SAFETY: as above.
+    let (cookie, flags) = unsafe { (arguments.next_word(), arguments.next_word() as DAT_COMPLETION_FLAGS) };
+    // SAFETY: the caller's promise about the list.
+    let segments = unsafe { Segments::<Udat20>::new(count, list) };
+    // SAFETY: the caller's promise about the handle.
+    let ah = unsafe { InPtr::of(ah) };
+    fast::<F>(|| {
+        let ep = for_datagrams::<F>(ep)?;
+        let peer = number_of(ah, 5)?;
+        ep.post_datagram(&segments, cookie, peer, completion_flags(flags)).at(SEND_UD)
+    })
+}
+
+/// The number of the peer in an address handle.
+fn number_of(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<u64> {
+    Ok(ah.required(position)?.ah.addr() as u64)
+}
+
+/// Looks up an endpoint for datagrams. The address handle of any other one is not read.
+fn for_datagrams<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
+    let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
+    match ep.has_datagrams() {
+        true => Ok(ep),
+        false if ep.ia().transport.attributes().datagrams => Err(Fault::Core(Error::InvalidHandle(Role::Ep))),
+        false => Err(Fault::Core(Error::NotImplemented)),
+    }
+}
+
+/// Gives back something of a peer.
+fn free_of_peer<F: Face<Version = Udat20>>(
+    ep: DAT_EP_HANDLE,
+    free: impl FnOnce(&Endpoint<F::Transport>) -> Answer<()>,
+) -> DAT_RETURN {
+    slow::<F>(|| free(&*for_datagrams::<F>(ep)?))
 }
 
 /// dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, behind the arguments that say the change.

@@ -36,9 +36,7 @@ use std::ffi::CStr;
 
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{
-    Cno, Endpoint, EpAttributes, Error, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams,
-};
+use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_provider_common::cno::c_agent;
 use dat_provider_common::handle::handle_or_null;
 use dat_provider_common::ia::ia_handle;
@@ -102,8 +100,12 @@ impl Version for Udat20 {
     fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         write_field!(out, event_extension_data, [0; 8]);
         let extend = |status, operation, extra| event::extend(out, status, operation, extra);
+        let of_datagrams = event::OfDatagrams::of(&event);
         // A request with more data than its receiver can take never arrives.
         dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE }, extend);
+        if let Some(of_datagrams) = of_datagrams {
+            of_datagrams.write(out);
+        }
     }
 
     #[inline]
@@ -117,14 +119,11 @@ impl Version for Udat20 {
     }
 
     fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
-        if attr.service_type == DAT_IB_SERVICE_TYPE_UD {
-            return Err(Fault::Core(Error::ModelNotSupported));
-        }
-        ep::ep_attributes(attr, srq).ok_or(Fault::Argument(position))
+        ep::attributes(attr, srq).ok_or(Fault::Argument(position))
     }
 
     fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
-        dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {
+        dat_provider_common::ep_param!(ep, status, ep::c_attributes, {
             comm: ep::c_comm(status.comm),
         })
     }

@@ -72,6 +72,7 @@ fn pairs(limits: &AdapterAttributes, extensions: bool) -> Vec<(&'static CStr, St
         (DAT_IB_ATTR_FETCH_AND_ADD, truth(extensions && limits.atomics)),
         (DAT_IB_ATTR_CMP_AND_SWAP, truth(extensions && limits.atomics)),
         (DAT_IB_ATTR_IMMED_DATA, truth(extensions && limits.immediate)),
+        (DAT_IB_ATTR_UD, truth(extensions && limits.datagrams)),
         (DAT_IB_ATTR_COUNTERS, truth(true)),
     ]
 }

@@ -9,7 +9,7 @@ use dat_core::error::{Arg, Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow,
     Handed, Hooks, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
-    RequestId, Scope, ShortSend, Shown, Transport, ZoneId,
+    RequestId, Scope, Segment, ShortSend, Shown, Transport, ZoneId,
 };
 use dat_memory::pages;
 use dat_memory::regions::{NewRow, ROWS, Users, WRITES};
@@ -155,6 +155,7 @@ fn attributes() -> AdapterAttributes {
         atomics: true,
         invalidate: true,
         endpoint_windows: true,
+        datagrams: true,
         fabric: Fabric::memory("shm".into()),
     }
 }
@@ -239,6 +240,14 @@ impl Hooks for Shm {
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         let peer_wakeups = qp.end().map_or(0, End::wakeups);
         Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
+    }
+
+    fn datagrams_of_peer(&self, qp: &Conn) -> Option<u32> {
+        qp.datagrams_of_peer()
+    }
+
+    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
+        dat_memory::copy::gather_into(&self.node.links.home.regions, segments, to)
     }
 
     fn await_end(&self, qp: &Arc<Conn>) {
@@ -351,8 +360,10 @@ impl Transport for Shm {
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes)?;
-        let info = EndInfo { zone: init.zone.id(), port: self.node.next_port(), extended: init.extended };
-        Ok((Conn::new(init.sink, info, init.srq.cloned())?, tx))
+        let QpInit { sink, zone, srq, extended, datagrams, .. } = init;
+        let info =
+            EndInfo { zone: zone.id(), port: self.node.next_port(), extended, datagrams: datagrams.unwrap_or(0) };
+        Ok((Conn::new(sink, info, srq.cloned())?, tx))
     }
 
     #[inline]

@@ -50,7 +50,12 @@ pub const KINDS: u8 = 18;
 pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
     let conn = ConnId { active: attempt.active & 1, index: attempt.index, attempt: attempt.number };
     let probe = Probe { addr: qualifier, value: attempt.number };
-    let end = EndInfo { zone: attempt.index, port: qualifier, extended: qualifier & 1 != 0 };
+    let end = EndInfo {
+        zone: attempt.index,
+        port: qualifier,
+        extended: qualifier & 1 != 0,
+        datagrams: u32::from(qualifier & 16 != 0),
+    };
     let private_data = private_data.to_vec();
     let close = |to_active, reason| Message::Close { conn, to_active, reason };
     match kind {

@@ -91,10 +91,11 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_COMPLETION_FLAGS)(flgs))
 
 /*
- * Unreliable datagrams: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ * Unreliable datagrams, where the attribute DAT_IB_UD is TRUE: endpoints whose service type is DAT_IB_SERVICE_TYPE_UD have
+ * many peers. dat_ep_connect asks for one more, and an event of DAT_IB_EVENT_NUMBER brings its address handle.
  */
 
-/** Posts a datagram. */
+/** Posts a datagram to the peer of an address handle, which an event has brought. */
 #define dat_ib_post_send_ud(ep, segments, lbuf, ah_ptr, cookie, flgs) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_SEND_OP, (DAT_COUNT)(segments), \
         (DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah_ptr), (cookie), \
@@ -103,11 +104,11 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Posts a receive for datagrams. */
 #define dat_ib_post_recv_ud dat_ep_post_recv
 
-/** Gives up what is left of a request for an address. */
+/** Gives back what is kept of an exchange; cm is the context of its event. */
 #define dat_ib_ud_cm_free(ep, cm) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_CM_FREE_OP, (cm))
 
-/** Gives up an address. */
+/** Gives up an address handle: nothing more is sent to that peer. */
 #define dat_ib_ud_ah_free(ep, ah) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_AH_FREE_OP, (DAT_IB_ADDR_HANDLE *)(ah))
 

@@ -10,11 +10,12 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::transport::{AdapterAttributes, Fabric, FabricKind, MAX_SEGMENTS};
 use host::environment;
-use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_state};
+use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_attr, ibv_port_state};
 
 use crate::locate::Place;
 use crate::memory::remote_access;
 use crate::rejection::MAX_REJECT_DATA;
+use crate::sys::datagram::is_ethernet;
 use crate::sys::device::Context;
 use crate::sys::qp::LONGEST;
 use crate::sys::{text, version};
@@ -47,10 +48,12 @@ pub struct Limits {
     /// window, and it has a status of its own for messages that are too long.
     pub soft_roce: bool,
     pub iwarp: bool,
+    /// The port is one of Ethernet.
+    pub ethernet: bool,
 }
 
 impl Limits {
-    fn of(attr: &ibv_device_attr, iwarp: bool) -> Self {
+    fn of(attr: &ibv_device_attr, port: &ibv_port_attr, iwarp: bool) -> Self {
         let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
         let windows = attr.max_mw > 0 && has(attr, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
         // Memory windows of type 2, whichever way devices check them.
@@ -66,6 +69,7 @@ impl Limits {
             atomics: attr.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
             soft_roce: attr.vendor_id == SOFT_ROCE,
             iwarp,
+            ethernet: is_ethernet(port),
         }
     }
 
@@ -96,7 +100,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     let port = context.query_port(place.port)?;
     // SAFETY: the library ends the string within the array.
     let firmware = unsafe { text(attr.fw_ver.as_ptr()) };
-    let limits = Limits::of(&attr, context.is_iwarp());
+    let limits = Limits::of(&attr, &port, context.is_iwarp());
     // The core knows one limit of segments for all receives.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
@@ -145,12 +149,14 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         atomics: limits.atomics,
         invalidate: limits.single_windows && has(&attr, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
         endpoint_windows: limits.single_windows,
+        // The protocol of iWARP has no datagrams.
+        datagrams: attr.max_srq > 0 && attr.max_ah > 0 && !limits.iwarp,
         fabric: Fabric {
             kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },
             device: place.name.clone(),
             mtu: mtu(port.active_mtu, environment::secure("DAPL_IB_MTU")),
             node_guid: Some(u64::from_be(attr.node_guid)),
-            gid: context.query_gid(place.port).ok(),
+            gid: context.query_gid(place.port, 0).ok(),
             port: place.port,
             active: port.state == ibv_port_state::IBV_PORT_ACTIVE,
         },

@@ -7,6 +7,7 @@
 //! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats the message
 //! that ends it if that got lost.
 
+use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,10 +16,12 @@ use dat_core::addr::{Address, port_of};
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
-use rdma_sys::rdma_port_space::RDMA_PS_TCP;
+use rdma_sys::rdma_port_space::{RDMA_PS_TCP, RDMA_PS_UDP};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
+use crate::datagram::Lane;
+use crate::datagram::hello::Hello;
 use crate::device::Device;
 use crate::locate::has_device;
 use crate::qp::{Qp, QpPhase};
@@ -31,33 +34,42 @@ pub enum Party {
     Listener(u64, ListenerSink<Verbs>),
     /// An end of a connection.
     End(Arc<Qp>),
+    /// A lane that asks its peer.
+    Lane(Arc<Lane>),
 }
 
 /// A service point that listens; dropped to stop.
 pub struct Listener {
     device: Arc<Device>,
     id: CmId,
+    /// What hears requests for datagrams, on the same port.
+    datagrams: Option<CmId>,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let party = self.device.parties.lock().remove(&self.id.token());
-        drop(party);
+        for id in iter::once(&self.id).chain(&self.datagrams) {
+            let party = self.device.parties.lock().remove(&id.token());
+            drop(party);
+        }
     }
 }
 
 /// A connection request not yet answered; dropped to refuse.
 pub struct Incoming {
-    id: Option<Arc<CmId>>,
+    pub(crate) id: Option<Arc<CmId>>,
+    /// What asks, if it asks for datagrams.
+    pub(crate) asker: Option<Hello>,
+    device: Arc<Device>,
     /// Reads that this side shall serve, and that the peer serves, at a time.
     reads: (u8, u8),
 }
 
 /// Time for the kernel to find the route where the program set no limit.
-const NO_LIMIT: Duration = Duration::from_secs(20);
+pub const NO_LIMIT: Duration = Duration::from_secs(20);
 /// Time for which the kernel is asked at a time to look for the peer's neighbour address: it may miss the answer and
 /// sleep until the time is up.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub const PATIENCE: Duration = Duration::from_secs(1);
 /// Time after which a sender tries again where there was no receive, in the code of the wire: 0.16 ms. The kernel's own
 /// choice, 0, stands for 655 ms.
 const RNR_TIMER: u8 = 8;
@@ -77,7 +89,13 @@ impl Incoming {
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
         let answered = match why {
-            Rejection::Consumer => id.reject(&rejection::write(private_data)),
+            Rejection::Consumer => {
+                let answer = rejection::write(private_data);
+                if let Some(asker) = &self.asker {
+                    self.device.answers.note(asker, None, &answer);
+                }
+                id.reject(&answer)
+            }
             Rejection::Provider => id.reject(&[]),
         };
         if let Err(error) = answered {
@@ -126,18 +144,47 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
             Error::InsufficientResources(Resource::Memory)
         }
     };
-    let token = device.token();
-    let address = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    let id = CmId::bound(RDMA_PS_TCP, &device.channel, token, address).map_err(failed)?;
+    let (id, datagrams) = bind(device, qualifier, sink.takes_datagrams()).map_err(failed)?;
     let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
-    let mut parties = device.parties.lock();
-    parties.room(1)?;
-    parties.insert(token, Party::Listener(qualifier, sink));
-    drop(parties);
-    let listener = Listener { device: device.clone(), id };
-    listener.id.listen(1024).map_err(failed)?;
+    let listener = Listener { device: device.clone(), id, datagrams };
+    for id in iter::once(&listener.id).chain(&listener.datagrams) {
+        {
+            let mut parties = device.parties.lock();
+            parties.room(1)?;
+            parties.insert(id.token(), Party::Listener(qualifier, sink.clone()));
+        }
+        id.listen(1024).map_err(failed)?;
+    }
     Ok((listener, qualifier))
 }
+
+/// Identifiers for connections and, if they are wanted, for datagrams, on the port that stands for a qualifier. Without one the
+/// system chooses a port, which may be taken for datagrams.
+fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Result<(CmId, Option<CmId>)> {
+    let bound =
+        |space, port| CmId::bound(space, &device.channel, device.token(), SocketAddr::new(device.place.address, port));
+    let mut attempts = 0;
+    loop {
+        let id = bound(RDMA_PS_TCP, qualifier.map_or(0, port_of))?;
+        if !datagrams {
+            return Ok((id, None));
+        }
+        attempts += 1;
+        match bound(RDMA_PS_UDP, id.local_port()) {
+            Ok(other) => return Ok((id, Some(other))),
+            // Requests for connections arrive all the same.
+            Err(error) if qualifier.is_some() => {
+                log::warn!(target: host::diagnostics::CM, "port {} takes no requests for datagrams: {error}", id.local_port());
+                return Ok((id, None));
+            }
+            Err(error) if attempts == ATTEMPTS => return Err(error),
+            Err(_) => {}
+        }
+    }
+}
+
+/// How often the system is asked for a port that is free for connections and for datagrams.
+const ATTEMPTS: u32 = 16;
 
 /// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
 /// rdma_cm finds no way there. Every other address has listeners of its own.
@@ -161,10 +208,16 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     Err(Error::InvalidAddress(AddressFault::Unsupported))
 }
 
+/// From where to where a connection leads.
+pub fn ends(device: &Device, connect: &Connect<'_>) -> (SocketAddr, SocketAddr) {
+    let to = SocketAddr::new(destination(device, connect.address), port_of(connect.qualifier));
+    (SocketAddr::new(device.place.address, 0), to)
+}
+
 /// Starts to connect `qp`.
 pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let device = &qp.device;
-    let ip = destination(device, connect.address);
+    let (from, to) = ends(device, connect);
     let token = device.token();
     let id = CmId::new(RDMA_PS_TCP, &device.channel, token).map_err(|error| {
         log::warn!("cannot connect: {error}");
@@ -172,8 +225,6 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     })?;
     let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let from = SocketAddr::new(device.place.address, 0);
-    let to = SocketAddr::new(ip, port_of(connect.qualifier));
     device.parties.lock().room(1)?;
     {
         let mut state = qp.state.lock();
@@ -189,7 +240,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
             work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
-            log::debug!(target: host::diagnostics::CM, "no way to {ip}: {error}");
+            log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
             work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
@@ -241,6 +292,13 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         device.lose();
         return;
     }
+    let lane = match device.parties.lock().get(&event.token) {
+        Some(Party::Lane(lane)) => Some(lane.clone()),
+        _ => None,
+    };
+    if let Some(lane) = lane {
+        return lane.handle(&event);
+    }
     let qp = match device.parties.lock().get(&event.token) {
         Some(Party::End(qp)) => qp.clone(),
         _ => {
@@ -260,7 +318,10 @@ pub fn handle(device: &Arc<Device>, event: Event) {
             id.connect(&terms(qp, qp.reads, &private_data))
         }),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
-            step(&qp, look_again)
+            step(&qp, |qp, id| {
+                let way = qp.state.lock().way;
+                look_again(&qp.device, way, id)
+            });
         }
         (
             kind::RDMA_CM_EVENT_ADDR_ERROR | kind::RDMA_CM_EVENT_ROUTE_ERROR | kind::RDMA_CM_EVENT_UNREACHABLE,
@@ -299,6 +360,17 @@ fn request(device: &Arc<Device>, event: Event) {
             return;
         }
     };
+    let datagrams = id.ps == RDMA_PS_UDP;
+    let hello = Hello::read(&event.private_data).filter(|_| datagrams);
+    if datagrams && hello.is_none() {
+        // A program of another kind asks. The request is refused when it is dropped.
+        return;
+    }
+    let asker = hello.map(|(hello, _)| hello);
+    if asker.is_some_and(|hello| device.answers.repeat(&hello, &id)) {
+        return;
+    }
+    let private_data = hello.map_or(&*event.private_data, |(_, data)| data).to_vec();
     id.set_token(device.token());
     // Without memory the request is dropped, which refuses it.
     let Ok(id) = memory::arc(id) else { return };
@@ -307,9 +379,10 @@ fn request(device: &Arc<Device>, event: Event) {
         qualifier,
         remote_qualifier: remote_address.port().into(),
         remote_address,
-        private_data: event.private_data,
+        private_data,
+        datagrams: asker.map(|hello| hello.endpoint),
     };
-    let incoming = Incoming { id: Some(id), reads: event.reads };
+    let incoming = Incoming { id: Some(id), asker, device: device.clone(), reads: event.reads };
     // A request that comes back is refused when it is dropped.
     let _ = sink.request(incoming, info);
 }
@@ -319,12 +392,18 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
         log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
-        let unreachable = matches!(
-            error.raw_os_error(),
-            Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV)
-        );
         drop(id);
-        qp.give_up(if unreachable { ConnectionReport::Unreachable } else { ConnectionReport::NonPeerRejected });
+        qp.give_up(report_on(&error));
+    }
+}
+
+/// What is reported of an attempt that ends with this error.
+pub fn report_on(error: &std::io::Error) -> ConnectionReport {
+    match error.raw_os_error() {
+        Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV) => {
+            ConnectionReport::Unreachable
+        }
+        _ => ConnectionReport::NonPeerRejected,
     }
 }
 
@@ -335,9 +414,9 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 }
 
 /// The neighbour has not answered yet, or the kernel has missed that it did.
-fn look_again(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
-    match qp.state.lock().way {
-        Some((from, to, until)) if Instant::now() < until && !qp.device.is_gone() => {
+pub fn look_again(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
+    match way {
+        Some((from, to, until)) if Instant::now() < until && !device.is_gone() => {
             // The kernel reports a timeout for an address without a route; a socket gives the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, PATIENCE)

@@ -36,6 +36,7 @@ use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
 use crate::channels::{self, CompletionChannel};
+use crate::datagram::shared::SharedQp;
 use crate::device::Device;
 use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
@@ -73,6 +74,8 @@ struct Fetch {
     batch: Box<Batch>,
     sources: Vec<Source>,
     table: Table,
+    /// The queue pairs for datagrams that complete here.
+    datagrams: Vec<Arc<SharedQp>>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -122,7 +125,13 @@ impl CompletionQueue {
             depth: depth.min(FIRST),
             channel,
             parts: Mutex::default(),
-            fetch: Mutex::new(Fetch { batch: batch()?, sources: Vec::new(), table: Vec::new(), touched: Vec::new() }),
+            fetch: Mutex::new(Fetch {
+                batch: batch()?,
+                sources: Vec::new(),
+                table: Vec::new(),
+                datagrams: Vec::new(),
+                touched: Vec::new(),
+            }),
             armed: AtomicUsize::new(0),
             read: AtomicBool::new(false),
         })?;
@@ -230,6 +239,28 @@ impl CompletionQueue {
         drop(gone);
     }
 
+    /// Completions of a queue pair for datagrams are reported from now on, until [`CompletionQueue::leave_datagrams`].
+    pub fn join_datagrams(&self, shared: &Arc<SharedQp>) -> Result<()> {
+        let mut fetch = self.fetch.lock();
+        fetch.datagrams.room(1)?;
+        fetch.datagrams.push(shared.clone());
+        Ok(())
+    }
+
+    /// Completions of the queue pair for datagrams of this number are no longer reported.
+    pub fn leave_datagrams(&self, number: u32) {
+        let mut gone = Vec::new();
+        self.fetch.lock().datagrams.retain(|shared| {
+            let stays = shared.number() != number;
+            if !stays {
+                gone.push(shared.clone());
+            }
+            stays
+        });
+        // Without the lock, since it may be the last reference.
+        drop(gone);
+    }
+
     /// Reports all work that has completed, after any other thread that does: on return all that had completed before
     /// the call is reported.
     #[inline]
@@ -308,7 +339,7 @@ impl CompletionQueue {
     /// Fetches one batch a part, and reports it.
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
-        let Fetch { batch, sources, table, touched } = fetch;
+        let Fetch { batch, sources, table, datagrams, touched } = fetch;
         self.read.store(true, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
         if let [source] = &mut **sources
@@ -317,8 +348,8 @@ impl CompletionQueue {
         {
             match done {
                 [] => {}
-                [only] => report(slice::from_ref(only), &mut source.last, table, touched),
-                _ => report_runs(done, &mut source.last, table, touched),
+                [only] => report(slice::from_ref(only), &mut source.last, (table, datagrams), touched),
+                _ => report_runs(done, &mut source.last, (table, datagrams), touched),
             }
             return Found { more: done.len() == BATCH, drained: false };
         }
@@ -328,7 +359,7 @@ impl CompletionQueue {
     /// The same for several parts, or for one that cannot be read.
     #[inline(never)]
     fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
-        let Fetch { batch, sources, table, touched } = fetch;
+        let Fetch { batch, sources, table, datagrams, touched } = fetch;
         let mut found = Found::default();
         for source in sources {
             let done = match source.raw.poll(batch) {
@@ -339,10 +370,10 @@ impl CompletionQueue {
                     continue;
                 }
             };
-            report_runs(done, &mut source.last, table, touched);
+            report_runs(done, &mut source.last, (table, datagrams), touched);
             found.more |= done.len() == BATCH;
             if source.solicited {
-                self.look_for_announcement(source, table, done.is_empty(), &mut found);
+                self.look_for_announcement(source, (table, datagrams), done.is_empty(), &mut found);
             }
         }
         found
@@ -350,11 +381,19 @@ impl CompletionQueue {
 
     /// Asks the channel whether one of the messages that were fetched is solicited; see above.
     #[cold]
-    fn look_for_announcement(&self, source: &mut Source, table: &Table, nothing: bool, found: &mut Found) {
-        if std::mem::take(&mut source.due)
-            && let Some((_, qp)) = table.get(source.last).or_else(|| table.first())
-        {
-            qp.sink.recv_announced();
+    fn look_for_announcement(
+        &self,
+        source: &mut Source,
+        (table, datagrams): (&Table, &[Arc<SharedQp>]),
+        nothing: bool,
+        found: &mut Found,
+    ) {
+        if std::mem::take(&mut source.due) {
+            match (table.get(source.last).or_else(|| table.first()), datagrams.first()) {
+                (Some((_, qp)), _) => qp.sink.recv_announced(),
+                (None, Some(shared)) => shared.announce(),
+                (None, None) => {}
+            }
         }
         if !nothing {
             found.drained |= self.channel.raw.drain();
@@ -411,18 +450,18 @@ fn arm(raw: &RawCq, solicited: bool) {
 
 /// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
 #[inline(never)]
-fn report_runs(done: &[ibv_wc], last: &mut usize, table: &Table, touched: &mut Vec<Arc<Qp>>) {
+fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<SharedQp>]), touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
-        report(run, last, table, touched);
+        report(run, last, of, touched);
     }
 }
 
 /// Reports completions that belong together.
 #[inline(always)]
-fn report(run: &[ibv_wc], last: &mut usize, table: &Table, touched: &mut Vec<Arc<Qp>>) {
+fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<SharedQp>]), touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
-    let Some(qp) = find(table, first.qp_num, last) else {
-        note_stray(first.qp_num);
+    let Some(qp) = find(of.0, first.qp_num, last) else {
+        report_datagrams(run, first.qp_num, of.1);
         return;
     };
     if qp.complete(run) {
@@ -459,10 +498,14 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
     }
 }
 
+/// Reports completions of a queue pair that is none of a connection.
 #[cold]
 #[inline(never)]
-fn note_stray(number: u32) {
-    log::debug!(target: host::diagnostics::EVD, "a completion of queue pair {number}, which is gone");
+fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<SharedQp>]) {
+    match datagrams.iter().find(|shared| shared.number() == number) {
+        Some(shared) => shared.complete(run),
+        None => log::debug!(target: host::diagnostics::EVD, "a completion of queue pair {number}, which is gone"),
+    }
 }
 
 impl Part {

@@ -40,6 +40,9 @@ use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::Party;
 use crate::cq::CompletionQueue;
+use crate::datagram::Lane;
+use crate::datagram::answers::Answers;
+use crate::datagram::shared::{Key, SharedQp};
 use crate::locate::{Place, RESOLVER, locate};
 use crate::memory::Regions;
 use crate::qp::{Qp, QpPhase};
@@ -62,6 +65,14 @@ pub struct Work {
     pub fenced: VecDeque<Weak<Qp>>,
     /// Attempts at connections, each due when its time is up. It may have ended by then.
     pub timers: Timers<Weak<Qp>>,
+    /// Lanes whose requests are coming back.
+    pub ending: VecDeque<Arc<Lane>>,
+    /// Lanes whose peers were answered, which is to be reported.
+    pub accepted: VecDeque<Arc<Lane>>,
+    /// Lanes whose attempts have ended, which is to be reported.
+    pub refused_lanes: VecDeque<(Arc<Lane>, ConnectionReport)>,
+    /// Queue pairs for datagrams that have failed.
+    pub failed: VecDeque<Arc<SharedQp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
     /// Identifiers whose disconnect message may be under way, with the time when they can be destroyed.
@@ -74,6 +85,10 @@ pub struct Work {
 pub struct Device {
     /// The queue pairs by number. The field comes before the device, so that they are dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
+    /// The queue pairs for datagrams, by what makes lanes those of one.
+    pub(crate) datagrams: Mutex<HashMap<Key, Weak<SharedQp>>>,
+    /// Answers to requests for datagrams.
+    pub(crate) answers: Answers,
     pub(crate) parties: Mutex<HashMap<u64, Party>>,
     pub(crate) work: Mutex<Work>,
     pub(crate) cqs: Mutex<Vec<Weak<CompletionQueue>>>,
@@ -156,6 +171,8 @@ impl Device {
             log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
             Ok(memory::arc(Device {
                 table: RwLock::default(),
+                datagrams: Mutex::default(),
+                answers: Answers::default(),
                 parties: Mutex::default(),
                 work: Mutex::default(),
                 cqs: Mutex::default(),
@@ -197,6 +214,7 @@ impl Device {
             }
             qp.begin_end(ConnectionReport::Broken);
         }
+        self.shared_qps(|_| true).iter().for_each(|shared| shared.end(&ConnectionReport::Broken));
         // No message reaches a peer any longer.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
@@ -242,6 +260,12 @@ impl Device {
 
     pub fn qps(&self) -> Vec<Arc<Qp>> {
         self.table.read().values().cloned().collect()
+    }
+
+    /// The queue pairs for datagrams that are `meant`.
+    pub fn shared_qps(&self, meant: impl Fn(&SharedQp) -> bool) -> Vec<Arc<SharedQp>> {
+        let all: Vec<_> = self.datagrams.lock().values().filter_map(Weak::upgrade).collect();
+        all.into_iter().filter(|shared| meant(shared)).collect()
     }
 
     /// Gives the thread a task, unless the thread has to end.
@@ -294,9 +318,25 @@ impl Device {
         channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
-    /// The queue pairs that take buffers from the shared receive queue whose address in the device's events is this
-    /// one.
-    pub fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
+    /// Reports what has completed in the queues of those that take buffers from the shared receive queue of this address.
+    pub fn settle_takers(&self, address: usize) {
+        self.settle_queues_of(&self.takers(address));
+        self.shared_qps(|shared| shared.srq.queue.raw.address() == address).iter().for_each(|shared| shared.settle());
+    }
+
+    /// Ends those that take buffers from the shared receive queue of this address.
+    pub fn end_takers(&self, address: usize) {
+        for qp in self.takers(address) {
+            qp.begin_end(ConnectionReport::Broken);
+        }
+        for shared in self.shared_qps(|shared| shared.srq.queue.raw.address() == address) {
+            shared.end(&ConnectionReport::Broken);
+        }
+    }
+
+    /// The queue pairs of connections that take buffers from the shared receive queue whose address in the device's events
+    /// is this one.
+    fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }

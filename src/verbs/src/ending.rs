@@ -16,14 +16,14 @@ use rdma_sys::ibv_qp_state;
 use crate::qp::{Qp, QpPhase, QpState};
 
 /// The longest that the device may take to give work back.
-const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair of Soft-RoCE on a shared queue counts as drained: the device does
 /// not report the last buffer that it takes.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
 /// The longest that any other device may take to report the last buffer of a shared queue.
-const SRQ_LIMIT: Duration = Duration::from_secs(1);
+pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// Time without a completion after which the queue pairs of a device that is gone count as drained.
-const GONE_QUIET: Duration = Duration::from_millis(200);
+pub const GONE_QUIET: Duration = Duration::from_millis(200);
 /// The time in which the kernel may repeat a disconnect message that got lost.
 const REPEATS: Duration = Duration::from_secs(10);
 

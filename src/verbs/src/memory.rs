@@ -6,8 +6,8 @@ use std::sync::{Arc, Weak};
 
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{RegionKeys, ZoneId};
-use host::lock::Mutex;
+use dat_core::transport::{RegionKeys, Segment, ZoneId};
+use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::{limit, zone};
 use rdma_sys::ibv_access_flags;
@@ -59,6 +59,7 @@ impl Zone {
 pub struct Region {
     pub(crate) shared: Arc<Shared>,
     remote: bool,
+    device: Arc<Device>,
 }
 
 /// The registrations of a region.
@@ -72,14 +73,14 @@ pub(crate) struct Shared {
 }
 
 /// Regions by local key. Soft-RoCE looks for the buffers of a shared receive queue in the zone of the
-/// endpoint, not of the queue; where these differ, the memory is registered in both.
+/// endpoint, not of the queue; where these differ, the memory is registered in both. And datagrams are copied from them.
 #[derive(Default)]
-pub struct Regions(Mutex<HashMap<u32, Weak<Shared>>>);
+pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 
 impl Regions {
     /// The key in the zone `pd` of the region that has this key in its own zone.
     pub fn key_in(&self, key: u32, pd: &Arc<Pd>) -> io::Result<u32> {
-        let region = self.0.lock().get(&key).and_then(Weak::upgrade);
+        let region = self.0.read().get(&key).and_then(Weak::upgrade);
         let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
         let mut elsewhere = region.elsewhere.lock();
         if let Some((_, mr)) = elsewhere.iter().find(|(known, _)| Arc::ptr_eq(known, pd)) {
@@ -89,6 +90,35 @@ impl Regions {
         let key = mr.lkey;
         elsewhere.push((pd.clone(), mr));
         Ok(key)
+    }
+
+    /// Copies the bytes of these segments, one behind the other, to the beginning of `to`; false if a region is gone, or there is
+    /// no room. A region that is dropped meanwhile waits.
+    pub fn gather(&self, segments: &[Segment], mut to: &mut [u8]) -> bool {
+        let regions = self.0.read();
+        for segment in segments {
+            let region = regions.get(&(segment.key as u32)).and_then(Weak::upgrade);
+            let Some((part, rest)) = usize::try_from(segment.len).ok().and_then(|len| to.split_at_mut_checked(len))
+            else {
+                return false;
+            };
+            if !region.is_some_and(|region| region.mr.read(region.addr, region.len as u64, segment.addr, part)) {
+                return false;
+            }
+            to = rest;
+        }
+        true
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        let mut regions = self.device.regions.0.write();
+        let own = |known: &Weak<Shared>| std::ptr::eq(known.as_ptr(), &*self.shared);
+        let key = self.shared.mr.lkey;
+        if regions.get(&key).is_some_and(own) {
+            regions.remove(&key);
+        }
     }
 }
 
@@ -119,7 +149,7 @@ pub(crate) fn remote_access(rights: Rights) -> Access {
 
 impl Region {
     /// Registers `len` bytes at `addr`.
-    pub fn new(device: &Device, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // The device demands the local right with the remote one. The core checks the rights that the program
@@ -140,15 +170,12 @@ impl Region {
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
         let shared = memory::arc(Shared { mr, addr, len: bytes, access, elsewhere: Mutex::default() })?;
-        if device.limits.soft_roce {
-            let mut regions = device.regions.0.lock();
-            if regions.len() == regions.capacity() {
-                regions.retain(|_, region| region.strong_count() > 0);
-            }
-            regions.room(1)?;
-            regions.insert(shared.mr.lkey, Arc::downgrade(&shared));
-        }
-        Ok(Region { shared, remote: rights.intersects(Rights::REMOTE) })
+        let region = Region { shared, remote: rights.intersects(Rights::REMOTE), device: device.clone() };
+        let mut regions = device.regions.0.write();
+        regions.room(1)?;
+        regions.insert(region.shared.mr.lkey, Arc::downgrade(&region.shared));
+        drop(regions);
+        Ok(region)
     }
 }
 

@@ -23,7 +23,8 @@ use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory;
 use rdma_sys::{
-    ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status,
+    ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_qp_type, ibv_wc, ibv_wc_flags, ibv_wc_opcode,
+    ibv_wc_status,
 };
 
 use crate::adapter::Verbs;
@@ -157,7 +158,7 @@ const FEW: usize = 16;
 const USUAL: usize = 63;
 /// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
 /// entry of the queue larger.
-const INLINE: u32 = 128;
+pub const INLINE: u32 = 128;
 
 impl Qp {
     /// Makes a queue pair that takes receives already.
@@ -188,7 +189,8 @@ impl Qp {
                 max_inline_data: INLINE,
             };
             let queue = srq.as_ref().map(|srq| &srq.queue.raw);
-            let make = |cap| RawQp::new(&init.zone.pd, [&requests.raw, &receives.raw], queue, cap);
+            let make =
+                |cap| RawQp::new(ibv_qp_type::IBV_QPT_RC, &init.zone.pd, [&requests.raw, &receives.raw], queue, cap);
             // A long queue matters more.
             make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };

@@ -18,7 +18,7 @@ const VERSION: [u8; HEADER - 1] = [2, 0, 2];
 /// The header of a provider that has no private data of rejections.
 const WITHOUT_DATA: [u8; HEADER] = [0, 0, 0, 1];
 /// The kernel's number for a rejection that an application asked for.
-const REJECTED_BY_APPLICATION: i32 = 28;
+pub const REJECTED_BY_APPLICATION: i32 = 28;
 
 /// The bytes of a rejection by the program, with these private data.
 pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> {

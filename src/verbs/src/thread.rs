@@ -27,6 +27,8 @@ use host::poll;
 use host::thread::{self, Thread};
 
 use crate::cm;
+use crate::datagram::Lane;
+use crate::datagram::shared::SharedQp;
 use crate::device::{Device, Work};
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
@@ -111,6 +113,12 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     for (qp, report) in each(device, |work| work.reports.pop_front()) {
         alone(|| qp.give_up(report));
     }
+    for (lane, report) in each(device, |work| work.refused_lanes.pop_front()) {
+        alone(|| lane.give_up(report));
+    }
+    for lane in each(device, |work| work.accepted.pop_front()) {
+        alone(|| lane.accepted());
+    }
     for qp in each(device, |work| work.timers.take_due(now)) {
         alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
@@ -119,13 +127,17 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     }
     let tick = watch(device, turns, now);
     drain(device);
+    again(&device.work, |work| &mut work.failed, SharedQp::recover);
+    again(&device.work, |work| &mut work.ending, Lane::ending);
     turns.limits_due.retain(|&address| device.srq(address).is_some_and(|srq| srq.limit_pending()));
 
     let work = device.work.lock();
     let now = Instant::now();
     let until = |due: Option<Instant>| due.map(|due| due.saturating_duration_since(now));
-    let draining = !work.draining.is_empty() || !turns.limits_due.is_empty();
-    let now_due = work.settle || !work.reports.is_empty();
+    let ending = !work.draining.is_empty() || !work.failed.is_empty() || !work.ending.is_empty();
+    let draining = ending || !turns.limits_due.is_empty();
+    let now_due =
+        work.settle || !work.reports.is_empty() || !work.accepted.is_empty() || !work.refused_lanes.is_empty();
     let next = [
         until(work.timers.next_due()),
         until(work.leaving.next_due()),
@@ -146,10 +158,10 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     if settle {
         alone(|| device.settle());
     } else if !turns.limits_due.is_empty() {
-        alone(|| settle_takers(device, &turns.limits_due));
+        alone(|| turns.limits_due.iter().for_each(|&address| device.settle_takers(address)));
     }
     let starving = device.starving();
-    if starving.is_empty() && device.table.read().is_empty() {
+    if starving.is_empty() && device.table.read().is_empty() && device.datagrams.lock().is_empty() {
         tidy(device);
         return None;
     }
@@ -176,14 +188,6 @@ fn tidy(device: &Device) {
     device.work.lock().timers.retain(|qp| qp.strong_count() > 0);
 }
 
-/// Reports what has completed in the queues of those that take buffers from the shared receive queues at these
-/// addresses.
-fn settle_takers(device: &Device, addresses: &[usize]) {
-    for &address in addresses {
-        device.settle_queues_of(&device.takers(address));
-    }
-}
-
 /// Fetches the work of queue pairs that go down, and ends those that have all of it back.
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
@@ -203,10 +207,10 @@ fn drain(device: &Arc<Device>) {
 
 /// Hands over receives that the device refused before; the connections end that wait for them without hope.
 fn feed(device: &Device, srq: &SharedQueue) {
-    device.settle_queues_of(&device.takers(srq.raw.address()));
+    device.settle_takers(srq.raw.address());
     if srq.try_again() {
         log::error!("a shared receive queue takes no more receives: its connections end");
-        end(device.takers(srq.raw.address()));
+        device.end_takers(srq.raw.address());
     }
 }
 
@@ -220,6 +224,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     log::debug!(target: EXCEPTION, "asynchronous event {found:?}");
     let address = found.object;
     let qp = || device.qp(found.object as u32);
+    let shared = || device.shared_qps(|shared| shared.number() == found.object as u32);
     match found.kind {
         // The peer has asked for what it may not have.
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
@@ -228,7 +233,10 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
                 qp.begin_end(ConnectionReport::Broken);
             }
         }
-        event::QP_FATAL => end(qp()),
+        event::QP_FATAL => {
+            end(qp());
+            shared().iter().for_each(SharedQp::fail);
+        }
         // Data came before the connection was announced.
         event::COMM_EST => {
             let id = qp().and_then(|qp| qp.state.lock().cm.clone());
@@ -241,9 +249,13 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             if let Some(qp) = qp() {
                 qp.last_reached.store(true, Ordering::Release);
             }
+            // One that ends is in the table no longer.
+            for lane in device.work.lock().ending.iter() {
+                lane.note_last(found.object as u32);
+            }
         }
         event::SRQ_LIMIT_REACHED => {
-            settle_takers(device, &[address]);
+            device.settle_takers(address);
             if device.srq(address).is_some_and(|srq| srq.limit_reached()) && !limits_due.contains(&address) {
                 limits_due.push(address);
             }
@@ -252,10 +264,13 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             log::error!("a completion queue overflowed: its connections end");
             let uses = |qp: &Arc<Qp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
             end(device.qps().into_iter().filter(uses));
+            for shared in device.shared_qps(|shared| shared.entries.raw.address() == address) {
+                shared.end(&ConnectionReport::Broken);
+            }
         }
         event::SRQ_ERR => {
             log::error!("a shared receive queue cannot go on: its connections end");
-            end(device.takers(address));
+            device.end_takers(address);
         }
         event::DEVICE_FATAL => device.lose(),
         _ => log::info!(target: EXCEPTION, "device {}: {found:?}", device.place.name),

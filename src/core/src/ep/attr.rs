@@ -69,6 +69,8 @@ pub struct EpAttributes {
     pub counters_list: bool,
     /// Whether the numbers of receives and requests are defaults, which a device need not have places for.
     pub usual_queues: bool,
+    /// Whether the endpoint is for datagrams.
+    pub datagrams: bool,
 }
 
 /// Outstanding receives and requests. Debian's dapltest posts 200 receives to an endpoint without attributes.
@@ -98,6 +100,7 @@ impl EpAttributes {
             counters_number: true,
             counters_list: true,
             usual_queues: true,
+            datagrams: false,
         }
     }
 
@@ -111,6 +114,12 @@ impl EpAttributes {
         let against = Against { limits, srq, purpose: Purpose::Create { recv_evd, request_evd } };
         let mut settings = RULES.iter().filter_map(|rule| Some((rule.check, self.get(rule.field)?)));
         if !settings.all(|(check, setting)| check.admits(setting, &against)) {
+            return Err(Error::InvalidParameter(Arg::Attributes));
+        }
+        if self.datagrams && !limits.datagrams {
+            return Err(Error::ModelNotSupported);
+        }
+        if self.datagrams && self.max_message_size > limits.fabric.mtu as u64 {
             return Err(Error::InvalidParameter(Arg::Attributes));
         }
         match self.qos {

@@ -8,11 +8,12 @@ use host::memory;
 
 use crate::addr::Address;
 use crate::counters::Happening;
+use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
 use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
-use crate::event::{ConnectionEvent, Feed};
+use crate::event::{ConnectionEvent, Event, Feed};
 use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
 use crate::users::Use;
 
@@ -57,13 +58,14 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
         let mut control = self.live()?;
-        let Next::Go(to) = next(control.state, Trigger::Connect)? else { return Err(Error::Internal) };
+        let next = if self.has_datagrams() { Ok(Next::Stay) } else { next(control.state, Trigger::Connect) }?;
         self.ready(&control)?;
         check(&control)?;
         if !request.address.is_host() {
             return Err(Error::InvalidAddress(AddressFault::Unsupported));
         }
         self.ia.transport.check_address(request.address)?;
+        let Next::Go(to) = next else { return self.ask_peer(&mut control, request) };
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_qp(&mut control)?;
         if let Err(error) = self.ia.transport.connect(&qp, request) {
@@ -140,6 +142,10 @@ impl<T: Transport> Endpoint<T> {
     pub fn disconnect(&self, graceful: bool) -> Result<()> {
         self.settle_requests();
         let mut control = self.live()?;
+        if self.has_datagrams() {
+            // There is no connection. What is under way goes on.
+            return Ok(());
+        }
         let trigger = if graceful { Trigger::DisconnectGraceful } else { Trigger::DisconnectAbrupt };
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
@@ -206,15 +212,28 @@ impl<T: Transport> Endpoint<T> {
             if !same {
                 self.release_held(&mut receives);
             }
-            let kind = ConnectionEvent::Established;
-            evd.push_connection(self.header.handle(), kind, private_data);
+            let event = match &self.service {
+                Service::Lane(lane) => {
+                    let endpoint = control.qp.as_ref().and_then(|qp| self.ia.transport.datagrams_of_peer(qp));
+                    lane.event(self.header.handle(), lane.established(private_data, endpoint))
+                }
+                _ => {
+                    let kind = ConnectionEvent::Established;
+                    Event::Connection { ep: self.header.handle(), kind, private_data }
+                }
+            };
+            evd.push_connection(event);
         }
         self.release_held(&mut receives);
         receives.watermarks_passed()
     }
 
     /// Checks that the endpoint has what connecting and accepting need.
-    fn ready(&self, control: &Control<T>) -> Result<()> {
+    pub(super) fn ready(&self, control: &Control<T>) -> Result<()> {
+        if let Service::Lane(_) = &self.service {
+            // Its endpoint has it all.
+            return Ok(());
+        }
         if control.connect_evd.as_ref().is_none_or(Use::is_gone) {
             return Err(Error::InvalidHandle(Role::EvdConnect));
         }
@@ -226,7 +245,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    fn enter(&self, control: &mut Control<T>, state: EpState) {
+    pub(super) fn enter(&self, control: &mut Control<T>, state: EpState) {
         control.state = state;
         self.requests().enter(self.header.handle(), state);
         self.receives.lock().enter(state);
@@ -250,6 +269,7 @@ impl<T: Transport> Endpoint<T> {
             srq: self.srq.as_ref().map(|srq| &srq.queue),
             solicited: receives.feed == Feed::Solicited,
             extended: self.ia.habits.extended,
+            datagrams: if let Service::Lane(lane) = &self.service { Some(lane.number_of_owner()) } else { None },
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: attr.max_request_dtos,

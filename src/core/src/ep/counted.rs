@@ -6,6 +6,7 @@ use host::memory;
 use host::pause::Pause;
 
 use crate::counters::{Counters, Fates};
+use crate::ep::datagram::Service;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
@@ -18,6 +19,12 @@ impl<T: Transport> Endpoint<T> {
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         add_receives(&mut counters, &self.receives.lock());
+        if let Service::Datagrams(peers) = &self.service
+            && let Some(lanes) = peers.counters(|lane| Some(lane.counters()))
+        {
+            counters.add(&lanes);
+            counters.lost = self.lost_datagrams();
+        }
         counters
     }
 
@@ -38,6 +45,10 @@ impl<T: Transport> Endpoint<T> {
         let connected = matches!(requests.state, EpState::Connected | EpState::DisconnectPending);
         drop(requests);
         add_receives(&mut counters, &*self.receives.try_lock()?);
+        if let Service::Datagrams(peers) = &self.service {
+            counters.add(&peers.counters(|lane| Some(lane.glance()?.0))?);
+            counters.lost = self.lost_datagrams();
+        }
         Some((counters, connected))
     }
 
@@ -58,6 +69,9 @@ impl<T: Transport> Endpoint<T> {
         {
             let mut receives = self.receives.lock();
             (receives.received, receives.specials) = Default::default();
+        }
+        if let Service::Datagrams(peers) = &self.service {
+            peers.forget();
         }
         counters.tell(self.header.handle());
         ended.add(&counters);

@@ -8,10 +8,11 @@
 use std::sync::Arc;
 
 use crate::counters::Happening;
+use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::EpState;
 use crate::evd::Evd;
-use crate::event::{AsyncReason, ConnectionEvent, Status};
+use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
@@ -30,10 +31,10 @@ impl<T: Transport> Endpoint<T> {
         request: Option<(FailedRequest, Status)>,
     ) {
         let ep = self.header.handle();
-        let leaves = std::mem::take(&mut control.was_up)
-            && event.is_some()
-            && self.srq.is_some()
-            && self.ia.habits.tell_end_of_shared;
+        let was_up = std::mem::take(&mut control.was_up);
+        let lane = if let Service::Lane(lane) = &self.service { Some(lane) } else { None };
+        let leaves =
+            was_up && event.is_some() && self.srq.is_some() && lane.is_none() && self.ia.habits.tell_end_of_shared;
         control.state = EpState::Disconnected;
         control.life += 1;
         control.qp = None;
@@ -77,12 +78,26 @@ impl<T: Transport> Endpoint<T> {
             // What came with a rejection was kept when it was reported.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
-            evd.push_connection(ep, kind, private_data);
+            let event = match lane {
+                Some(lane) => lane.end(ep, kind, private_data, was_up),
+                None => Some(Event::Connection { ep, kind, private_data }),
+            };
+            if let Some(event) = event {
+                evd.push_connection(event);
+            }
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);
+        match &self.service {
+            Service::Datagrams(peers) => peers.flush(self, &mut receives),
+            Service::Lane(lane) => lane.retire(control),
+            Service::Connection => {}
+        }
         drop(receives);
         drop(requests);
+        if let Some(lane) = lane {
+            lane.leave(self);
+        }
         if leaves {
             self.ia.raise(ep, AsyncReason::EndpointLeftShared);
         }

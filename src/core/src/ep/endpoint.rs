@@ -16,6 +16,7 @@ use host::memory;
 
 use crate::addr::{Address, Comm};
 use crate::ep::attr::EpAttributes;
+use crate::ep::datagram::{Peers, Service};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
@@ -64,6 +65,7 @@ pub struct Endpoint<T: Transport> {
     pub kept: Kept,
     /// What the face keeps of its counters.
     pub ledger: Kept,
+    pub(super) service: Service<T>,
 }
 
 /// The part of an endpoint that concerns both directions.
@@ -164,6 +166,8 @@ impl<T: Transport> Endpoint<T> {
         })?;
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
+        let service =
+            if attr.datagrams { Service::Datagrams(Peers::new(parts.srq.is_none())?) } else { Service::Connection };
         let ep = memory::arc(Endpoint {
             header: Header::default(),
             ia: ia.clone(),
@@ -190,6 +194,7 @@ impl<T: Transport> Endpoint<T> {
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
             kept: Kept::default(),
             ledger: Kept::default(),
+            service,
         })?;
         {
             let control = ep.control.lock();
@@ -223,6 +228,9 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<()> {
         let limits = self.ia.transport.attributes();
         let attr = &control.attr;
+        if let Service::Datagrams(peers) = &self.service {
+            peers.room(attr.max_recv_dtos)?;
+        }
         if self.srq.is_none() {
             if T::TAKES_RECEIVES {
                 let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
@@ -243,7 +251,8 @@ impl<T: Transport> Endpoint<T> {
         let bytes = |asked: u64, most| if asked == 0 { most } else { asked };
         requests.max_read_segments = segments(attr.max_rdma_read_iov, limits.max_segments_read);
         requests.max_write_segments = segments(attr.max_rdma_write_iov, limits.max_segments_write);
-        requests.max_message = bytes(attr.max_message_size, limits.max_message);
+        let most = if attr.datagrams { limits.fabric.mtu as u64 } else { limits.max_message };
+        requests.max_message = bytes(attr.max_message_size, most);
         requests.max_rdma = bytes(attr.max_rdma_size, limits.max_rdma);
         Ok(())
     }
@@ -275,8 +284,14 @@ impl<T: Transport> Endpoint<T> {
         let control = self.control.lock();
         let request_idle = self.requests().flight.is_empty();
         let receives = self.receives.lock();
-        let recv_idle = receives.posted.is_empty() && receives.taken.is_empty();
+        let recv_idle = self.buffers(&receives) == 0;
         (control.state, recv_idle, request_idle)
+    }
+
+    /// The buffers that it has, whose completions were not queued.
+    pub(super) fn buffers(&self, receives: &Receives<T>) -> usize {
+        let own = if let Service::Datagrams(peers) = &self.service { peers.receives() } else { 0 };
+        own + receives.buffers()
     }
 
     /// Frees the endpoint; a connection ends at once. Work that is outstanding is flushed.
@@ -312,6 +327,10 @@ impl<T: Transport> Endpoint<T> {
             if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
+            if let Service::Datagrams(peers) = &self.service {
+                drop(control);
+                peers.each(|lane| lane.free_anyway());
+            }
             return;
         }
         while let Some(qp) = control.qp.clone() {
@@ -321,12 +340,22 @@ impl<T: Transport> Endpoint<T> {
             // The buffers are the program's again when the call returns.
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
         }
+        if self.has_datagrams() {
+            MutexGuard::unlocked(&mut control, || self.bury_lanes());
+        }
         self.end(&mut control, None, None, None);
         // Sinks of the queue pair may keep the endpoint itself alive for a while.
         control.qp = None;
         control.pz = None;
         let connect_evd = control.connect_evd.take();
         control.srq = None;
+        if let Service::Lane(_) = &self.service {
+            // Its endpoint is what feeds the dispatcher, has a handle, and tells what was counted.
+            let recv_evd = self.receives.lock().evd.take();
+            drop(control);
+            drop((connect_evd, recv_evd));
+            return;
+        }
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
@@ -342,6 +371,10 @@ impl<T: Transport> Endpoint<T> {
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
             let _ = self.ia.transport.disconnect(qp, false);
+        }
+        drop(control);
+        if let Service::Datagrams(peers) = &self.service {
+            peers.each(|lane| lane.let_go());
         }
     }
 
@@ -370,6 +403,9 @@ impl<T: Transport> Endpoint<T> {
             Trigger::Reserve | Trigger::RequestArrived => self.live()?,
             _ => self.control.lock(),
         };
+        if trigger == Trigger::Reserve && self.has_datagrams() {
+            return Err(Error::ModelNotSupported);
+        }
         let to = next(control.state, trigger)?;
         if let Next::Go(state) = to {
             control.state = state;

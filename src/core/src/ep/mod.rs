@@ -9,6 +9,7 @@ mod attr;
 mod bind;
 mod connect;
 mod counted;
+mod datagram;
 mod end;
 pub(crate) mod endpoint;
 mod extended;

@@ -6,6 +6,7 @@ use arrayvec::ArrayVec;
 
 use crate::addr::Comm;
 use crate::ep::attr::EpAttributes;
+use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
@@ -70,7 +71,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut requests = self.requests();
         let mut receives = self.receives.lock();
-        if changed(Field::RecvCompletionFlags) && !receives.posted.is_empty() {
+        let posted = self.buffers(&receives);
+        if changed(Field::RecvCompletionFlags) && posted > 0 {
             return Err(Error::InvalidState(Refusal::ReceivesPosted));
         }
 
@@ -92,9 +94,9 @@ impl<T: Transport> Endpoint<T> {
         let lacks_recv = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv;
         let lacks_request = changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request;
         // Posted receives need a dispatcher to complete on.
-        let lost = !has_recv && !receives.posted.is_empty();
+        let lost = !has_recv && posted > 0;
         let widest = receives.early.iter().map(|early| early.segments.len()).max().unwrap_or(0);
-        let too_few = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < receives.posted.len();
+        let too_few = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < posted;
         let too_narrow = changed(Field::MaxRecvIov) && draft.attr.max_recv_iov < widest;
         if !tentative && (lacks_recv || lacks_request) || lost || too_few || too_narrow {
             return Err(BAD_VALUE);
@@ -107,7 +109,8 @@ impl<T: Transport> Endpoint<T> {
     fn draft(&self, draft: &mut Draft<T>, rule: &Rule, value: &Value<T>) -> Result<()> {
         match (rule.check, value) {
             (Check::Zone, Value::Pz(pz)) => {
-                if pz.as_ref().is_some_and(|pz| !Arc::ptr_eq(pz.ia(), &self.ia)) {
+                let fits = !matches!(&self.service, Service::Datagrams(peers) if !peers.admits_zone(pz.as_ref()));
+                if !fits || pz.as_ref().is_some_and(|pz| !Arc::ptr_eq(pz.ia(), &self.ia)) {
                     return Err(BAD_VALUE);
                 }
                 draft.pz = Some(pz.as_ref().map(|pz| Use::of(pz).ok_or(BAD_VALUE)).transpose()?);
@@ -134,7 +137,10 @@ impl<T: Transport> Endpoint<T> {
             (check, &Value::Setting(setting)) => {
                 let limits = self.ia.transport.attributes();
                 let against = Against { limits, srq: self.srq.is_some(), purpose: Purpose::Modify };
-                if !check.admits(setting, &against) {
+                let too_long = matches!(setting, Setting::Size(size) if size > limits.fabric.mtu as u64);
+                let not_for_datagrams =
+                    rule.field == Field::ServiceType || (rule.field == Field::MaxMessageSize && too_long);
+                if !check.admits(setting, &against) || (draft.attr.datagrams && not_for_datagrams) {
                     return Err(BAD_VALUE);
                 }
                 draft.attr.set(rule.field, setting);

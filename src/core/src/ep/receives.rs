@@ -17,7 +17,7 @@ use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
-use crate::transport::{RecvDone, RecvId, Segment, Special, Taken, Transport};
+use crate::transport::{LEAD, RecvDone, RecvId, Segment, Special, Taken, Transport};
 use crate::users::Use;
 
 /// A receive of the endpoint's own queue.
@@ -63,6 +63,10 @@ impl Ended {
             }
             Some(Special::Invalidated(key)) if matches!(status, Status::Success) => {
                 Queued::extended(completion, Extended::RecvInvalidated, key, charge)
+            }
+            Some(Special::Datagram) if matches!(status, Status::Success) => {
+                let completion = Completion { len: len + LEAD, ..completion };
+                Queued::extended(completion, Extended::RecvDatagram, 0, charge)
             }
             _ => Queued::transfer(completion, charge),
         }

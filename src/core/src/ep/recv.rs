@@ -6,6 +6,7 @@ use host::lock::MutexGuard;
 
 use crate::books::Completed;
 use crate::ep::attr::Watermark;
+use crate::ep::datagram::Service;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Passed, Posted, Receives};
 use crate::error::{Error, Refusal, Resource, Result};
@@ -29,6 +30,10 @@ impl<T: Transport> Endpoint<T> {
         segments.check()?;
         if self.srq.is_some() {
             return Err(Error::InvalidState(Refusal::EndpointHasSrq));
+        }
+        if let Service::Datagrams(peers) = &self.service {
+            drop(receives);
+            return self.post_datagram_recv(peers, segments, cookie, completion);
         }
         let zone = match receives.zone {
             Some(zone) if receives.admits(segments.count(), completion) => zone,
@@ -81,7 +86,8 @@ impl<T: Transport> Endpoint<T> {
     /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
-            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
+            let charge = Some(charge).filter(|_| !srq.is_of_endpoint());
+            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, charge);
         }
     }
 
@@ -106,7 +112,7 @@ impl<T: Transport> Endpoint<T> {
             Some(srq) => {
                 receives.give_back(id);
                 if let Some(Completed { cookie, charge }) = srq.complete(id) {
-                    receives.complete(ep, cookie, ended, false, Some(charge));
+                    receives.complete(ep, cookie, ended, false, Some(charge).filter(|_| !srq.is_of_endpoint()));
                 }
             }
         }
@@ -133,7 +139,7 @@ impl<T: Transport> Endpoint<T> {
     /// messages that it is receiving were complete.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
-        self.receives.lock().buffers()
+        self.buffers(&self.receives.lock())
     }
 
     /// Reports passed watermarks, and breaks the connection for the hard one; called without a lock.

@@ -122,6 +122,7 @@ impl<T: Transport> EndpointSink<T> {
                 self.endpoint.forget_binding(key);
                 Extended::RecvInvalidated
             }
+            Special::Datagram => Extended::RecvDatagram,
         };
         let mut receives = self.endpoint.receives.lock();
         if receives.life == self.life && done.status == Status::Success {

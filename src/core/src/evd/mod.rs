@@ -23,11 +23,11 @@ pub(crate) use queue::{Batch, More, Queue, Queued, refuses};
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
-use crate::event::{AsyncReason, ConnectionEvent, Event, Feed, Streams};
+use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::ia::Ia;
 use crate::kept::Kept;
 use crate::patience::Patience;
-use crate::slab::{Handle, Header, Kind};
+use crate::slab::{Header, Kind};
 use crate::transport::{Poll, Transport};
 use crate::users::Use;
 
@@ -315,10 +315,10 @@ impl<T: Transport> Evd<T> {
         EvdCounts { waits, slept: of(&self.slept), dequeued, connection_events: of(&self.connection_events) }
     }
 
-    /// Queues an event of a connection.
-    pub(crate) fn push_connection(&self, ep: Handle, kind: ConnectionEvent, private_data: Option<Arc<[u8]>>) {
+    /// Queues an event of a connection, or of a peer.
+    pub(crate) fn push_connection(&self, event: Event) {
         self.connection_events.fetch_add(1, Ordering::Relaxed);
-        self.push(|| Queued::event(Event::Connection { ep, kind, private_data }), || true);
+        self.push(|| Queued::event(event), || true);
     }
 
     /// Locks the queue.

@@ -243,8 +243,10 @@ impl<T: Transport> Queue<T> {
     /// Takes the oldest event, and keeps its private data until others are taken.
     fn pop(&mut self) -> Option<Queued> {
         let queued = self.events.pop()?;
-        if let More::Event(Event::Connection { private_data: Some(data), .. }) = &queued.more {
-            self.shown = Some(data.clone());
+        match &queued.more {
+            More::Event(Event::Connection { private_data: Some(data), .. }) => self.shown = Some(data.clone()),
+            More::Event(Event::Peer { peer, .. }) => self.shown = peer.private_data().cloned().or(self.shown.take()),
+            _ => {}
         }
         Some(queued)
     }

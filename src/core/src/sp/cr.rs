@@ -33,6 +33,8 @@ pub struct Cr<T: Transport> {
     pub ep: Option<Arc<Endpoint<T>>>,
     /// Whether it came to a common service point.
     common: bool,
+    /// The number of the peer's endpoint, if it asks for the exchange of datagrams.
+    datagrams: Option<u32>,
 }
 
 impl<T: Transport> Cr<T> {
@@ -56,6 +58,7 @@ impl<T: Transport> Cr<T> {
             private_data: info.private_data.into_iter().map(AtomicU8::new).collect(),
             ep,
             common,
+            datagrams: info.datagrams,
         });
         // The transport gets the request back if there is no memory to keep it.
         let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
@@ -91,11 +94,18 @@ impl<T: Transport> Cr<T> {
             _ => return Err(Error::InvalidHandle(Role::Ep)),
         };
         debug_assert!(self.ia.transport.attributes().check_private_data(private_data.len()).is_ok());
+        if ep.has_datagrams() != self.datagrams.is_some() {
+            return Err(Error::InvalidHandle(Role::Ep));
+        }
         let mut incoming = self.incoming.lock();
         if incoming.is_none() {
             return Err(Error::InvalidHandle(Role::Cr));
         }
-        ep.accept(trigger, &mut incoming, (&self.remote_address, self.remote_qualifier), private_data)?;
+        if self.datagrams.is_some() {
+            ep.accept_peer(&mut incoming, &self.info(0), private_data)?;
+        } else {
+            ep.accept(trigger, &mut incoming, (&self.remote_address, self.remote_qualifier), private_data)?;
+        }
         drop(incoming);
         self.ia.disown(self);
         Ok(())
@@ -152,6 +162,7 @@ impl<T: Transport> Cr<T> {
             remote_address: self.remote_address.clone(),
             remote_qualifier: self.remote_qualifier,
             private_data: self.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect(),
+            datagrams: self.datagrams,
         }
     }
 

@@ -113,6 +113,13 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
+    /// Whether requests for the exchange of datagrams can be taken: the program has to name an endpoint for them, and must
+    /// know of them.
+    fn takes_datagrams(&self) -> bool {
+        let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
+        named && self.ia.habits.extended && self.ia.transport.attributes().datagrams
+    }
+
     /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
     /// point is closed or its dispatcher is full.
     pub(super) fn request(
@@ -121,6 +128,10 @@ impl<T: Transport> ServicePoint<T> {
         info: ConnectionRequestInfo,
     ) -> std::result::Result<(), T::Incoming> {
         let reserved = matches!(self.provision, Provision::Reserved(_));
+        let datagrams = info.datagrams.is_some();
+        if datagrams && !self.takes_datagrams() {
+            return Err(incoming);
+        }
         let (evd, handle) = {
             let mut state = self.state.lock();
             let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
@@ -154,7 +165,8 @@ impl<T: Transport> ServicePoint<T> {
                 return Err(incoming);
             }
         };
-        let event = Event::ConnectionRequest { point: handle, reserved, qualifier, cr: cr.header().handle() };
+        let event =
+            Event::ConnectionRequest { point: handle, reserved, datagrams, qualifier, cr: cr.header().handle() };
         self.ia.happenings.note(Happening::Request);
         if evd.offer(event) {
             return Ok(());
@@ -181,5 +193,10 @@ impl<T: Transport> ListenerSink<T> {
     /// Returns the request if it cannot be taken.
     pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         self.point.request(incoming, info)
+    }
+
+    /// Whether a request for the exchange of datagrams can be taken at all.
+    pub fn takes_datagrams(&self) -> bool {
+        self.point.takes_datagrams()
     }
 }

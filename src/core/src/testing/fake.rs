@@ -420,6 +420,7 @@ fn attributes() -> AdapterAttributes {
         atomics: true,
         invalidate: true,
         endpoint_windows: true,
+        datagrams: false,
         fabric: Fabric::memory("fake".into()),
     }
 }

@@ -3,6 +3,7 @@
 use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
+use crate::transport::shared_queue::LARGEST_DATAGRAM;
 
 /// The kind of network behind an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +89,24 @@ pub struct AdapterAttributes {
     pub invalidate: bool,
     /// Whether a window can be for one endpoint alone.
     pub endpoint_windows: bool,
+    /// Whether there are endpoints for datagrams, each of which can have many peers. One datagram has `fabric.mtu` bytes at
+    /// most. Only with `srq`.
+    pub datagrams: bool,
     pub fabric: Fabric,
 }
 
 impl Fabric {
     /// The memory of this host, for a transport that is named `device`.
     pub fn memory(device: String) -> Self {
-        Fabric { kind: FabricKind::Memory, device, mtu: 4096, node_guid: None, gid: None, port: 1, active: true }
+        Fabric {
+            kind: FabricKind::Memory,
+            device,
+            mtu: LARGEST_DATAGRAM,
+            node_guid: None,
+            gid: None,
+            port: 1,
+            active: true,
+        }
     }
 }
 

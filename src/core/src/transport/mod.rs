@@ -65,7 +65,7 @@ pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
-pub use shared_queue::{SharedQueue, Starving};
+pub use shared_queue::{LARGEST_DATAGRAM, LEAD, SharedQueue, Starving};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
     Request, RequestId, Segment, ShortSend,
@@ -97,6 +97,10 @@ pub struct QpInit<'a, T: Transport> {
     /// Whether the program takes extended operations of its peer: writes that bring a value, atomic operations, sends that
     /// revoke a window. The peer's [`Hooks::takes_extended`] returns it.
     pub extended: bool,
+    /// Set if it carries datagrams: the number of the endpoint that it is a part of, which is not 0. The peer learns it, by
+    /// [`ConnectionRequestInfo::datagrams`] or [`Hooks::datagrams_of_peer`]. The messages that come take receives of `srq`, and
+    /// are lost if they find none: [`SharedQueue::take_datagram`]. Only with [`AdapterAttributes::datagrams`].
+    pub datagrams: Option<u32>,
     /// Queue sizes.
     pub sizes: QpSizes,
 }
@@ -307,6 +311,22 @@ pub trait Hooks: Parts {
         Flow::default()
     }
 
+    /// The number that the peer has for [`QpInit::datagrams`], once the connection is established.
+    fn datagrams_of_peer(&self, _qp: &Self::Qp) -> Option<u32> {
+        None
+    }
+
+    /// The program can name the peer of this lane no more. Where it is not told that the peer is gone, the transport may end the
+    /// lane, as long as datagrams of all peers still arrive. Called without a lock. Only with
+    /// [`AdapterAttributes::datagrams`].
+    fn forget_peer(&self, _qp: &Arc<Self::Qp>) {}
+
+    /// Copies the bytes of checked segments, one behind the other, to the beginning of `to`; false if a region is gone. Only
+    /// with [`AdapterAttributes::datagrams`].
+    fn gather(&self, _segments: &[Segment], _to: &mut [u8]) -> bool {
+        false
+    }
+
     /// What the device has counted under the name that the kernel has for it; 0 for a name that it does not know.
     fn device_counter(&self, _name: &str) -> u64 {
         0
@@ -339,6 +359,12 @@ pub trait Transport: Hooks {
     /// Whether the transport locks [`Parts::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, no thread leaves a poll
     /// to the one that has it locked.
     const KEEPS_TX: bool = false;
+
+    /// The datagrams that can wait for one peer, however few requests the endpoint can have: they are no requests any more. Each
+    /// takes as many bytes of registered memory as the longest one, of which only what is in use is touched. Intel MPI sends
+    /// more than 256 at once for a message of 1 MiB: with so many places, four processes on two busy processors lost thousands
+    /// over TCP, and took 20 s in place of 1; with 1024 none.
+    const LANE: usize = 1024;
 
     /// Whether a thread that has armed one completion queue hears of new work in all of them, so that it arms no other one.
     const ARMS_ALL: bool = false;

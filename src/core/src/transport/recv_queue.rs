@@ -21,6 +21,26 @@ impl Taken {
         &self.segments
     }
 
+    /// Leaves out the first `bytes` bytes of its segments, which have as many.
+    pub(super) fn skip(&mut self, bytes: u64) {
+        let mut left = bytes;
+        for segment in &mut self.segments {
+            let skipped = left.min(segment.len);
+            segment.addr += skipped;
+            segment.len -= skipped;
+            left -= skipped;
+        }
+        self.segments.retain(|segment| segment.len > 0);
+        self.capacity -= bytes;
+    }
+
+    /// Makes it the receive of a message that is lost: its bytes go nowhere.
+    pub(super) fn lose(&mut self) {
+        self.id = RecvId::MAX;
+        self.segments.clear();
+        self.capacity = u64::MAX;
+    }
+
     /// Makes it the receive `id` of `count` segments: `first`, and those that `next` returns.
     #[inline(always)]
     pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
@@ -107,11 +127,25 @@ impl RecvQueue {
         &mut self,
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
-        let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return Ok(false) };
-        let (mut shown, mut nth) = (Taken::default(), 0..);
-        shown.set(id, count, first, || self.others.get(nth.next()?).copied());
+        let mut shown = Taken::default();
+        if !self.show(&mut shown) {
+            return Ok(false);
+        }
         accept(&shown)?;
         Ok(self.pop(&mut shown))
+    }
+
+    /// Shows the oldest receive, which stays; false if there is none.
+    fn show(&self, shown: &mut Taken) -> bool {
+        let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return false };
+        let mut nth = 0..;
+        shown.set(id, count, first, || self.others.get(nth.next()?).copied());
+        true
+    }
+
+    /// Takes the oldest receive if it has at least `least` bytes.
+    pub(super) fn pop_long(&mut self, taken: &mut Taken, least: u64) -> bool {
+        self.show(taken) && taken.capacity >= least && self.pop(taken)
     }
 
     /// The number of receives.

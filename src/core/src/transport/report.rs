@@ -26,9 +26,11 @@ pub enum Special {
     /// It is the value behind a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)), whose length is that of
     /// the receive; the buffer of the receive is as it was.
     Immediate(u32),
-    /// It has revoked the window of this key ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)), which shows nothing
-    /// from now on and can be bound again. Its region may be deregistered.
+    /// It has revoked the window of this key ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)), which shows
+    /// nothing from now on and can be bound again. Its region may be deregistered.
     Invalidated(u32),
+    /// It is a datagram, which lies behind [`LEAD`](super::LEAD) bytes of the buffer, in which there is nothing for the program.
+    Datagram,
 }
 
 /// The peer that asked for a connection.
@@ -42,6 +44,8 @@ pub struct ConnectionRequestInfo {
     pub remote_qualifier: u64,
     /// The peer's private data.
     pub private_data: Vec<u8>,
+    /// Set if it asks for the exchange of datagrams: the number of its endpoint.
+    pub datagrams: Option<u32>,
 }
 
 /// A change of a connection or of an attempt at one.

@@ -14,6 +14,12 @@ use crate::transport::work::{Recv, RecvId, Segment};
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;
 
+/// Bytes of a receive that lie in front of a datagram, for the header that some networks put there.
+pub const LEAD: u64 = 40;
+
+/// The largest datagram of a transport that carries them over connections, which fail for a peer that sends a longer one.
+pub const LARGEST_DATAGRAM: usize = 4096;
+
 /// A connection that takes buffers of a shared queue.
 pub trait Starving {
     /// Whether it stands in line. Belongs to the queue.
@@ -86,6 +92,18 @@ impl<C: Starving> SharedQueue<C> {
             buffers.line.push_back(Arc::downgrade(conn));
         }
         false
+    }
+
+    /// Takes the oldest receive for a datagram of `len` bytes, without the bytes in front of it. False if there is none, or it is
+    /// too short: then the datagram is lost, the receive stays, and the bytes of what is taken go nowhere.
+    pub fn take_datagram(&self, taken: &mut Taken, len: u64) -> bool {
+        let found = self.buffers.lock().queue.pop_long(taken, len.saturating_add(LEAD));
+        if found {
+            taken.skip(LEAD);
+        } else {
+            taken.lose();
+        }
+        found
     }
 
     /// Takes the oldest receive if it has one segment.

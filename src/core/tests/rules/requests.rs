@@ -26,6 +26,7 @@ fn info(qualifier: u64) -> ConnectionRequestInfo {
         remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
         remote_qualifier: 4321,
         private_data: b"hello".to_vec(),
+        datagrams: None,
     }
 }
 

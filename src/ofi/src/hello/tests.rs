@@ -6,11 +6,12 @@ proptest! {
     #[test]
     fn words_are_read_as_they_were_written(
         extended: bool,
+        datagrams: u32,
         reads_in: u8,
         reads_out: u8,
         data in prop::collection::vec(any::<u8>(), 0..=MAX_PRIVATE_DATA),
     ) {
-        for word in [Word::Terms { extended, reads_in, reads_out }, Word::Rejected, Word::Refused] {
+        for word in [Word::Terms { extended, datagrams, reads_in, reads_out }, Word::Rejected, Word::Refused] {
             let bytes = encode(word, &data);
             prop_assert!(bytes.len() <= 256);
             prop_assert_eq!(decode(&bytes), Some((word, data.clone())));

@@ -82,6 +82,7 @@ macro_rules! ep_attributes {
                 counters_number: true,
                 counters_list: true,
                 usual_queues: false,
+                datagrams: false,
             })
         }
 

@@ -28,8 +28,8 @@ fn attributes_name_what_programs_look_for() {
     // SAFETY: names and values are C strings.
     let text = |text| unsafe { CStr::from_ptr(text) }.to_str().unwrap();
     let pairs: Vec<(&str, &str)> = list.iter().map(|attr| (text(attr.name), text(attr.value))).collect();
-    assert_eq!(pairs.len(), 26);
-    assert_eq!(pairs[13], ("DAT_COUNTERS", "TRUE"));
+    assert_eq!(pairs.len(), 28);
+    assert_eq!([pairs[13], pairs[14]], [("DAT_IB_UD", "FALSE"), ("DAT_COUNTERS", "TRUE")]);
     assert!(pairs.contains(&("DAT_COUNTER_SENDS", "0")) && pairs.contains(&("DAT_COUNTER_WAKEUPS", "0")));
     assert!(pairs.contains(&("DAT_IB_RDMA_READ", "TRUE")));
     let value = |name| pairs.iter().find(|(known, _)| *known == name).unwrap().1;

@@ -76,8 +76,7 @@ fn handles_of_no_endpoint_are_refused_by_every_operation() {
 fn operations_that_are_not_there_are_not_implemented() {
     let setup = Setup::new();
     let missing = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-    let counters = [4, 5, 26, 27];
-    for op in (3..40).filter(|op| !counters.contains(op)).chain([0xfff, 0x4000, u32::MAX]) {
+    for op in (6..26).chain(30..40).chain([0xfff, 0x4000, u32::MAX]) {
         assert_eq!(extension(setup.table, setup.ia, op, &[0; 8]), missing, "{op}");
     }
 }

@@ -16,6 +16,7 @@ pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
         remote_address: Address::new("10.1.2.3:0".parse().unwrap()),
         remote_qualifier: 4321,
         private_data: private_data.to_vec(),
+        datagrams: None,
     };
     assert!(sink.request((), info).is_ok());
     let event = setup.dequeue(setup.request_evd).expect("an event comes with the request");

@@ -93,10 +93,14 @@ pub struct Conn {
     info: EndInfo,
     /// The program of the other end takes extended operations.
     to_extended: AtomicBool,
+    /// The number of the endpoint of the other end, if that is for datagrams; otherwise 0.
+    to_datagrams: AtomicU32,
     phase: AtomicU8,
     tie: OnceCell<Tie>,
     /// The queue of its receives, if that is a shared one.
     srq: Option<Arc<SharedQueue>>,
+    /// The queue of its receives, if it carries datagrams.
+    datagrams: Option<Arc<SharedQueue>>,
     /// A message waits for a receive of the endpoint's own queue.
     starved: AtomicBool,
     /// Whether a message waits for a receive of any queue, and how often one did. Changed under the lock of `rx`.
@@ -111,6 +115,7 @@ pub struct Conn {
 impl Conn {
     /// A queue pair that is not connected; `info` is what its peer will know of it.
     pub fn new(sink: EndpointSink<Shm>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
+        let (datagrams, srq) = if info.datagrams != 0 { (srq, None) } else { (None, srq) };
         if let Some(srq) = &srq {
             srq.expect()?;
         }
@@ -118,9 +123,11 @@ impl Conn {
             sink,
             info,
             to_extended: AtomicBool::new(false),
+            to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(ConnPhase::Idle as u8),
             tie: OnceCell::new(),
             srq,
+            datagrams,
             starved: AtomicBool::new(false),
             stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
@@ -222,16 +229,22 @@ impl Conn {
 
     /// Notes what the other end says of itself.
     pub fn set_peer(&self, info: &EndInfo) {
-        self.note_extended(info.extended);
+        self.note_peer(info);
         if let Some(Tie { end, .. }) = self.tie.get() {
             end.theirs.set(info.zone, info.port);
         }
     }
 
-    /// Notes whether the program of the other end takes extended operations. Called before the endpoint learns that the
-    /// connection is established, under a lock that its posts take.
-    pub fn note_extended(&self, takes: bool) {
-        self.to_extended.store(takes, Ordering::Relaxed);
+    /// Notes what the other end says of itself. Called before the endpoint learns that the connection is established, under a
+    /// lock that its posts take.
+    pub fn note_peer(&self, info: &EndInfo) {
+        self.to_extended.store(info.extended, Ordering::Relaxed);
+        self.to_datagrams.store(info.datagrams, Ordering::Relaxed);
+    }
+
+    /// The number of the other end's endpoint, if that is for datagrams.
+    pub fn datagrams_of_peer(&self) -> Option<u32> {
+        Some(self.to_datagrams.load(Ordering::Relaxed)).filter(|number| *number != 0)
     }
 
     /// Whether the program of the other end takes extended operations.

@@ -468,6 +468,10 @@ impl Arriving {
         if self.refused {
             return Way::Wait;
         }
+        if turn.conn.has_datagrams() && !matches!(view.kind, kind::MESSAGE | kind::MESSAGE_PIECE | kind::NOTHING) {
+            cold_path();
+            return fail(None, None);
+        }
         if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
             && !budget.record(turn.end, view.aux, view.len.into())
         {

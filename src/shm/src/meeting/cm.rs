@@ -49,7 +49,7 @@ impl Incoming {
             node.command(Command::Fail(conn.clone()));
             return;
         };
-        conn.note_extended(self.theirs.extended);
+        conn.note_peer(&self.theirs);
         if !link.attach(side, self.id, conn, Party::new(self.theirs.zone, self.theirs.port)) {
             self.answered = false;
             self.reject(false, &[]);
@@ -124,6 +124,7 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
                 remote_address: Address::loopback(),
                 remote_qualifier: end.port,
                 private_data,
+                datagrams: Some(end.datagrams).filter(|number| *number != 0),
             };
             if let Err(refused) = point.request(incoming, info) {
                 refused.refuse(Rejection::Provider, &[]);

@@ -8,7 +8,7 @@ use dat_core::event::Status;
 use dat_core::transport::Flow;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 /// Room for any packet.
@@ -45,6 +45,8 @@ pub struct EndInfo {
     pub port: u64,
     /// Its program takes extended operations.
     pub extended: bool,
+    /// The number of its endpoint, if it carries datagrams; otherwise 0.
+    pub datagrams: u32,
 }
 
 /// The reason why an end disconnects.
@@ -207,7 +209,7 @@ macro_rules! structures {
 structures! {
     Probe { addr, value };
     ConnId { active, index, attempt } if |conn| conn.active < 2;
-    EndInfo { zone, port, extended };
+    EndInfo { zone, port, extended, datagrams };
     Tally { operations, bytes };
     Fates { established, failures, async_events };
     Flow { request_stalls, message_stalls, peer_wakeups };

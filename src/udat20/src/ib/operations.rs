@@ -21,7 +21,7 @@ c_enum! {
     DAT_IB_FETCH_AND_ADD_OP = 0, "See dat_ib_post_fetch_and_add.";
     DAT_IB_CMP_AND_SWAP_OP = 1, "See dat_ib_post_cmp_and_swap.";
     DAT_IB_RDMA_WRITE_IMMED_OP = 2, "See dat_ib_post_rdma_write_immed.";
-    DAT_IB_UD_SEND_OP = 3, "See dat_ib_post_send_ud. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+    DAT_IB_UD_SEND_OP = 3, "See dat_ib_post_send_ud.";
     DAT_IB_QUERY_COUNTERS_OP = 4, "See dat_ib_query_counters.";
     DAT_IB_PRINT_COUNTERS_OP = 5, "See dat_ib_print_counters.";
     DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
@@ -65,8 +65,8 @@ c_enum! {
         "See dat_ib_collective_barrier. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
     DAT_IB_START_COUNTERS_OP = 26, "See dat_ib_start_counter.";
     DAT_IB_STOP_COUNTERS_OP = 27, "See dat_ib_stop_counter.";
-    DAT_IB_UD_CM_FREE_OP = 28, "See dat_ib_ud_cm_free. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
-    DAT_IB_UD_AH_FREE_OP = 29, "See dat_ib_ud_ah_free. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+    DAT_IB_UD_CM_FREE_OP = 28, "See dat_ib_ud_cm_free.";
+    DAT_IB_UD_AH_FREE_OP = 29, "See dat_ib_ud_ah_free.";
     DAT_IB_OPEN_QUERY_OP = 0x01000, "See dat_ib_open_query.";
     DAT_IB_CLOSE_QUERY_OP = 0x02000, "See dat_ib_close_query.";
 }

@@ -14,6 +14,7 @@ use dat_core::addr::Address;
 use host::memory;
 use rdma_sys::*;
 
+use super::datagram::Way;
 use super::device::name_of;
 use super::{Owned, SET_UP, again, check_room, made, undivided};
 
@@ -44,6 +45,20 @@ pub struct Event {
     pub reads: (u8, u8),
     /// For a request: its identifier.
     pub incoming: Option<CmId>,
+    /// For the answer to a request for datagrams: the way to the peer, and the number of its queue pair.
+    pub answer: Option<(Way, u32)>,
+}
+
+/// Bytes that came with an event.
+///
+/// # Safety
+/// The event has so many there, or the pointer is NULL.
+unsafe fn bytes(at: *const c_void, len: u8) -> Vec<u8> {
+    if at.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(at.cast::<u8>(), len.into()) }.to_vec()
 }
 
 impl EventChannel {
@@ -66,16 +81,21 @@ impl EventChannel {
                 return None;
             }
             // SAFETY: the event is not acknowledged yet, and its identifiers are not destroyed before it is. Its parameters
-            // are those of a connection: there are no others in the port space that is used here.
+            // are those of datagrams in their space of ports, and otherwise those of a connection.
             let event = unsafe {
                 let event = &*raw;
                 let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
                 let owner = if request { event.listen_id } else { event.id };
-                let conn = event.param.conn;
-                let private_data = if conn.private_data.is_null() {
-                    Vec::new()
+                let datagrams = owner.as_ref().is_some_and(|owner| owner.ps == rdma_port_space::RDMA_PS_UDP);
+                let established = event.event == rdma_cm_event_type::RDMA_CM_EVENT_ESTABLISHED;
+                let (private_data, reads, answer) = if datagrams {
+                    let ud = event.param.ud;
+                    let answer = established.then_some((Way(ud.ah_attr), ud.qp_num));
+                    (bytes(ud.private_data, ud.private_data_len), (0, 0), answer)
                 } else {
-                    std::slice::from_raw_parts(conn.private_data.cast::<u8>(), conn.private_data_len.into()).to_vec()
+                    let conn = event.param.conn;
+                    let reads = (conn.responder_resources, conn.initiator_depth);
+                    (bytes(conn.private_data, conn.private_data_len), reads, None)
                 };
                 let incoming = NonNull::new(event.id).filter(|_| request);
                 Event {
@@ -83,8 +103,9 @@ impl EventChannel {
                     token: if owner.is_null() { 0 } else { (*owner).context as u64 },
                     status: event.status,
                     private_data,
-                    reads: (conn.responder_resources, conn.initiator_depth),
+                    reads,
                     incoming: incoming.map(|raw| Owned::of(raw, self.clone())),
+                    answer,
                 }
             };
             // SAFETY: the event comes from rdma_get_cm_event and is acknowledged once; nothing refers to it.

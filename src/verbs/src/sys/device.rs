@@ -102,11 +102,11 @@ impl Context {
         Ok(attr)
     }
 
-    /// The first global address of a port.
-    pub fn query_gid(&self, port: u8) -> io::Result<[u8; 16]> {
+    /// The global address of a port at an index; the first one is at 0.
+    pub fn query_gid(&self, port: u8, index: u8) -> io::Result<[u8; 16]> {
         let mut gid = ibv_gid { raw: [0; 16] };
         // SAFETY: the call writes the address.
-        code(|| unsafe { ibv_query_gid(self.as_ptr(), port, 0, &raw mut gid) })?;
+        code(|| unsafe { ibv_query_gid(self.as_ptr(), port, index.into(), &raw mut gid) })?;
         // SAFETY: all of its bytes are initialised, and any values are valid.
         Ok(unsafe { gid.raw })
     }

@@ -31,6 +31,7 @@
 
 pub mod cm;
 pub mod cq;
+pub mod datagram;
 pub mod device;
 pub mod memory;
 pub mod qp;
@@ -142,6 +143,7 @@ objects! {
     ibv_comp_channel: ibv_destroy_comp_channel, "a completion channel stays";
     ibv_cq: ibv_destroy_cq, "a completion queue stays";
     ibv_srq: ibv_destroy_srq, "a shared receive queue stays";
+    ibv_ah: ibv_destroy_ah, "an address handle stays";
     ibv_qp: ibv_destroy_qp, "a queue pair stays";
     rdma_event_channel: |raw| { rdma_destroy_event_channel(raw); 0 }, "an event channel stays";
     // The call waits until the events that were fetched are acknowledged, which happens at once.

@@ -24,7 +24,7 @@ use super::{Owned, code, meaning, must_be_mappable, repeat};
 /// The objects that a queue pair is made of.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
 
-/// A reliable connected queue pair.
+/// A queue pair.
 pub struct RawQp {
     raw: Owned<ibv_qp, Parents>,
     /// Bytes of a request that the queue takes itself.
@@ -49,7 +49,7 @@ fn element(segment: &Segment) -> ibv_sge {
 
 /// Segments in the form of the device. Unused places are not touched.
 #[inline(always)]
-fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
+pub(super) fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
     segments.iter().take(MAX_SEGMENTS).map(element).collect()
 }
 
@@ -57,6 +57,18 @@ fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
 #[inline(always)]
 fn total(elements: &[ibv_sge]) -> u64 {
     elements.iter().map(|element| u64::from(element.length)).sum()
+}
+
+/// The flag for a request that the processor copies into the queue.
+#[inline(always)]
+pub(super) fn inline_if(copied: bool) -> u32 {
+    if copied { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 }
+}
+
+/// The flag for a message that is announced to the solicited waiter.
+#[inline(always)]
+pub(super) fn solicited_if(solicited: bool) -> u32 {
+    if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 }
 }
 
 /// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: the kernel then reads the queue, on devices
@@ -74,14 +86,21 @@ struct PostSend {
 }
 
 impl RawQp {
-    /// Makes a queue pair in the state RESET, whose requests complete in the first queue and its receives in the second.
-    pub fn new(pd: &Arc<Pd>, cqs: [&Arc<RawCq>; 2], srq: Option<&Arc<RawSrq>>, cap: ibv_qp_cap) -> io::Result<Self> {
+    /// Makes a queue pair in the state RESET, whose requests complete in the first queue and its receives in the second: one for
+    /// a reliable connection, or for datagrams.
+    pub fn new(
+        kind: ibv_qp_type::Type,
+        pd: &Arc<Pd>,
+        cqs: [&Arc<RawCq>; 2],
+        srq: Option<&Arc<RawSrq>>,
+        cap: ibv_qp_cap,
+    ) -> io::Result<Self> {
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut init: ibv_qp_init_attr = unsafe { mem::zeroed() };
         [init.send_cq, init.recv_cq] = cqs.map(|cq| cq.as_ptr());
         init.srq = srq.map_or(ptr::null_mut(), |srq| srq.as_ptr());
         init.cap = cap;
-        init.qp_type = ibv_qp_type::IBV_QPT_RC;
+        init.qp_type = kind;
         let parents = (pd.clone(), cqs.map(Arc::clone), srq.cloned());
         // SAFETY: live objects of one device; the structure is read and written.
         let raw = Owned::made(parents, |(pd, ..)| unsafe { ibv_create_qp(pd.as_ptr(), &raw mut init) })?;
@@ -122,9 +141,7 @@ impl RawQp {
         if fence {
             flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
-        // The processor copies few bytes sooner than the device fetches them. 0 bytes need neither.
-        let inline = if total(elements).wrapping_sub(1) < self.inline { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
-        let solicited = |solicited: bool| if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 };
+        let inline = inline_if(self.takes(elements));
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
@@ -133,7 +150,7 @@ impl RawQp {
         match *operation {
             Operation::Send { solicited: yes } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
-                flags |= inline | solicited(yes);
+                flags |= inline | solicited_if(yes);
             }
             Operation::Write(to) => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE;
@@ -147,14 +164,14 @@ impl RawQp {
             Operation::SendInvalidate { solicited: yes, key } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_SEND_WITH_INV;
                 wr.imm_data_invalidated_rkey_union.invalidated_rkey = key;
-                flags |= inline | solicited(yes);
+                flags |= inline | solicited_if(yes);
             }
             Operation::WriteImmediate { to, value, solicited: yes } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
                 // The bytes of the value travel as they are in memory.
                 wr.imm_data_invalidated_rkey_union.imm_data = value;
                 wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
-                flags |= inline | solicited(yes);
+                flags |= inline | solicited_if(yes);
             }
             Operation::Atomic { addr, key, change } => {
                 let (opcode, compare_add, swap) = match change {
@@ -169,9 +186,15 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
+    /// Whether the processor copies these bytes sooner than the device fetches them: they are few. 0 bytes need neither.
+    #[inline(always)]
+    pub(super) fn takes(&self, elements: &[ibv_sge]) -> bool {
+        total(elements).wrapping_sub(1) < self.inline
+    }
+
     /// Hands over a request in the form of the device.
     #[inline(always)]
-    fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
+    pub(super) fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its list live through the call, which copies them. The
         // memory they name is registered; the device checks the keys.

@@ -130,6 +130,7 @@ fn small() -> AdapterAttributes {
         atomics: false,
         invalidate: false,
         endpoint_windows: false,
+        datagrams: true,
         fabric: Fabric::memory(String::new()),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::event::Status;
-use dat_core::transport::{Delivery, Placement, RecvDone, RecvId, Special, Taken, Verdict};
+use dat_core::transport::{Delivery, LARGEST_DATAGRAM, Placement, RecvDone, RecvId, Special, Taken, Verdict};
 use host::cold_path;
 
 use super::{Conn, ConnPhase};
@@ -19,12 +19,26 @@ impl Conn {
         self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
     }
 
-    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is
+    /// Takes the next receive for a message of `len` bytes that is arriving; false if there is none, and then the connection is
     /// looked at again once there is.
     ///
     /// # Errors
     /// The connection cannot go on.
-    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
+    pub fn take(self: &Arc<Self>, taken: &mut Taken, len: u64) -> std::result::Result<bool, Fatal> {
+        let note_taken = |id| match self.sink.recv_taken(id) {
+            Verdict::Continue => Ok(true),
+            Verdict::Break => Err(Fatal::default()),
+        };
+        if let Some(queue) = &self.datagrams {
+            if len > LARGEST_DATAGRAM as u64 {
+                return Err(Fatal::default());
+            }
+            if queue.take_datagram(taken, len) {
+                return note_taken(taken.id);
+            }
+            self.sink.datagram_lost();
+            return Ok(true);
+        }
         if let Some(srq) = &self.srq {
             if !srq.take(self, taken) {
                 self.note_stall(true);
@@ -32,10 +46,7 @@ impl Conn {
             }
             // The message may have waited, and this may not be the turn that the post of the receive began.
             self.note_stall(false);
-            return match self.sink.recv_taken(taken.id) {
-                Verdict::Continue => Ok(true),
-                Verdict::Break => Err(Fatal::default()),
-            };
+            return note_taken(taken.id);
         }
         if self.sink.recv_take(taken) {
             return Ok(true);
@@ -50,6 +61,11 @@ impl Conn {
             self.note_stall(true);
         }
         Ok(found)
+    }
+
+    /// Whether it carries datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        self.datagrams.is_some()
     }
 
     /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there.
@@ -104,7 +120,15 @@ impl Conn {
     /// Reports a receive that is complete.
     #[inline]
     pub fn complete(&self, done: RecvDone) {
-        self.sink.recv_done(done);
+        if self.datagrams.is_some() {
+            cold_path();
+            // One that is lost has no receive.
+            if done.id != RecvId::MAX {
+                self.sink.recv_special(done, Special::Datagram);
+            }
+        } else {
+            self.sink.recv_done(done);
+        }
     }
 
     /// Reports a receive that is complete, and that brought more than bytes.

@@ -30,12 +30,12 @@ fn samples() -> Vec<Message> {
         Message::Request {
             conn: CONN,
             qualifier: 9 << 40,
-            end: EndInfo { zone: 3, port: 4, extended: false },
+            end: EndInfo { zone: 3, port: 4, extended: false, datagrams: 7 },
             private_data: vec![7; MAX_PRIVATE_DATA],
         },
         Message::Accept {
             conn: CONN,
-            end: EndInfo { zone: 5, port: 1 << 50, extended: true },
+            end: EndInfo { zone: 5, port: 1 << 50, extended: true, datagrams: 0 },
             private_data: Vec::new(),
         },
         Message::Reject { conn: CONN, consumer: false, private_data: Vec::new() },

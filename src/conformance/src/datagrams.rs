@@ -1,0 +1,174 @@
+//! Endpoints for datagrams, on transports that have them.
+
+use std::sync::Arc;
+
+use dat_core::ep::EpState;
+use dat_core::error::{Arg, Error, Role};
+use dat_core::event::{Event, Extended, Peer, PeerEvent, Status};
+use dat_core::testing::{Adapter, End, next, next_request, patience, quiet, request, until};
+use dat_core::transport::{LEAD, Transport};
+use dat_core::{CompletionFlags, Evd, LocalSegment, Psp, PspMode, Streams};
+
+use crate::Network;
+
+/// Bytes of a receive that has room for a short datagram.
+const ROOM: usize = LEAD as usize + 64;
+
+/// An adapter, if it has datagrams.
+fn with_datagrams<T: Transport>(network: &Network<T>) -> Option<Adapter<T>> {
+    Some(network.open()).filter(|adapter| adapter.ia.transport.attributes().datagrams)
+}
+
+/// An endpoint for datagrams.
+fn end<T: Transport>(adapter: &Adapter<T>) -> End<T> {
+    adapter.end_with(None, |attr| (attr.datagrams, attr.max_message_size) = (true, 0))
+}
+
+/// Where peers are asked for.
+struct Point<T: Transport> {
+    requests: Arc<Evd<T>>,
+    psp: Arc<Psp<T>>,
+}
+
+impl<T: Transport> Point<T> {
+    fn new(adapter: &Adapter<T>) -> Self {
+        let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+        let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
+        Point { requests, psp }
+    }
+
+    fn ask(&self, active: &End<T>, private_data: &[u8]) {
+        let address = active.ep.ia().transport.attributes().address.clone();
+        request(active, &address, self.psp.point.qualifier(), Some(patience()), private_data).unwrap();
+    }
+
+    /// Makes two endpoints known to each other: how the active one knows the passive one, and the other way round.
+    fn join(&self, active: &End<T>, passive: &End<T>) -> [Arc<Peer>; 2] {
+        self.ask(active, b"hello");
+        next_request(&self.requests).accept(Some(&passive.ep), b"welcome").unwrap();
+        let (ours, theirs) = (known(active, PeerEvent::Answered), known(passive, PeerEvent::Accepted));
+        assert!(ours.private_data().unwrap().starts_with(b"welcome"));
+        assert!(theirs.private_data().unwrap().starts_with(b"hello"));
+        [ours, theirs]
+    }
+}
+
+/// The peer of the next event, which is of this kind.
+#[track_caller]
+fn known<T: Transport>(end: &End<T>, wanted: PeerEvent) -> Arc<Peer> {
+    match next(&end.connections) {
+        Event::Peer { kind, peer, .. } => {
+            assert_eq!(kind, wanted);
+            peer
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer) {
+    end.ep.post_datagram(&[from], cookie, peer.number(), CompletionFlags::DEFAULT).unwrap();
+    assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Extended::SendDatagram));
+}
+
+/// One endpoint exchanges datagrams with several, of which each knows it by the same number.
+pub fn an_endpoint_for_datagrams_has_many_peers<T: Transport>(network: &Network<T>) {
+    let Some(adapter) = with_datagrams(network) else { return };
+    let point = Point::new(&adapter);
+    let (hub, leaves) = (end(&adapter), [end(&adapter), end(&adapter), end(&adapter)]);
+    let (from, to) = (adapter.buffer(64), adapter.buffer(8 * ROOM));
+    let joined = leaves.each_ref().map(|leaf| point.join(&hub, leaf));
+    assert_eq!(hub.state(), EpState::ActiveConnectionPending);
+    assert!(leaves.iter().all(|leaf| leaf.state() == EpState::CompletionPending));
+    let [a, b] = [&joined[0][1], &joined[1][1]];
+    assert_eq!(a.endpoint(), b.endpoint());
+    assert_ne!(joined[0][0].endpoint(), joined[1][0].endpoint());
+    for (k, (leaf, [ours, theirs])) in leaves.iter().zip(&joined).enumerate() {
+        leaf.receive(to.at(0, ROOM), 10);
+        from.paint(0..8, k);
+        send(&hub, from.at(0, 8), 11, ours);
+        assert_eq!(leaf.arrived_with(), ((10, Status::Success, LEAD + 8), Extended::RecvDatagram, 0));
+        assert!(to.shows(LEAD as usize..LEAD as usize + 8, k));
+        hub.receive(to.at(0, ROOM), 12);
+        send(leaf, from.at(0, 0), 13, theirs);
+        assert_eq!(hub.arrived_with(), ((12, Status::Success, LEAD), Extended::RecvDatagram, 0));
+    }
+    assert_eq!(hub.ep.lost_datagrams(), 0);
+}
+
+/// A datagram without a receive, or with one that is too short, is lost; the receive takes the next one that fits.
+pub fn a_datagram_without_a_receive_is_lost<T: Transport>(network: &Network<T>) {
+    let Some(adapter) = with_datagrams(network).filter(|_| network.is_exact()) else { return };
+    let (a, b) = (end(&adapter), end(&adapter));
+    let [ours, _] = Point::new(&adapter).join(&a, &b);
+    let (from, to) = (adapter.buffer(64), adapter.buffer(ROOM));
+    send(&a, from.at(0, 8), 1, &ours);
+    until("the first one is lost", || b.ep.recv_query() == 0 && b.ep.lost_datagrams() == 1);
+    b.receive(to.at(0, LEAD as usize + 8), 2);
+    send(&a, from.at(0, 9), 3, &ours);
+    until("the second one is lost", || b.ep.recv_query() == 1 && b.ep.lost_datagrams() == 2);
+    send(&a, from.at(0, 8), 4, &ours);
+    assert_eq!(b.arrived_with(), ((2, Status::Success, LEAD + 8), Extended::RecvDatagram, 0));
+    assert!(quiet([&a.connections, &b.connections]));
+}
+
+/// Nothing tells of a peer that is freed. What is sent to it is lost, and its own receives come back.
+pub fn a_peer_that_is_freed_gets_nothing<T: Transport>(network: &Network<T>) {
+    let Some(adapter) = with_datagrams(network) else { return };
+    let point = Point::new(&adapter);
+    let (a, b, c) = (end(&adapter), end(&adapter), end(&adapter));
+    let ([gone, _], [left, _]) = (point.join(&a, &b), point.join(&a, &c));
+    let (from, to) = (adapter.buffer(64), adapter.buffer(2 * ROOM));
+    b.receive(to.at(0, ROOM), 1);
+    b.receive(to.at(0, ROOM), 2);
+    b.ep.free().unwrap();
+    b.arrives(1, Status::Flushed);
+    b.arrives(2, Status::Flushed);
+    for k in 0..300 {
+        send(&a, from.at(0, 8), k, &gone);
+    }
+    c.receive(to.at(ROOM, ROOM), 3);
+    send(&a, from.at(0, 8), 4, &left);
+    assert_eq!(c.arrived_with().0, (3, Status::Success, LEAD + 8));
+    assert!(quiet([&a.connections, &c.connections]));
+}
+
+/// The number of a peer is good until it is given back, on endpoints of the same zone.
+pub fn a_peer_is_sent_to_as_long_as_it_has_a_number<T: Transport>(network: &Network<T>) {
+    let Some(adapter) = with_datagrams(network) else { return };
+    let (a, b, other) = (end(&adapter), end(&adapter), end(&adapter));
+    let [ours, theirs] = Point::new(&adapter).join(&a, &b);
+    let (from, to) = (adapter.buffer(64), adapter.buffer(ROOM));
+    let post = |end: &End<T>, number| end.ep.post_datagram(&[from.at(0, 8)], 1, number, CompletionFlags::DEFAULT);
+    let unknown = Err(Error::InvalidParameter(Arg::Remote));
+    let plain = adapter.end();
+    assert_eq!(post(&plain, ours.number()), Err(Error::InvalidHandle(Role::Ep)));
+    assert_eq!(a.ep.post_send(&[from.at(0, 8)], 1, CompletionFlags::DEFAULT), Err(a.state().into()));
+    b.receive(to.at(0, ROOM), 2);
+    send(&other, from.at(0, 8), 3, &ours);
+    assert_eq!(b.arrived_with().0, (2, Status::Success, LEAD + 8));
+    assert_eq!(other.ep.free_peer(ours.number()), unknown);
+    assert_eq!(a.ep.free_exchange(ours.number()), Ok(()));
+    assert_eq!(a.ep.free_exchange(ours.number()), unknown);
+    assert_eq!(a.ep.free_peer(ours.number()), Ok(()));
+    assert_eq!(a.ep.free_peer(ours.number()), unknown);
+    assert_eq!([post(&a, ours.number()), post(&other, ours.number()), post(&a, 0)], [unknown; 3]);
+    // The peer still knows it.
+    a.receive(to.at(0, ROOM), 4);
+    send(&b, from.at(0, 8), 5, &theirs);
+    assert_eq!(a.arrived_with().0, (4, Status::Success, LEAD + 8));
+}
+
+/// Requests for datagrams are answered with endpoints for datagrams, and others with others.
+pub fn a_request_wants_an_endpoint_of_its_kind<T: Transport>(network: &Network<T>) {
+    let Some(adapter) = with_datagrams(network) else { return };
+    let point = Point::new(&adapter);
+    let (datagrams, connection) = (end(&adapter), adapter.end());
+    point.ask(&datagrams, b"");
+    let cr = next_request(&point.requests);
+    assert_eq!(cr.accept(Some(&connection.ep), b""), Err(Error::InvalidHandle(Role::Ep)));
+    cr.reject(b"no").unwrap();
+    assert!(known(&datagrams, PeerEvent::Rejected).private_data().unwrap().starts_with(b"no"));
+    point.ask(&connection, b"");
+    let cr = next_request(&point.requests);
+    assert_eq!(cr.accept(Some(&datagrams.ep), b""), Err(Error::InvalidHandle(Role::Ep)));
+}

@@ -1,0 +1,68 @@
+//! What endpoints for datagrams tell each other, in front of the private data of their programs: those of a request, and of the
+//! answer to it.
+//!
+//! A request of rdma_cm for datagrams (SIDR) says neither how its sender is reached nor how long its private data are, and the
+//! answer says of the queue pair alone.
+
+use arrayvec::ArrayVec;
+
+use crate::attributes::MAX_PRIVATE_DATA;
+use crate::sys::datagram::Port;
+
+/// Bytes in front of the private data. A request has room for 180, an answer for 136.
+const HEADER: usize = 40;
+const _: () = assert!(HEADER + MAX_PRIVATE_DATA <= 136);
+
+/// What begins it: a name, and the version of its form.
+const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
+
+/// An endpoint, as it introduces itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hello {
+    /// Its number ([`QpInit::datagrams`](dat_core::transport::QpInit::datagrams)).
+    pub endpoint: u32,
+    /// The number of its queue pair.
+    pub qp: u32,
+    /// The number of the request, which no other one of it has. An answer has any.
+    pub request: u32,
+    /// How it is reached.
+    pub port: Port,
+}
+
+impl Hello {
+    /// The bytes that tell of it, with private data behind them.
+    pub fn write(&self, private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_PRIVATE_DATA }> {
+        let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
+        let Port { gid, lid, service_level, hop_limit, traffic_class } = self.port;
+        let mut bytes = ArrayVec::new();
+        bytes.extend(MAGIC);
+        bytes.extend(self.endpoint.to_be_bytes());
+        bytes.extend(self.qp.to_be_bytes());
+        bytes.extend(self.request.to_be_bytes());
+        bytes.extend(gid);
+        bytes.extend(lid.to_be_bytes());
+        bytes.extend([service_level, hop_limit, traffic_class, private_data.len() as u8]);
+        bytes.extend([0; HEADER - 38]);
+        bytes.extend(private_data.iter().copied());
+        bytes
+    }
+
+    /// What bytes tell, which may have any others behind them, and the private data; `None` if another kind of program sent them.
+    pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (header, rest) = bytes.split_first_chunk::<HEADER>()?;
+        let (&magic, header) = header.split_first_chunk()?;
+        let (&endpoint, header) = header.split_first_chunk()?;
+        let (&qp, header) = header.split_first_chunk()?;
+        let (&request, header) = header.split_first_chunk()?;
+        let (&gid, header) = header.split_first_chunk()?;
+        let (&lid, header) = header.split_first_chunk()?;
+        let &[service_level, hop_limit, traffic_class, len, ..] = header else { return None };
+        let [endpoint, qp, request] = [endpoint, qp, request].map(u32::from_be_bytes);
+        let port = Port { gid, lid: u16::from_be_bytes(lid), service_level, hop_limit, traffic_class };
+        let known = magic == MAGIC && endpoint != 0 && qp <= 0xff_ffff;
+        rest.get(..len.into()).filter(|_| known).map(|data| (Hello { endpoint, qp, request, port }, data))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Queue pairs for datagrams, and the addresses that they send to.
+
+use std::ffi::c_int;
+use std::io;
+use std::mem;
+use std::sync::Arc;
+
+use dat_core::transport::Segment;
+use rdma_sys::*;
+
+use super::Owned;
+use super::cm::CmId;
+use super::device::Context;
+use super::memory::Pd;
+use super::qp::{RawQp, elements, inline_if, solicited_if};
+
+/// The key of all queue pairs for datagrams, which peers must name: that of the C implementation.
+const Q_KEY: u32 = 0x7865_4321;
+
+/// The way to a port, on which datagrams go.
+pub type AddressHandle = Owned<ibv_ah, Arc<Pd>>;
+
+/// The attributes of a way, as connection management gives them, or as a peer says how it is reached.
+#[derive(Clone, Copy)]
+pub struct Way(pub(super) ibv_ah_attr);
+
+/// How a port is reached: what others need for a [`Way`] to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Port {
+    pub gid: [u8; 16],
+    pub lid: u16,
+    pub service_level: u8,
+    /// More than 1 if there are routers on the way.
+    pub hop_limit: u8,
+    pub traffic_class: u8,
+}
+
+impl Way {
+    /// The way from the global address `from` of the port `number` to another port. With `global` the network has nothing
+    /// but global addresses.
+    pub fn new(number: u8, from: u8, to: &Port, global: bool) -> Self {
+        Way(ibv_ah_attr {
+            grh: ibv_global_route {
+                dgid: ibv_gid { raw: to.gid },
+                flow_label: 0,
+                sgid_index: from,
+                hop_limit: to.hop_limit,
+                traffic_class: to.traffic_class,
+            },
+            dlid: to.lid,
+            sl: to.service_level,
+            src_path_bits: 0,
+            static_rate: 0,
+            is_global: (global || to.hop_limit > 1).into(),
+            port_num: number,
+        })
+    }
+}
+
+impl AddressHandle {
+    /// Makes what requests name a way by.
+    pub fn new(pd: &Arc<Pd>, way: &Way) -> io::Result<Self> {
+        let mut attr = way.0;
+        // SAFETY: a live zone; the structure is read.
+        Owned::made(pd.clone(), |pd| unsafe { ibv_create_ah(pd.as_ptr(), &raw mut attr) })
+    }
+}
+
+impl CmId {
+    /// How this end is reached on the route that was resolved.
+    pub fn own_port(&self) -> Port {
+        // SAFETY: any bytes are a valid address.
+        let gid = unsafe { self.route.addr.addr.ibaddr.sgid.raw };
+        // SAFETY: the identifier is live, and so is its first path, if there is one.
+        let path = unsafe { self.route.path_rec.as_ref() }.filter(|_| self.route.num_paths > 0);
+        let Some(path) = path else { return Port { gid, ..Port::default() } };
+        Port {
+            gid,
+            lid: u16::from_be(path.slid),
+            service_level: path.sl,
+            hop_limit: path.hop_limit,
+            traffic_class: path.traffic_class,
+        }
+    }
+}
+
+impl Context {
+    /// The indices of this global address among those of a port.
+    pub fn gid_indices(&self, port: u8, gid: &[u8; 16]) -> Vec<u8> {
+        let count = self.query_port(port).map_or(0, |port| port.gid_tbl_len).clamp(0, 256);
+        (0..=u8::MAX)
+            .take(count as usize)
+            .filter(|&index| self.query_gid(port, index).is_ok_and(|at| at == *gid))
+            .collect()
+    }
+}
+
+impl RawQp {
+    /// Brings a queue pair for datagrams from the state RESET into the one in which it sends and receives.
+    pub fn make_ready(&self, port: u8) -> io::Result<()> {
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
+        attr.port_num = port;
+        attr.qkey = Q_KEY;
+        let initial =
+            ibv_qp_attr_mask::IBV_QP_PKEY_INDEX | ibv_qp_attr_mask::IBV_QP_PORT | ibv_qp_attr_mask::IBV_QP_QKEY;
+        let steps = [
+            (ibv_qp_state::IBV_QPS_INIT, initial.0),
+            (ibv_qp_state::IBV_QPS_RTR, 0),
+            (ibv_qp_state::IBV_QPS_RTS, ibv_qp_attr_mask::IBV_QP_SQ_PSN.0),
+        ];
+        for (state, mask) in steps {
+            attr.qp_state = state;
+            self.modify(&mut attr, (mask | ibv_qp_attr_mask::IBV_QP_STATE.0) as c_int)?;
+        }
+        Ok(())
+    }
+
+    /// Hands over a datagram to the queue pair `number` on this way. It gets a completion.
+    pub fn post_datagram(
+        &self,
+        segments: &[Segment],
+        (way, number): (&AddressHandle, u32),
+        solicited: bool,
+    ) -> io::Result<()> {
+        let mut elements = elements(segments);
+        // SAFETY: the structure is plain data, for which zero is a valid value.
+        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
+        wr.sg_list = elements.as_mut_ptr();
+        wr.num_sge = elements.len() as c_int;
+        wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
+        wr.send_flags =
+            ibv_send_flags::IBV_SEND_SIGNALED.0 | inline_if(self.takes(&elements)) | solicited_if(solicited);
+        wr.wr.ud = ud_t { ah: way.as_ptr(), remote_qpn: number, remote_qkey: Q_KEY };
+        self.hand_over(&mut wr)
+    }
+}
+
+/// IBV_LINK_LAYER_ETHERNET, which the bindings do not have.
+const ETHERNET: u8 = 2;
+
+/// Whether a port has nothing but global addresses, because it is one of Ethernet.
+pub fn is_ethernet(port: &ibv_port_attr) -> bool {
+    port.link_layer == ETHERNET
+}

@@ -1,0 +1,75 @@
+/*
+ * introduce.c FILE TEXT - stands between the server and the client of dtestx while they tell each other their addresses,
+ * which are one here. The client hears of the server only once the server has written that text to the file, which it
+ * does after it has made its service point: a client of datagrams that comes before is refused, and waits for ever.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The port, and the size of the one message each way. */
+enum { PORT = 15828, MESSAGE = 128 };
+
+static void need(int good, const char *what)
+{
+    if (good)
+        return;
+    perror(what);
+    exit(1);
+}
+
+static int any_socket(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    need(fd >= 0, "socket");
+    need(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)) == 0, "setsockopt");
+    return fd;
+}
+
+static int says(const char *path, const char *text)
+{
+    char line[1024];
+    FILE *file = fopen(path, "r");
+    int found = 0;
+
+    need(file != NULL, path);
+    while (!found && fgets(line, sizeof line, file) != NULL)
+        found = strstr(line, text) != NULL;
+    fclose(file);
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    struct sockaddr_in here;
+    char message[MESSAGE];
+    int server, listener, client;
+
+    need(argc == 3, "usage");
+    memset(&here, 0, sizeof here);
+    here.sin_family = AF_INET;
+    here.sin_port = htons(PORT);
+    here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server = any_socket();
+    need(connect(server, (struct sockaddr *)&here, sizeof here) == 0, "connect");
+    need(recv(server, message, MESSAGE, MSG_WAITALL) == MESSAGE, "the server's message");
+    need(send(server, message, MESSAGE, MSG_NOSIGNAL) == MESSAGE, "the answer to the server");
+    while (!says(argv[1], argv[2]))
+        nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
+    listener = any_socket();
+    need(bind(listener, (struct sockaddr *)&here, sizeof here) == 0 && listen(listener, 1) == 0, "listen");
+    puts("ready");
+    fflush(stdout);
+    client = accept(listener, NULL, NULL);
+    need(client >= 0, "accept");
+    need(send(client, message, MESSAGE, MSG_NOSIGNAL) == MESSAGE, "the message to the client");
+    need(recv(client, message, MESSAGE, MSG_WAITALL) == MESSAGE, "the client's answer");
+    return 0;
+}
