@@ -37,7 +37,7 @@ WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
 # These take minutes on an emulated machine, and run with smaller numbers there.
 if [ -z "$RDMA" ]; then
     QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
-    QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing'
+    QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing v20.datagram_bursts'
 else
     QUICK_12= QUICK_20=
 fi
