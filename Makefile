@@ -29,6 +29,8 @@
 #                       manual pages say of parameters and return values; and from the arguments of the tools:
 #                       their manual pages and completions; and from the marks of memory order
 #                       docs/memory-order.md
+#   make limits         compares the size of the project with tests-c/limits.txt; WRITE=1 lowers the limits of values
+#                       that fell, and adds rows for new crates
 #   make notices        writes LICENSE-THIRD-PARTY, the notices of the crates that the libraries and tools have in them
 #   make deny           the rules of deny.toml for all crates, and what is known of their faults, with cargo-deny
 #   make rust-oldest    checks libraries and tools with the oldest compiler that will do, which rustup fetches into target
@@ -105,7 +107,7 @@ BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
 .PHONY: all tools rust base verbs no-verbs demo check lint test check-c check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
-	derived notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
+	derived limits notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
 VERBS_1    = verbs
@@ -232,6 +234,9 @@ trips:
 derived:
 	$(CARGO) run --quiet --locked -p dat-derived
 	tests-c/marks.sh --write
+
+limits:
+	@$(CARGO) run --quiet --locked -p xtask -- limits $(if $(WRITE),--write)
 
 notices:
 	packaging/crates.py notices

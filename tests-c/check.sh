@@ -328,12 +328,7 @@ step_fmt()
     fi
 }
 
-# How large the project is stands beside it; nothing judges that.
-step_layers()
-{
-    tap "$here/layers.sh"
-    "$here/lines.sh" | tee "$logs/lines"
-}
+step_layers() { tap "$here/layers.sh"; }
 
 step_clippy()
 {

@@ -1,12 +1,154 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The limits on the size of the project.
+//! The limits on the size of the project: `tests-c/limits.txt` compared with measured values.
+//!
+//! The head of `tests-c/limits.txt` specifies its format and rules.
+
+mod measure;
+mod source;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use measure::Measurement;
+use table::{Row, Table, slack};
+
+/// Path of the table in the source tree.
+const TABLE: &str = "tests-c/limits.txt";
 
 /// Arguments of `xtask limits`.
 #[derive(clap::Args)]
-pub struct Args {}
-
-/// Compares the project with its limits.
-pub fn run(_: &Args) -> anyhow::Result<()> {
-    Ok(())
+pub struct Args {
+    /// Lower the numbers that fell, add new rows and remove rows that are no longer measured.
+    #[arg(long)]
+    write: bool,
 }
+
+/// Compares the project with its limits and prints TAP. Exits with status 1 if a row fails.
+pub fn run(args: &Args) -> Result<()> {
+    let root = root()?;
+    let path = root.join(TABLE);
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {TABLE}"))?;
+    let mut table = Table::parse(&text)?;
+    let measured = measure::all(&root)?;
+    if args.write {
+        table.update(&measured);
+        fs::write(&path, table.render()).with_context(|| format!("cannot write {TABLE}"))?;
+    }
+    let tests = compare(&table, &measured);
+    for (index, test) in tests.iter().enumerate() {
+        println!("{}ok {} - {}", if test.passed { "" } else { "not " }, index + 1, test.text);
+    }
+    println!("1..{}", tests.len());
+    if measured.iter().any(|m| table.row(&m.name).is_some_and(|row| can_fall(row, m.value))) {
+        println!("# Some values fell: `make limits WRITE=1` lowers their limits.");
+    }
+    match tests.iter().filter(|test| !test.passed).count() {
+        0 => Ok(()),
+        failed => {
+            println!("# {failed} of {} rows failed: the head of {TABLE} explains the rules.", tests.len());
+            // An error would add a backtrace to the TAP if RUST_BACKTRACE is set.
+            std::process::exit(1)
+        }
+    }
+}
+
+/// Returns the limit of the row `name`, such as `instructions:send`. Returns `None` if the table has no such row.
+#[allow(dead_code, reason = "The step that counts instructions calls it.")]
+pub fn limit(root: &Path, name: &str) -> Result<Option<u64>> {
+    let text = fs::read_to_string(root.join(TABLE)).with_context(|| format!("cannot read {TABLE}"))?;
+    Ok(Table::parse(&text)?.row(name).map(|row| row.limit))
+}
+
+/// Finds the root of the source tree: the closest directory above the current one that contains the table.
+fn root() -> Result<PathBuf> {
+    let current = std::env::current_dir().context("cannot find the current directory")?;
+    let root = current.ancestors().find(|directory| directory.join(TABLE).is_file());
+    Ok(root.with_context(|| format!("no directory above {} contains {TABLE}", current.display()))?.to_owned())
+}
+
+/// The result of one row.
+struct Test {
+    /// `true` if the row follows the rules.
+    passed: bool,
+    /// Name, numbers and, if the test failed, the remedy.
+    text: String,
+}
+
+/// Compares each measured value with its row, and finds rows that are no longer measured.
+fn compare(table: &Table, measured: &[Measurement]) -> Vec<Test> {
+    let mut tests: Vec<Test> = measured.iter().map(|m| judge(table.row(&m.name), m)).collect();
+    let unmeasured = table.rows().filter(|row| measured.iter().all(|m| m.name != row.name));
+    tests.extend(unmeasured.map(|row| Test {
+        passed: false,
+        text: format!("{}: no longer measured: `make limits WRITE=1` removes the row from {TABLE}", row.name),
+    }));
+    tests
+}
+
+/// Compares a value with its row.
+fn judge(row: Option<&Row>, measured: &Measurement) -> Test {
+    let Measurement { name, value, place } = measured;
+    let Some(row) = row else {
+        let text =
+            format!("{name}: {} without a limit: `make limits WRITE=1` adds the row to {TABLE}", grouped(*value));
+        return Test { passed: false, text };
+    };
+    let mut text = format!("{name}: {} of at most {}", grouped(*value), grouped(row.limit));
+    if let Some(place) = place {
+        text += &format!(" ({place})");
+    }
+    let fault = if row.best > row.limit {
+        Some("the column BEST is above LIMIT: correct the row".to_owned())
+    } else if *value > row.limit {
+        Some(format!("{}, or raise LIMIT in {TABLE} with a sentence that states the benefit", remedy(name)))
+    } else if row.limit > row.best + slack(name, row.best) && row.sentence.is_empty() {
+        Some(format!(
+            "LIMIT is more than {} above BEST ({}): lower LIMIT, or add a sentence that states the benefit",
+            slack(name, row.best),
+            grouped(row.best)
+        ))
+    } else {
+        None
+    };
+    if let Some(fault) = &fault {
+        text += &format!(": {fault}");
+    }
+    Test { passed: fault.is_none(), text }
+}
+
+/// Returns the way to lower the value of a row.
+fn remedy(name: &str) -> &'static str {
+    match name.split(':').next() {
+        Some("lines") => "remove lines",
+        Some("words") => "shorten the page",
+        Some("comments") => "shorten comments",
+        Some("longest") => "split it",
+        Some("naming") => "name the transport only in its own crates",
+        Some("instructions") => "make the path shorter",
+        _ => "remove some",
+    }
+}
+
+/// Returns whether `--write` lowers a number of the row.
+fn can_fall(row: &Row, value: u64) -> bool {
+    value < row.best || value + slack(&row.name, value) < row.limit
+}
+
+/// Returns a number with commas between groups of three digits.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
