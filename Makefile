@@ -2,11 +2,16 @@
 #
 #   make                the libraries, in target/lib, and the tools dat-info, dat-ping and dat-perf, in target/bin
 #   make demo           builds, then moves data between two processes; IA=shm
-#   make check          all checks, the steps of tests-c/steps.txt; as root on Debian it installs the
-#                       packages that it lacks, unless CHECK_INSTALL=0
+#   make check          what tells that the libraries work and that a change is good: the steps of tests-c/steps.txt with
+#                       the tier "check". As root on Debian it installs the packages that it lacks, unless CHECK_INSTALL=0
+#   make check-all      all steps: also valgrind, debug builds, models, fuzzing, packages, and an RDMA device in a virtual
+#                       machine. For both: KEEP_GOING=1 goes on after a failure; SLOW=3 is a factor for all time limits
+#   make steps          lists the steps; STEP="clippy c" runs these
 #   make lint           what is derived, format, clippy, manual pages
 #   make test           the Rust tests, and the models of the rings
-#   make check-c        the C suite on one adapter; see tests-c/README.md; IA=shm
+#   make check-c        the C suite on one adapter; TESTS=srq/resize is one program, for which only what it needs is built;
+#                       IA=shm API=1.2 BUILD=release; BUILD=debug builds in seconds after a change
+#   make check-flaky    each program of the C suite N=50 times, beside a busy thread on each CPU; variables as for check-c
 #   make check-tcp      the C suite over TCP to this host, for 1.2, 2.0 and both together; TESTS=pattern for the first two;
 #                       IA=tcp-lo
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
@@ -106,7 +111,7 @@ OUT    := $(TARGET)/lib
 BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all tools rust base verbs no-verbs demo check lint test check-c check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
+.PHONY: all tools rust base verbs no-verbs demo check check-all steps lint test xtask check-c check-flaky check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
 	derived limits notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
@@ -188,31 +193,55 @@ demo: base $(DEMO)
 
 # ---- Checks ----
 
-check:
-	@tests-c/check.sh
+# The steps and the runner of the C suite are Rust: src/xtask.
+XTASK := $(TARGET)/debug/xtask
+export XTASK
+xtask: rust
+	@$(CARGO) build --quiet --locked -p xtask
 
-lint:
-	@tests-c/check.sh derived fmt layers clippy man
+CHECK = $(XTASK) check $(if $(SLOW),--slow $(SLOW)) $(if $(KEEP_GOING)$(findstring k,$(firstword -$(MAKEFLAGS))),--keep-going)
 
-test:
-	@tests-c/check.sh test loom
+check: xtask
+	@IA="$(IA)" $(CHECK) --install
 
-check-c: all
-	@$(MAKE) --no-print-directory -C tests-c check IA=$(IA)
+check-all: xtask
+	@IA="$(IA)" RDMA="$(RDMA)" $(CHECK) --all --install
+
+steps: xtask
+	@$(CHECK) $(if $(STEP),$(STEP:%=--step %),--all --list)
+
+lint: STEP = fmt derived layers limits clippy man
+test: STEP = test loom
+lint test: xtask
+	@$(CHECK) --keep-going $(STEP:%=--step %)
+
+# The library of one version and the provider of the adapter are all that a test needs; some tests skip what others have.
+API   ?= 1.2
+BUILD ?= release
+SUITE  = $(MAKE) --no-print-directory -C tests-c check -j3 API=$(API) IA=$(IA) BUILD=$(BUILD)
+PROVIDER = $(if $(filter tcp%,$(IA)),ofi,$(firstword $(subst -, ,$(IA))))
+
+check-c: xtask
+	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD) $(if $(TESTS),ONLY=$(PROVIDER))
+	@$(SUITE) $(if $(TESTS),TESTS='$(TESTS)')
+
+check-flaky: xtask
+	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD)
+	@$(SUITE) FLAKY=$(or $(N),50) $(if $(TESTS),TESTS='$(TESTS)')
 
 check-tcp: IA = tcp-lo
-check-tcp: all
+check-tcp: all xtask
 	@failed=; \
 	for suite in 'check API=1.2' 'check API=2.0' $(if $(TESTS),,check-both); do \
 		$(MAKE) --no-print-directory -C tests-c $$suite IA=$(IA) TESTS='$(or $(TESTS),.)' || failed=1; \
 	done; \
 	test -z "$$failed"
 
-check-verbs:
+check-verbs: xtask
 	@$(MAKE) --no-print-directory all VERBS=1
 	@TARGET="$(TARGET)" RDMA="$(RDMA)" TESTS="$(TESTS)" tests-c/verbs/check.sh
 
-check-arm:
+check-arm: xtask
 	@TARGET="$(TARGET)" TESTS="$(TESTS)" tests-c/arm/check.sh
 
 measure: all

@@ -47,17 +47,20 @@ both-libs:
 both-programs: both-libs
 	@$(OF_2.0) $(CROSSED:%=$(BOTH_OUT)/%) $(BOTH_OUT)/stub/libstub.so
 
-CROSS := $(TESTDIR)/run.sh -i $(IA) -t $(TIMEOUT) -p '$(TESTS)' $(if $(filter-out 0,$(V)),-v)
+CROSS_12 = $(call matching,$(BOTH_PROGRAMS) $(CROSSED:%=$(OUT)/%))
+CROSS_20 = $(call matching,$(CROSSED:%=$(BOTH_OUT)/%))
 
+# A run of no program would be an error.
 check-both: $(CROSSED:%=$(OUT)/%) $(BOTH_PROGRAMS) $(OUT)/stub/libstub.so both-programs
 	@{ echo "1.2, its second processes 2.0, and both in one process:"; \
-	$(CROSS) -a 1.2 -l $(LIB) -x $(BOTH_OUT) -o $(OUT)/results-both \
-		$(BOTH_PROGRAMS) $(CROSSED:%=$(OUT)/%); \
+	$(if $(CROSS_12),$(SUITE) --api 1.2 --libdir $(LIB) --others $(BOTH_OUT) --out $(or $(RESULTS),$(OUT))/results-both \
+		$(CROSS_12);) \
 	echo "2.0, its second processes 1.2:"; \
-	$(CROSS) -a 2.0 -l $(BOTH_LIB) -x $(OUT) -o $(BOTH_OUT)/results-both $(CROSSED:%=$(BOTH_OUT)/%); \
+	$(if $(CROSS_20),$(SUITE) --api 2.0 --libdir $(BOTH_LIB) --others $(OUT) \
+		--out $(or $(RESULTS),$(OUT))/$(notdir $(BOTH_OUT))/results-both $(CROSS_20);) \
 	} | awk '{ print } \
 		/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$$/ { runs++; passed += $$1; failed += $$3; skipped += $$5 } \
-		END { if (runs != 2) { print "a run has no end"; failed++ } \
+		END { if (runs != $(words $(firstword $(CROSS_12)) $(firstword $(CROSS_20)))) { print "a run has no end"; failed++ } \
 			print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit failed > 0 }'
 
 endif

@@ -12,6 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Qualifiers of 16 bits: programs that run side by side have different ranges. */
+#define RANGES 8u
+#define RANGE 5000u
+
 static char ia_name[DAT_NAME_MAX_LENGTH] = "shm";
 static char self[PATH_MAX];
 static double scale = 1.0;
@@ -102,8 +106,10 @@ DAT_CONN_QUAL unique_qual(bool wide)
     static unsigned counter;
     DAT_UINT64 n = __sync_fetch_and_add(&counter, 1);
     DAT_UINT64 pid = (DAT_UINT64)getpid();
+    const char *slot = getenv("DAT_TEST_SLOT");
+    unsigned range = slot != NULL ? (unsigned)atoi(slot) % RANGES : 0;
 
     if (wide)
         return (pid << 32) | 0x10000u | n;
-    return 20000u + (pid * 61u + n) % 40000u;
+    return 20000u + range * RANGE + (pid * 61u + n) % RANGE;
 }

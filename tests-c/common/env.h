@@ -4,9 +4,10 @@
  *   argv[1] or $DAT_IA     name of the interface adapter, "shm" by default
  *   $DAT_TEST_SCALE        factor for every deadline (valgrind, emulators)
  *   $DAT_TEST_QUICK        set to anything but 0: smaller numbers of everything
+ *   $DAT_TEST_SLOT         number among the programs that run side by side
  *
- * Programs need not provide a configuration file: run.sh writes a private one
- * and names it in $DAT_OVERRIDE.
+ * Programs need not provide a configuration file: xtask writes a private one, in
+ * which shm has a rendezvous directory of its own, and names it in $DAT_OVERRIDE.
  */
 #ifndef TESTS_C_ENV_H
 #define TESTS_C_ENV_H

@@ -17,7 +17,7 @@ static char base[] = "/tmp/dat-place-XXXXXX";
 const char *place_make(void)
 {
     const char *given = getenv("DAT_OVERRIDE");
-    char path[64], line[1024], *empty;
+    char path[64], line[1024], name[1024], *instance, *end;
     FILE *from, *to;
 
     must(given != NULL && mkdtemp(base) != NULL, "no directory of the test's own");
@@ -26,11 +26,12 @@ const char *place_make(void)
     to = fopen(path, "w");
     must(from != NULL && to != NULL, "no configuration of the test's own");
     while (fgets(line, sizeof line, from) != NULL) {
-        empty = strstr(line, "\"\"");
-        if (empty == NULL || line[0] == '#')
+        instance = strchr(line, '"');
+        end = instance == NULL ? NULL : strchr(instance + 1, '"');
+        if (end == NULL || sscanf(line, "%1023s", name) != 1 || strcmp(name, "shm") != 0)
             fputs(line, to);
         else
-            fprintf(to, "%.*s\"%s/shm\"%s", (int)(empty - line), line, base, empty + 2);
+            fprintf(to, "%.*s\"%s/shm\"%s", (int)(instance - line), line, base, end + 1);
     }
     fclose(from);
     must(fclose(to) == 0, "no configuration of the test's own");

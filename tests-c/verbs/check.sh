@@ -6,7 +6,10 @@
 # set, on Soft-RoCE in a virtual machine. `make check-verbs` builds the libraries and calls this.
 #
 #   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
-#   OUT      where programs and results go (default tests-c/build)
+#   OUT      where programs are (default tests-c/build)
+#   RESULTS  where results go (default OUT); the virtual machine can write nothing else
+#   XTASK    the program that runs the suite (default: cargo builds it in TARGET)
+#   SELECTION  the options of cargo by which the caller selects crates, so that nothing is compiled twice (-p dat-verbs)
 #   TESTS    run only what matches, as for `make -C tests-c check`; the Rust tests are rust/dat-verbs
 #   TESTS_20, TESTS_BOTH   the same for the suite of uDAPL 2.0, and for programs of either version with each other: what
 #            TESTS says, or else what differs between the versions and what programs rely on most
@@ -26,8 +29,9 @@ SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
 : "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}"
 : "${TESTS_20:=${TESTS:-$SOME_20}}" "${TESTS_BOTH:=${TESTS:-$SOME_BOTH}}" "${TESTS:=.}"
 : "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=}" "${SCALE:=3}" "${LIMIT:=3600}"
-mkdir -p "$OUT" || exit 2
-OUT=$(cd "$OUT" && pwd)
+mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd) || exit 2
+: "${RESULTS:=$OUT}" "${SELECTION:=--locked -p dat-verbs}" "${XTASK:=$TARGET/debug/xtask}"
+mkdir -p "$RESULTS" && RESULTS=$(cd "$RESULTS" && pwd) || exit 2
 # The tools, where make has put them.
 BIN=$(cd "$TARGET/bin" 2>/dev/null && pwd) || BIN=
 export BIN
@@ -48,17 +52,18 @@ suite()
     case $1 in 1.2) into=$OUT ;; *) into=$OUT/$1 ;; esac
     api=$1
     shift
-    "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" OUT="$into" LIBDIR="$TARGET/release" IA="$IA" "$@"
+    "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" OUT="$into" RESULTS="$RESULTS/${into#"$OUT"}" XTASK="$XTASK" \
+        LIBDIR="$TARGET/release" IA="$IA" "$@"
 }
 
 # run_suite API GOAL TESTS QUICK: runs what matches; its last line goes into the file verbs.suite alone.
 run_suite()
 {
-    suite "$1" "$2" "TESTS=$3" "WITHOUT=$WITHOUT" "QUICK=$4" | tee "$OUT/verbs.one" |
+    suite "$1" "$2" "TESTS=$3" "WITHOUT=$WITHOUT" "QUICK=$4" | tee "$RESULTS/verbs.one" |
         sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
     # A suite that does not come to its end has failed.
-    { tail -n 1 "$OUT/verbs.one" | grep ' passed, .* skipped$' || echo '0 passed, 1 failed, 0 skipped'; } \
-        >>"$OUT/verbs.suite"
+    { tail -n 1 "$RESULTS/verbs.one" | grep ' passed, .* skipped$' || echo '0 passed, 1 failed, 0 skipped'; } \
+        >>"$RESULTS/verbs.suite"
 }
 
 # rust LIST OUTPUT: runs the test executables that the file LIST names, one a line, and keeps what they
@@ -95,16 +100,16 @@ total()
 # Runs everything on a device of this machine.
 run()
 {
-    : >"$OUT/verbs.suite"
-    : >"$OUT/verbs.rust"
-    rust "$OUT/verbs.tests" "$OUT/verbs.rust"
+    : >"$RESULTS/verbs.suite"
+    : >"$RESULTS/verbs.rust"
+    rust "$RESULTS/verbs.tests" "$RESULTS/verbs.rust"
     # The suite of 1.2 is the last: it ends with what a device may not recover from, such as a link that goes down.
     echo 'uDAPL 2.0:'
     run_suite 2.0 check "$TESTS_20" "$QUICK_20"
     run_suite 1.2 check-both "$TESTS_BOTH" ""
     echo 'uDAPL 1.2:'
     run_suite 1.2 check "$TESTS" "$QUICK_12"
-    total "$OUT/verbs.suite" "$OUT/verbs.rust"
+    total "$RESULTS/verbs.suite" "$RESULTS/verbs.rust"
 }
 
 if [ "${1:-}" = run ]; then
@@ -119,21 +124,23 @@ else
 fi
 programs()
 {
-    suite 1.2 programs && suite 2.0 programs &&
+    suite 1.2 -j3 programs && suite 2.0 -j3 programs &&
         suite 1.2 both-programs "$OUT/both/linked" "$OUT/both/opened" "$OUT/both/foreign"
 }
-programs >"$OUT/verbs.build" 2>&1 || { tail -n 40 "$OUT/verbs.build"; exit 1; }
+programs >"$RESULTS/verbs.build" 2>&1 || { tail -n 40 "$RESULTS/verbs.build"; exit 1; }
+[ -x "$XTASK" ] || CARGO_TARGET_DIR=$TARGET "$CARGO" build --quiet --locked -p xtask || exit 1
 # The tests are built outside the virtual machine, which is slow, and run with --ignored inside.
-CARGO_TERM_COLOR=never CARGO_TARGET_DIR=$TARGET "$CARGO" test --locked -p dat-verbs --no-run \
-    >"$OUT/verbs.cargo" 2>&1 || { tail -n 40 "$OUT/verbs.cargo"; exit 1; }
-(cd "$root" && sed -n 's/^ *Executable .*(\(.*\))$/\1/p' "$OUT/verbs.cargo" | xargs -r realpath) >"$OUT/verbs.tests"
-[ -s "$OUT/verbs.tests" ] || { echo 'check.sh: cargo named no test executable'; exit 1; }
+# shellcheck disable=SC2086 # words are wanted
+CARGO_TARGET_DIR=$TARGET "$CARGO" test $SELECTION --no-run --message-format=json \
+    >"$RESULTS/verbs.json" 2>"$RESULTS/verbs.cargo" || { tail -n 40 "$RESULTS/verbs.cargo"; exit 1; }
+sed -n '/src\/verbs\/Cargo.toml"/s/.*"executable":"\([^"]*\)".*/\1/p' "$RESULTS/verbs.json" >"$RESULTS/verbs.tests"
+[ -s "$RESULTS/verbs.tests" ] || { echo 'check.sh: cargo named no test executable'; exit 1; }
 
-export TARGET OUT TESTS TESTS_20 TESTS_BOTH RDMA MAKE
+export TARGET OUT RESULTS XTASK TESTS TESTS_20 TESTS_BOTH RDMA MAKE
 if [ -n "$RDMA" ]; then
     run
 else
-    VM_OUT=$OUT VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
+    VM_OUT=$RESULTS VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
     status=$?
     # vm.sh has said that its time ran out. The caller would take 124 for the end of its own time.
     [ "$status" -ne 124 ] || status=1

@@ -10,9 +10,6 @@ $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
 $(VERBS_PROGRAMS:%=%.o) $(VERBS_SHARED): $(TESTDIR)/verbs/adapters.h $(TESTDIR)/verbs/traffic.h
 
-# The first of these makes the devices anew. After the second they may be unusable.
-LAST += $(OUT)/verbs/gone $(OUT)/verbs/link
-
 # strange.c calls librdmacm if that is installed.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
 $(OUT)/verbs/strange: LDFLAGS += -lrdmacm -libverbs

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Runs the checks of the project.
+//! Runs the checks of the project: `make check` and its relatives call it.
 
+mod check;
+mod command;
+mod fresh;
 mod limits;
+mod suite;
+mod tap;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -17,12 +25,34 @@ struct Args {
 /// What to do.
 #[derive(Subcommand)]
 enum Command {
+    /// Runs the steps of tests-c/steps.txt, and prints a table of results.
+    Check(check::Args),
+    /// Runs programs of the C suite side by side, and prints a closing line.
+    Suite(suite::Args),
+    /// Fails if a library is older than a source file from which it was built.
+    Fresh(fresh::Args),
     /// Compares the size of the project with tests-c/limits.txt; prints TAP.
     Limits(limits::Args),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Args::parse().command {
-        Command::Limits(args) => limits::run(&args),
+/// The root of the source tree.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is in src").to_path_buf()
+}
+
+fn main() -> ExitCode {
+    let result = command::end_all_on_signals().map_err(Into::into).and_then(|()| match Args::parse().command {
+        Command::Check(args) => check::run(&args),
+        Command::Suite(args) => suite::run(args),
+        Command::Fresh(args) => fresh::run(&args),
+        Command::Limits(args) => limits::run(&args).map(|()| true),
+    });
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::from(2)
+        }
     }
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What several steps need built. The first step that needs it builds it, and the others wait.
+
+use std::sync::OnceLock;
+
+use anyhow::{Result, bail};
+
+use super::context::Context;
+use super::packages;
+use super::table::Step;
+
+/// What was built so far.
+#[derive(Default)]
+pub struct Builds {
+    release: OnceLock<bool>,
+    programs: OnceLock<bool>,
+    debug: OnceLock<bool>,
+}
+
+/// The selection of crates that can be built on this machine, for all commands of cargo, so that they share what was built.
+pub fn selection() -> Vec<&'static str> {
+    if packages::verbs().is_empty() {
+        vec!["--workspace", "--features", "dat-fuzz/verbs", "--locked"]
+    } else {
+        vec!["--workspace", "--exclude", "dat-verbs", "--exclude", "dat-verbs12", "--exclude", "dat-verbs20", "--locked"]
+    }
+}
+
+/// Builds libraries and tools as `make` does.
+pub fn release(context: &Context, step: &Step) -> Result<()> {
+    let build = || context.run(step, &mut context.make(["all"])).is_ok_and(|(end, _)| end.is_success());
+    once(&context.builds.release, build, "make all")
+}
+
+/// Builds the programs of the C suite for both versions, so that no two steps build them at the same time.
+pub fn programs(context: &Context, step: &Step) -> Result<()> {
+    release(context, step)?;
+    let build = || {
+        ["API=1.2", "API=2.0"].iter().all(|api| {
+            let mut make = context.make(["-C", "tests-c", "-j3", "programs", "IA=verbs-v0", api]);
+            context.run(step, &mut make).is_ok_and(|(end, _)| end.is_success())
+        })
+    };
+    once(&context.builds.programs, build, "make -C tests-c programs")
+}
+
+/// Builds all crates and their tests with the profile for development.
+pub fn debug(context: &Context, step: &Step) -> Result<()> {
+    let build = || {
+        let mut cargo = context.cargo(["build", "--all-targets"]);
+        context.run(step, cargo.args(selection())).is_ok_and(|(end, _)| end.is_success())
+    };
+    once(&context.builds.debug, build, "cargo build")
+}
+
+fn once(built: &OnceLock<bool>, build: impl FnOnce() -> bool, name: &str) -> Result<()> {
+    if !*built.get_or_init(build) {
+        bail!("{name} failed");
+    }
+    Ok(())
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What all steps share: directories, commands, time limits and logs.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result};
+
+use super::builds::Builds;
+use super::table::Step;
+use crate::command::{End, Group};
+
+/// Variables that tests set themselves where they want them, and those of the make that started this process.
+const REMOVED: [&str; 11] = [
+    "DAT_OVERRIDE", "DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG", "MAKEFLAGS",
+    "MFLAGS", "MAKELEVEL", "GNUMAKEFLAGS",
+];
+
+/// What all steps share.
+pub struct Context {
+    /// The root of the source tree.
+    pub root: PathBuf,
+    /// Where cargo builds.
+    pub target: PathBuf,
+    /// Where the logs of the steps are.
+    pub logs: PathBuf,
+    /// The adapter for the C suite and the demo.
+    pub ia: String,
+    /// What more than one step needs built.
+    pub builds: Builds,
+    /// Whether the steps of a whole tier run, not only some that were named.
+    pub is_whole: bool,
+    slow: f64,
+    deadlines: Mutex<BTreeMap<String, Instant>>,
+}
+
+/// The value of a variable of the environment, or a default.
+pub fn variable(name: &str, default: &str) -> String {
+    std::env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_string())
+}
+
+impl Context {
+    /// Prepares the logs of `steps`. `slow` is a factor for all limits.
+    pub fn new(steps: &[Step], slow: f64) -> Result<Context> {
+        let root = crate::root();
+        let target = variable("CARGO_TARGET_DIR", &root.join("target").display().to_string());
+        let target = root.join(target);
+        let logs = target.join("check");
+        fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
+        let context = Context {
+            root,
+            target,
+            logs,
+            ia: variable("IA", "shm"),
+            builds: Builds::default(),
+            is_whole: steps.len() > 4,
+            slow,
+            deadlines: Mutex::default(),
+        };
+        for step in steps {
+            File::create(context.log(step))?;
+        }
+        Ok(context)
+    }
+
+    /// The path of the log of a step.
+    pub fn log(&self, step: &Step) -> PathBuf {
+        self.logs.join(format!("{}.log", step.name))
+    }
+
+    /// A command in the root of the source tree, with the environment of a step.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        REMOVED.iter().for_each(|name| drop(command.env_remove(name)));
+        command
+            .current_dir(&self.root)
+            .env("LC_ALL", "C")
+            .env("CARGO_TERM_COLOR", "never")
+            .env("CARGO_TARGET_DIR", &self.target)
+            .stdin(Stdio::null());
+        if let Ok(xtask) = std::env::current_exe() {
+            command.env("XTASK", xtask);
+        }
+        // Deadlines of tests are not measurements: other lanes work beside the tests.
+        let scale: f64 = variable("DAT_TEST_SCALE", "2").parse().unwrap_or(2.0);
+        command.env("DAT_TEST_SCALE", (scale * self.slow).to_string());
+        command
+    }
+
+    /// `cargo` with these arguments.
+    pub fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(&variable("CARGO", "cargo"));
+        command.args(arguments);
+        command
+    }
+
+    /// `make` with these arguments.
+    pub fn make<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(&variable("MAKE", "make"));
+        command.arg("--no-print-directory").args(arguments);
+        command
+    }
+
+    /// A script of the source tree.
+    pub fn script(&self, path: &str) -> Command {
+        self.command(&self.root.join(path).display().to_string())
+    }
+
+    /// Runs a command of a step to its end or to the time limit of the step, and returns what it printed, which is appended to
+    /// the log.
+    pub fn run(&self, step: &Step, command: &mut Command) -> Result<(End, String)> {
+        let limit = Duration::from_secs_f64(step.longest as f64 * self.slow);
+        let deadline = *self
+            .deadlines
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .entry(step.name.clone())
+            .or_insert_with(|| Instant::now() + limit);
+        let path = self.log(step);
+        let from = fs::metadata(&path).map_or(0, |data| data.len()) as usize;
+        let log = OpenOptions::new().append(true).create(true).open(&path)?;
+        command.stdout(log.try_clone()?).stderr(log);
+        let group = Group::spawn(command).with_context(|| format!("{:?}", command.get_program()))?;
+        let end = group.wait(deadline.saturating_duration_since(Instant::now()))?;
+        if end == End::TimedOut {
+            self.note(step, &format!("{}: ran out of time after {} seconds", step.name, limit.as_secs()));
+        }
+        let output = fs::read(&path)?;
+        Ok((end, String::from_utf8_lossy(&output[from.min(output.len())..]).into_owned()))
+    }
+
+    /// Adds a line to the log of a step.
+    pub fn note(&self, step: &Step, line: &str) {
+        if let Ok(mut log) = OpenOptions::new().append(true).create(true).open(self.log(step)) {
+            // What cannot be written to the log is in the table of results.
+            let _ = writeln!(log, "{line}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What each step does.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::builds::{self, selection};
+use super::context::{Context, variable};
+use super::packages;
+use super::table::Step;
+use crate::command::End;
+use crate::tap::{self, Counts, Results};
+
+/// Programs of the C suite that run for long; they have their full time in the step `c`.
+const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
+/// The longest time of a program in seconds where the virtual machine works beside it.
+const BESIDE: &str = "TIMEOUT=300";
+/// Scripts that read headers only.
+const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
+/// The status with which a script says that it cannot run here.
+const CANNOT_RUN: i32 = 77;
+
+/// The body of a step.
+type Body = fn(&Context, &Step) -> Result<Results>;
+
+/// The steps by name.
+const BODIES: &[(&str, Body)] = &[
+    ("fmt", fmt),
+    ("derived", derived),
+    ("layers", |c, s| tap(c, s, &mut c.script("tests-c/layers.sh"))),
+    ("limits", |c, s| tap(c, s, own(c).arg("limits"))),
+    ("clippy", clippy),
+    ("test", test),
+    ("loom", loom),
+    ("fuzz", fuzz),
+    ("crates", |c, s| tap(c, s, &mut c.script("tests-c/crates.sh"))),
+    ("musl", musl),
+    ("c", |c, s| suite(c, s, &["check", "ALONE=skip"])),
+    ("c20", |c, s| with_dapl2(c, s, &["check", "ALONE=skip", "API=2.0", BRIEFLY])),
+    ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
+    ("alone", alone),
+    ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", BESIDE, "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
+    ("c-debug", |c, s| debug(c, s, "API=1.2", "TESTS=^objects/\\|^flow/\\|^srq/\\|^ep_modify/\\|^rely/\\|^faults/\\|^stress/\\|^neighbours/")),
+    ("c20-debug", |c, s| debug(c, s, "API=2.0", "TESTS=^v20/\\|^flow/\\|^srq/\\|^objects/")),
+    ("valgrind", |c, s| valgrind(c, s, "API=1.2", "TESTS=.")),
+    ("valgrind20", |c, s| valgrind(c, s, "API=2.0", "TESTS=^v20/\\|^srq/ended\\|^flow/rdma")),
+    ("tcp-short", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/")),
+    ("tcp", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections")),
+    ("tcp20", |c, s| over_tcp(c, s, "API=2.0", "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^dapl2/programs")),
+    ("instructions", |c, s| measured(c, s, &["measure", "COMPARE=1"])),
+    ("instructions20", |c, s| measured(c, s, &["measure", "COMPARE=1", "API=2.0"])),
+    ("probes", |c, s| measured(c, s, &["check-probes"])),
+    ("bench", |c, s| measured(c, s, &["check-bench"])),
+    ("man", man),
+    ("docs", docs),
+    ("demo", demo),
+    ("tools", |c, s| with_release(c, s, c.script("tests-c/tools/all.sh").env("BIN", c.target.join("bin")).env("LIB", c.target.join("lib")))),
+    ("glibc", |c, s| with_release(c, s, c.script("tests-c/glibc.sh").arg(c.target.join("lib")).arg(&c.target))),
+    ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
+    ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
+    ("verbs", verbs),
+];
+
+/// Returns whether there is a step of this name.
+pub fn is_known(name: &str) -> bool {
+    BODIES.iter().any(|(known, _)| *known == name)
+}
+
+/// Runs a step.
+pub fn run(context: &Context, step: &Step) -> Result<Results> {
+    let (_, body) = BODIES.iter().find(|(name, _)| *name == step.name).context("the step has no body")?;
+    body(context, step)
+}
+
+// ---- Kinds of results ----
+
+fn skip(context: &Context, step: &Step, reason: String) -> Result<Results> {
+    context.note(step, &format!("{}: skipped: {reason}", step.name));
+    Ok(Results { counts: Counts { skipped: 1, ..Counts::default() }, reasons: vec![reason] })
+}
+
+/// Adds the failure of a command of which no test failed.
+fn with_status(mut results: Results, end: End) -> Results {
+    if !end.is_success() && results.counts.failed == 0 {
+        results.counts.failed = 1;
+    }
+    results
+}
+
+/// Runs a command that is one test.
+fn one(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, _) = context.run(step, command)?;
+    let passed = u64::from(end.is_success());
+    Ok(Results { counts: Counts { passed, failed: 1 - passed, skipped: 0 }, reasons: Vec::new() })
+}
+
+/// Runs a script that prints TAP.
+fn tap(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, output) = context.run(step, command)?;
+    Ok(with_status(tap::script(&output), end))
+}
+
+/// Runs tests of Rust.
+fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, output) = context.run(step, command)?;
+    Ok(with_status(tap::cargo(&output), end))
+}
+
+/// Runs a command that ends with a closing line.
+fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, output) = context.run(step, command)?;
+    let counts = Counts { failed: 1, ..Counts::default() };
+    Ok(with_status(tap::closing(&output).unwrap_or(Results { counts, reasons: Vec::new() }), end))
+}
+
+/// This program.
+fn own(context: &Context) -> Command {
+    context.command(&std::env::current_exe().unwrap_or_else(|_| "xtask".into()).display().to_string())
+}
+
+/// Counts what was left out of a step, for want of these packages, as one that was skipped.
+fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
+    if !lacking.is_empty() {
+        results.counts.skipped += 1;
+        results.reasons.push(format!("{what}: not installed: {}", lacking.join(" ")));
+    }
+    results
+}
+
+// ---- Rust ----
+
+fn fmt(context: &Context, step: &Step) -> Result<Results> {
+    if !has_cargo_command(context, "fmt") {
+        return skip(context, step, "cargo fmt is not installed".into());
+    }
+    one(context, step, &mut context.cargo(["fmt", "--all", "--check"]))
+}
+
+fn has_cargo_command(context: &Context, command: &str) -> bool {
+    context.cargo([command, "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+fn derived(context: &Context, step: &Step) -> Result<Results> {
+    builds::debug(context, step)?;
+    one(context, step, context.command(&context.target.join("debug/dat-derived").display().to_string()).arg("--check"))
+}
+
+fn clippy(context: &Context, step: &Step) -> Result<Results> {
+    if !has_cargo_command(context, "clippy") {
+        return skip(context, step, "cargo clippy is not installed".into());
+    }
+    let mut command = context.cargo(["clippy", "--all-targets"]);
+    let results = one(context, step, command.args(selection()).args(["--", "-D", "warnings"]))?;
+    Ok(left_out(results, "src/verbs", &packages::verbs()))
+}
+
+fn test(context: &Context, step: &Step) -> Result<Results> {
+    builds::debug(context, step)?;
+    let mut command = context.cargo(["test", "--no-fail-fast"]);
+    command.args(selection());
+    let mut lacking = Vec::new();
+    if !packages::has_libfabric() {
+        command.args(["--exclude", "dat-ofi"]);
+        lacking.push("libfabric1".to_string());
+    }
+    let results = cargo(context, step, &mut command)?;
+    Ok(left_out(left_out(results, "src/ofi", &lacking), "src/verbs", &packages::verbs()))
+}
+
+/// Runs the models. This is a build of its own, since loom replaces the atomics of what is modelled.
+fn loom(context: &Context, step: &Step) -> Result<Results> {
+    let models = [
+        "lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "outlet::", "guard::",
+    ];
+    let mut command = context.cargo(["test", "--locked", "--release", "-p", "host", "-p", "dat-core", "-p", "dat-shm", "--lib"]);
+    command.arg("--target-dir").arg(context.target.join("loom")).arg("--").args(models);
+    cargo(context, step, command.env("RUSTFLAGS", variable("RUSTFLAGS", "") + " --cfg loom"))
+}
+
+/// Fuzzes the debug build, which checks most.
+fn fuzz(context: &Context, step: &Step) -> Result<Results> {
+    builds::debug(context, step)?;
+    let mut command = context.command(&context.target.join("debug/dat-fuzz").display().to_string());
+    let results = tap(context, step, command.args(["--seconds", "8", "--out"]).arg(context.target.join("found")))?;
+    Ok(left_out(results, "rdma_cm", &packages::verbs()))
+}
+
+/// Compiles the libraries for musl. Debian has no libgcc_s for musl, so nothing is linked.
+fn musl(context: &Context, step: &Step) -> Result<Results> {
+    let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let libraries = || {
+        let output = context.command("rustc").args(["--print", "target-libdir", "--target", &triple]).output().ok()?;
+        let path = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        std::path::Path::new(&path).is_dir().then_some(())
+    };
+    if libraries().is_none() && variable("CHECK_INSTALL", "1") != "0" && packages::has("rustup") {
+        context.run(step, context.command("rustup").args(["--quiet", "target", "add", &triple]))?;
+    }
+    if libraries().is_none() {
+        return skip(context, step, format!("no Rust library for {triple}"));
+    }
+    let crates = ["libdat", "libdat2", "dat-shm12", "dat-shm20", "dat-ofi12", "dat-ofi20"];
+    let mut command = context.cargo(["check", "--locked", "--target", &triple]);
+    one(context, step, command.args(crates.iter().flat_map(|name| ["-p", name])))
+}
+
+// ---- The C suite ----
+
+/// Runs a goal of tests-c/Makefile that ends with a closing line.
+fn suite(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> {
+    prepare(context, step)?;
+    let ia = format!("IA={}", context.ia);
+    let mut make = context.make(["-C", "tests-c", &ia]);
+    // A variable of the library itself is one of the environment.
+    for argument in arguments {
+        match argument.split_once('=') {
+            Some((name, value)) if name.starts_with("DAT_") => make.env(name, value),
+            _ => make.arg(argument),
+        };
+    }
+    closing(context, step, &mut make)
+}
+
+/// Builds what the C suite needs: all programs if many steps share them.
+fn prepare(context: &Context, step: &Step) -> Result<()> {
+    if context.is_whole { builds::programs(context, step) } else { builds::release(context, step) }
+}
+
+/// Runs a goal with Debian's packages of the C implementation of 2.0, if they can be fetched.
+fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> {
+    let output = context.script("tests-c/verbs/dapl2.sh").arg(&context.target).output()?;
+    let packages = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    if output.status.success() {
+        let packages = format!("DAT_TEST_DAPL2={packages}");
+        return suite(context, step, &[arguments, &[&packages]].concat());
+    }
+    let why = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_string();
+    let mut results = suite(context, step, arguments)?;
+    results.counts.skipped += 1;
+    results.reasons.push(format!("dapl2: {why}"));
+    Ok(results)
+}
+
+/// Runs the programs that need the machine for themselves.
+fn alone(context: &Context, step: &Step) -> Result<Results> {
+    let mut results = suite(context, step, &["check", "ALONE=only"])?;
+    let more = suite(context, step, &["check", "ALONE=only", "API=2.0"])?;
+    results.counts += more.counts;
+    results.reasons.extend(more.reasons);
+    Ok(results)
+}
+
+/// Runs a part of the suite over the loopback interface.
+fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
+    if !packages::has_libfabric() {
+        return skip(context, step, "libfabric1 is not installed".into());
+    }
+    let arguments = ["check", "IA=tcp-lo", BESIDE, api, tests];
+    if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }
+}
+
+/// Runs a part of the suite on the debug build, which checks most.
+fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
+    builds::debug(context, step)?;
+    let quick = format!("{BRIEFLY} stress.watching");
+    let without = format!("WITHOUT={HEADERS}");
+    suite(context, step, &["check", "ALONE=skip", "BUILD=debug", BESIDE, &quick, &without, api, tests])
+}
+
+/// Runs the suite under valgrind, without programs that start a process for each line that they inspect, which takes minutes
+/// there, and so without the script that asks for the codes of all programs.
+fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
+    if !packages::has("valgrind") {
+        return skip(context, step, "valgrind is not installed".into());
+    }
+    let without = format!(
+        "WITHOUT={HEADERS} registry/explicit registry/messages registry/search registry/tcp registry/default_route.sh rely/masks codes/complete.sh"
+    );
+    suite(context, step, &["check", "VALGRIND=1", "SCALE=10", &without, api, tests])
+}
+
+/// Runs a goal of tests-c/Makefile that prints TAP.
+fn measured(context: &Context, step: &Step, goal: &[&str]) -> Result<Results> {
+    prepare(context, step)?;
+    tap(context, step, context.make(["-C", "tests-c"]).args(goal))
+}
+
+// ---- Other users of the libraries ----
+
+/// Runs a script that prints TAP and uses the libraries in target/lib.
+fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    builds::release(context, step)?;
+    tap(context, step, command)
+}
+
+/// Checks the manual pages. The page on differences names tests, which must have passed where the suite ran.
+fn man(context: &Context, step: &Step) -> Result<Results> {
+    let build = context.root.join("tests-c/build");
+    let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
+    let results = results.map(|directory| build.join(directory));
+    let mut command = context.script("docs/man/check.sh");
+    if context.is_whole && results.iter().all(|directory| directory.is_dir()) {
+        command.args(results);
+    }
+    tap(context, step, &mut command)
+}
+
+fn docs(context: &Context, step: &Step) -> Result<Results> {
+    builds::release(context, step)?;
+    if let Some(tool) = ["python3", "pkg-config"].iter().find(|tool| !packages::has(tool)) {
+        return skip(context, step, format!("{tool} is not installed"));
+    }
+    let pages = ["README.md", "docs/getting-started.md", "docs/porting.md", "docs/deploying.md", "docs/mpi.md", "docs/troubleshooting.md"];
+    let mut results = tap(context, step, context.script("tests-c/docs/roots.sh").args(pages))?;
+    let more = tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
+    results.counts += more.counts;
+    results.reasons.extend(more.reasons);
+    Ok(results)
+}
+
+/// Builds and runs the demo with each compiler. Newcomers copy it, so no compiler may warn of anything in it.
+fn demo(context: &Context, step: &Step) -> Result<Results> {
+    builds::release(context, step)?;
+    let mut results = Results::default();
+    for compiler in ["gcc", "clang"] {
+        if !packages::has(compiler) {
+            results.counts.skipped += 1;
+            results.reasons.push(format!("demo: no {compiler} here"));
+            continue;
+        }
+        let (program, lib) = (context.logs.join(format!("demo-{compiler}")), context.target.join("lib"));
+        let script = "\"$0\" -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -o \"$1\" tests-c/demo/*.c \
+            -L\"$2\" -ldat -Wl,-rpath,\"$2\" && \"$1\" \"$3\"";
+        let mut command = context.command("sh");
+        let more = one(context, step, command.args(["-c", script, compiler]).arg(program).arg(lib).arg(&context.ia))?;
+        results.counts += more.counts;
+    }
+    Ok(results)
+}
+
+/// Runs what needs an RDMA device, in a virtual machine unless `$RDMA` names a device of this one.
+fn verbs(context: &Context, step: &Step) -> Result<Results> {
+    let lacking = packages::missing("verbs");
+    if !lacking.is_empty() {
+        return skip(context, step, format!("not installed: {}", lacking.join(" ")));
+    }
+    builds::programs(context, step)?;
+    builds::debug(context, step)?;
+    // The machine ends before the step does, so that none is left behind.
+    let limit = step.longest.saturating_sub(60).to_string();
+    let mut command = context.script("tests-c/verbs/check.sh");
+    command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs")).env("LIMIT", limit);
+    let (end, output) = context.run(step, command.env("SELECTION", selection().join(" ")))?;
+    if end == End::Exited(CANNOT_RUN) {
+        return skip(context, step, output.lines().last().unwrap_or_default().to_string());
+    }
+    let counts = Counts { failed: 1, ..Counts::default() };
+    Ok(with_status(tap::closing(&output).unwrap_or(Results { counts, reasons: Vec::new() }), end))
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! tests-c/steps.txt: the steps in their order.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+/// Which target of make runs a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// `make check` and `make check-all`.
+    Check,
+    /// `make check-all` only.
+    All,
+}
+
+/// Which steps a step waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Builds, lints and tests of Rust.
+    Cargo,
+    /// What builds or runs programs in tests-c/build.
+    Suite,
+    /// The virtual machine.
+    Machine,
+    /// What runs after all others, because it needs the machine for itself or reads their results.
+    Last,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// Which target of make runs it.
+    pub tier: Tier,
+    /// Which steps it waits for.
+    pub lane: Lane,
+    /// The time after which it is stopped, in seconds.
+    pub longest: u64,
+    /// The time that it took on a machine with two CPUs, in seconds.
+    pub took: u64,
+    /// What it checks.
+    pub what: String,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let tier = if self.tier == Tier::Check { "check" } else { "all" };
+        let lane = match self.lane {
+            Lane::Cargo => "cargo",
+            Lane::Suite => "suite",
+            Lane::Machine => "machine",
+            Lane::Last => "last",
+        };
+        let Step { name, longest, took, what, .. } = self;
+        write!(f, "{name:<14} {tier:<5} {lane:<8} {longest:>7} {took:>6}  {what}")
+    }
+}
+
+impl Step {
+    fn parse(line: &str) -> Option<Step> {
+        let mut rest = line;
+        let mut word = || {
+            let (word, tail) = rest.trim_start().split_once(' ')?;
+            rest = tail;
+            Some(word)
+        };
+        Some(Step {
+            name: word()?.to_string(),
+            tier: match word()? {
+                "check" => Tier::Check,
+                "all" => Tier::All,
+                _ => return None,
+            },
+            lane: match word()? {
+                "cargo" => Lane::Cargo,
+                "suite" => Lane::Suite,
+                "machine" => Lane::Machine,
+                "last" => Lane::Last,
+                _ => return None,
+            },
+            longest: word()?.parse().ok()?,
+            took: word()?.parse().ok()?,
+            what: rest.trim().to_string(),
+        })
+    }
+}
+
+fn path() -> PathBuf {
+    crate::root().join("tests-c/steps.txt")
+}
+
+/// Reads the table.
+pub fn read() -> Result<Vec<Step>> {
+    let text = fs::read_to_string(path()).with_context(|| path().display().to_string())?;
+    text.lines()
+        .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+        .map(|line| Step::parse(line).with_context(|| format!("tests-c/steps.txt: no step: {line}")))
+        .collect()
+}
+
+/// Writes the seconds that steps took into the table.
+pub fn keep_times(seconds: &BTreeMap<&str, u64>) -> Result<()> {
+    let text = fs::read_to_string(path())?;
+    let line = |line: &str| match Step::parse(line) {
+        Some(step) if !line.starts_with('#') => {
+            let took = seconds.get(step.name.as_str()).copied().unwrap_or(step.took);
+            Step { took, ..step }.to_string()
+        }
+        _ => line.to_string(),
+    };
+    let lines: Vec<String> = text.lines().map(line).collect();
+    fs::write(path(), lines.join("\n") + "\n").context("tests-c/steps.txt")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_writes() {
+        let line = "c20            check suite       1800    180  the C suite for uDAPL 2.0";
+        let step = Step::parse(line).unwrap();
+        assert_eq!((step.name.as_str(), step.tier, step.lane, step.longest, step.took), ("c20", Tier::Check, Lane::Suite, 1800, 180));
+        assert_eq!(step.to_string(), line);
+    }
+
+    #[test]
+    fn rejects_an_unknown_lane() {
+        assert_eq!(Step::parse("c20 check beside 1800 180 the C suite"), None);
+    }
+
+    #[test]
+    fn knows_each_step_of_the_table() {
+        for step in read().unwrap() {
+            assert!(super::super::steps::is_known(&step.name), "{}", step.name);
+        }
+    }
+}

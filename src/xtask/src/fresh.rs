@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Whether libraries are as new as their sources, so that no test runs against old ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result};
+
+/// Arguments of `xtask fresh`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Libraries where cargo built them. One without the list of its sources that cargo puts next to it is not checked.
+    libraries: Vec<PathBuf>,
+}
+
+/// Compares the libraries with their sources. Returns whether none is older than a source.
+pub fn run(args: &Args) -> Result<bool> {
+    let mut is_fresh = true;
+    for library in &args.libraries {
+        let Ok(list) = fs::read_to_string(library.with_extension("d")) else { continue };
+        if let Some(source) = newer_source(library, &sources(&list))? {
+            eprintln!("{} is older than {}: build it with make", library.display(), source.display());
+            is_fresh = false;
+        }
+    }
+    Ok(is_fresh)
+}
+
+fn modified(path: &Path) -> Result<SystemTime> {
+    fs::metadata(path).and_then(|data| data.modified()).with_context(|| path.display().to_string())
+}
+
+/// Returns a source that is newer than the library, or no longer exists.
+fn newer_source<'a>(library: &Path, sources: &'a [PathBuf]) -> Result<Option<&'a Path>> {
+    let built = modified(library)?;
+    Ok(sources.iter().map(PathBuf::as_path).find(|source| modified(source).map_or(true, |time| time > built)))
+}
+
+/// The sources in a list in the form of make, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
+fn sources(list: &str) -> Vec<PathBuf> {
+    let line = list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
+    line.replace("\\ ", "\0").split(' ').filter(|name| !name.is_empty()).map(|name| name.replace('\0', " ").into()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_the_list_of_cargo() {
+        assert_eq!(sources("/t/libdat.so: /s/a.rs /s/b\\ c.rs\n"), [PathBuf::from("/s/a.rs"), PathBuf::from("/s/b c.rs")]);
+        assert_eq!(sources(""), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn finds_a_newer_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let [library, source] = ["libdat.so", "a.rs"].map(|name| dir.path().join(name));
+        let at = |path: &Path, seconds| {
+            let file = fs::File::create(path).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+        };
+        at(&library, 2);
+        at(&source, 1);
+        let sources = [source.clone()];
+        assert_eq!(newer_source(&library, &sources).unwrap(), None);
+        at(&source, 3);
+        assert_eq!(newer_source(&library, &sources).unwrap(), Some(source.as_path()));
+        fs::remove_file(&source).unwrap();
+        assert_eq!(newer_source(&library, &sources).unwrap(), Some(source.as_path()));
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! tests-c/schedule.txt: which programs run when.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// Which programs run of those that need the machine for themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Alone {
+    /// These, after the others.
+    #[default]
+    Run,
+    /// All others.
+    Skip,
+    /// Only these.
+    Only,
+}
+
+/// When a program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Turn {
+    /// Before the others, because it takes long.
+    Early,
+    /// Beside others.
+    #[default]
+    Any,
+    /// Without others.
+    Alone,
+    /// After all others, and without them.
+    Last,
+}
+
+/// The turns of the programs that have one.
+#[derive(Debug, Default)]
+pub struct Schedule(BTreeMap<String, Turn>);
+
+/// The directory of the C suite.
+pub fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests-c")
+}
+
+/// The path of the table.
+pub fn path() -> PathBuf {
+    directory().join("schedule.txt")
+}
+
+impl Schedule {
+    /// Reads the table.
+    pub fn read(path: &Path) -> Result<Schedule> {
+        let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        Schedule::parse(&text).with_context(|| path.display().to_string())
+    }
+
+    /// Parses lines `PROGRAM TURN REASON`.
+    fn parse(text: &str) -> Result<Schedule> {
+        let mut turns = BTreeMap::new();
+        for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+            let mut words = line.split_whitespace();
+            let (program, turn) = (words.next(), words.next());
+            let turn = match turn {
+                Some("early") => Turn::Early,
+                Some("alone") => Turn::Alone,
+                Some("last") => Turn::Last,
+                _ => bail!("no turn: {line}"),
+            };
+            if words.next().is_none() {
+                bail!("no reason: {line}");
+            }
+            turns.extend(program.map(|name| (name.to_string(), turn)));
+        }
+        Ok(Schedule(turns))
+    }
+
+    /// The turn of a program.
+    pub fn turn(&self, program: &str) -> Turn {
+        self.0.get(program).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_turns() {
+        let schedule = Schedule::parse("# head\n\nstress/idle  alone  judges CPU time\nverbs/gone last resets devices\n").unwrap();
+        assert_eq!(schedule.turn("stress/idle"), Turn::Alone);
+        assert_eq!(schedule.turn("verbs/gone"), Turn::Last);
+        assert_eq!(schedule.turn("flow/sizes"), Turn::Any);
+    }
+
+    #[test]
+    fn rejects_lines_without_turn_or_reason() {
+        assert!(Schedule::parse("stress/idle never x\n").is_err());
+        assert!(Schedule::parse("stress/idle alone\n").is_err());
+    }
+
+    #[test]
+    fn reads_the_table_of_the_suite() {
+        Schedule::read(&path()).unwrap();
+    }
+}

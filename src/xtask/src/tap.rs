@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! Results of tests, from what their programs print: TAP, `cargo test`, and the closing line of this tool.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use crate::command::End;
+
+/// Numbers of subtests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Subtests that passed.
+    pub passed: u64,
+    /// Subtests that failed, and programs that failed as a whole.
+    pub failed: u64,
+    /// Subtests and programs that were skipped.
+    pub skipped: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+impl Counts {
+    /// Parses a closing line, the inverse of `Display`.
+    fn parse(line: &str) -> Option<Counts> {
+        let mut parts = line.split(", ");
+        let mut number = |unit| parts.next()?.strip_suffix(unit)?.parse().ok();
+        let counts =
+            Counts { passed: number(" passed")?, failed: number(" failed")?, skipped: number(" skipped")? };
+        parts.next().is_none().then_some(counts)
+    }
+}
+
+/// What one program or step printed of its subtests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Results {
+    /// The numbers.
+    pub counts: Counts,
+    /// Why subtests were skipped, one reason for each.
+    pub reasons: Vec<String>,
+}
+
+/// The result of one line of TAP.
+enum Line<'a> {
+    Passed,
+    Failed,
+    /// With the name and the reason.
+    Skipped(&'a str, &'a str),
+    /// The number of subtests, and the reason if all of them are skipped.
+    Plan(u64, Option<&'a str>),
+    BailOut,
+    Other,
+}
+
+/// Splits `text` at a directive SKIP.
+fn skip(text: &str) -> Option<(&str, &str)> {
+    let (before, directive) = text.split_once('#')?;
+    let directive = directive.trim_start();
+    let word = directive.get(..4)?;
+    word.eq_ignore_ascii_case("skip").then(|| (before.trim_end(), directive[4..].trim_start()))
+}
+
+/// The text after a number at the start of `text`, without the dash before a name.
+fn after_number(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (end > 0).then(|| text[end..].trim_start().trim_start_matches("- "))
+}
+
+fn line(text: &str) -> Line<'_> {
+    if let Some(rest) = text.strip_prefix("ok ").and_then(after_number) {
+        skip(rest).map_or(Line::Passed, |(name, reason)| Line::Skipped(name, reason))
+    } else if text.strip_prefix("not ok ").is_some_and(|rest| after_number(rest).is_some()) {
+        Line::Failed
+    } else if let Some(plan) = text.strip_prefix("1..") {
+        let end = plan.find(|c: char| !c.is_ascii_digit()).unwrap_or(plan.len());
+        plan[..end].parse().map_or(Line::Other, |n| Line::Plan(n, skip(plan).map(|(_, reason)| reason)))
+    } else if text.starts_with("Bail out!") {
+        Line::BailOut
+    } else {
+        Line::Other
+    }
+}
+
+/// Counts the lines of TAP of a script whose plan is not checked. Names are part of the reasons.
+pub fn script(output: &str) -> Results {
+    let mut results = Results::default();
+    for text in output.lines() {
+        match line(text) {
+            Line::Passed => results.counts.passed += 1,
+            Line::Failed => results.counts.failed += 1,
+            Line::Skipped(name, reason) => {
+                results.counts.skipped += 1;
+                results.reasons.push(format!("{name}: {reason}"));
+            }
+            _ if text.starts_with("not ok") => results.counts.failed += 1,
+            _ => {}
+        }
+    }
+    results
+}
+
+/// Counts the subtests of a program. The second value is the reason why the program failed as a whole, which counts as
+/// one more failure.
+pub fn program(output: &str, end: End) -> (Results, Option<String>) {
+    let mut results = Results::default();
+    let (mut made, mut plan, mut bailed_out) = (0, None, false);
+    for text in output.lines() {
+        match line(text) {
+            Line::Passed => results.counts.passed += 1,
+            Line::Failed => results.counts.failed += 1,
+            Line::Skipped(_, reason) => {
+                results.counts.skipped += 1;
+                results.reasons.push(reason.to_string());
+            }
+            Line::Plan(number, reason) => {
+                plan = Some(number);
+                if number == 0 {
+                    results.counts.skipped += 1;
+                    results.reasons.extend(reason.map(String::from));
+                }
+                continue;
+            }
+            Line::BailOut => {
+                bailed_out = true;
+                continue;
+            }
+            Line::Other => continue,
+        }
+        made += 1;
+    }
+    let why = match (end, plan) {
+        (End::TimedOut, _) => Some("ran out of time".into()),
+        _ if bailed_out => Some("bailed out".into()),
+        (End::Exited(99), _) => Some("valgrind found errors".into()),
+        (End::Signalled(signal), _) => Some(format!("killed by signal {signal}")),
+        (End::Exited(status), None) => Some(format!("ended without a plan, status {status}")),
+        (_, Some(number)) if number != made => Some(format!("planned {number} subtests, made {made}")),
+        (End::Exited(status), _) if status != 0 && results.counts.failed == 0 => Some(format!("exit status {status}")),
+        _ => None,
+    };
+    results.counts.failed += u64::from(why.is_some());
+    (results, why)
+}
+
+/// The failed subtests of a program, each with the comment lines before and after it.
+pub fn failures(output: &str) -> Vec<&str> {
+    let (mut shown, mut comments, mut after_failure) = (Vec::new(), Vec::new(), false);
+    for text in output.lines() {
+        if matches!(line(text), Line::Failed | Line::BailOut) {
+            shown.append(&mut comments);
+            shown.push(text);
+            after_failure = true;
+        } else if text.starts_with('#') {
+            if after_failure { shown.push(text) } else { comments.push(text) }
+        } else {
+            after_failure = false;
+            comments.clear();
+        }
+    }
+    shown
+}
+
+/// Adds up the lines `test result:` of cargo; ignored tests are skipped.
+pub fn cargo(output: &str) -> Results {
+    let mut results = Results::default();
+    for text in output.lines() {
+        if let Some(rest) = text.strip_prefix("test result:") {
+            let words: Vec<&str> = rest.split_whitespace().collect();
+            let before = |unit| {
+                let at = words.iter().position(|&word| word == unit)?;
+                words[at.checked_sub(1)?].parse::<u64>().ok()
+            };
+            results.counts += Counts {
+                passed: before("passed;").unwrap_or(0),
+                failed: before("failed;").unwrap_or(0),
+                skipped: before("ignored;").unwrap_or(0),
+            };
+        } else if let Some((name, rest)) = text.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ignored")) {
+            results.reasons.push(format!("{name}: ignored{rest}"));
+        }
+    }
+    results
+}
+
+/// The last closing line and the reasons above it; `None` if there is no such line.
+pub fn closing(output: &str) -> Option<Results> {
+    let counts = output.lines().rev().find_map(Counts::parse)?;
+    let reasons = output
+        .lines()
+        .skip_while(|&text| text != "skipped:")
+        .filter_map(|text| after_number(text.strip_prefix("  ")?.trim_start()))
+        .map(String::from)
+        .collect();
+    Some(Results { counts, reasons })
+}
+
+#[cfg(test)]
+mod tests;
