@@ -300,7 +300,7 @@ step_musl()
     musl=$(uname -m)-unknown-linux-musl
     [ "$CHECK_INSTALL" = 0 ] || ! have rustup || rustup --quiet target add "$musl" >"$logs/rustup" 2>&1
     if [ -d "$(rustc --print sysroot)/lib/rustlib/$musl/lib" ]; then
-        one $CARGO check --locked --target "$musl" -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 -p dat-ofi12 -p dat-ofi20
+        one $CARGO check --locked --target "$musl" $(awk '$7 == "always" { print "-p", $2 }' packaging/libraries.txt)
     else
         skip "no Rust library for $musl"
     fi
@@ -369,7 +369,7 @@ step_fuzz()
 # machine of verbs works beside it.
 debug()
 {
-    suite sh -c '"$0" build --locked -p libdat -p libdat2 -p dat-shm12 -p dat-shm20 -p dat-ofi12 -p dat-ofi20 &&
+    suite sh -c '"$1" --no-print-directory libraries CARGO="$0" VERBS=0 BUILD=debug API="1.2 2.0" &&
         "$1" --no-print-directory -C "$2" check \
         BUILD=debug IA="$3" TIMEOUT="$4" QUICK="$5" WITHOUT="$6" API="$7" TESTS="$8"' \
         "$CARGO" "$MAKE" "$here" "$IA" "$BESIDE" "$BRIEFLY stress.watching" "$HEADERS stress/beside stress/idle" "$@"
