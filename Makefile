@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   make                the libraries, in target/lib, and the tools dat-info, dat-ping and dat-perf, in target/bin
+#   make libraries      only some libraries: API="1.2 2.0" for these versions, ONLY="shm ofi verbs" for these transports;
+#                       BUILD=release writes them to target/lib, BUILD=debug to target/debug
 #   make demo           builds, then moves data between two processes; IA=shm
 #   make check          what tells that the libraries work and that a change is good: the steps of tests-c/steps.txt with
 #                       the tier "check". As root on Debian it installs the packages that it lacks, unless CHECK_INSTALL=0
@@ -62,6 +64,10 @@ DESTDIR ?=
 # The folder for libraries below PREFIX, such as lib/x86_64-linux-gnu.
 LIB     ?= lib
 IA      ?= shm
+# For `make libraries`.
+API     ?= 1.2 2.0
+ONLY    ?=
+BUILD   ?= release
 
 CARGO  ?= cargo
 RUSTC  ?= rustc
@@ -76,42 +82,29 @@ endif
 # The oldest compiler that will do.
 RUST_LEAST := $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
 VERSION   := $(shell sed -n 's/^version = "\(.*\)"$$/\1/p' Cargo.toml | head -n 1)
-# Each library as its package, as cargo names its file, and as programs and the loader know it.
-LIBRARIES := \
-	libdat:libdat:libdat.so.1 \
-	libdat2:libdat2:libdat2.so.2 \
-	dat-shm12:libdaplshm:libdaplshm.so.1 \
-	dat-shm20:libdaplshm2:libdaplshm.so.2 \
-	dat-ofi12:libdaplofi:libdaplofi.so.1 \
-	dat-ofi20:libdaplofi2:libdaplofi.so.2
-VERBS_LIBRARIES := \
-	dat-verbs12:libdaplverbs:libdaplverbs.so.1 \
-	dat-verbs20:libdaplverbs2:libdaplverbs.so.2
-# Links and what they lead to: names for the linker, and those by which the configurations of OFED and of
-# distributions know the provider verbs.
-LINKS := \
-	libdat.so:libdat.so.1 \
-	libdat2.so:libdat2.so.2
-VERBS_LINKS := \
-	libdaplcma.so.1:libdaplverbs.so.1 \
-	libdaplscm.so.1:libdaplverbs.so.1 \
-	libdaplofa.so.2:libdaplverbs.so.2 \
-	libdaploscm.so.2:libdaplverbs.so.2 \
-	libdaploucm.so.2:libdaplverbs.so.2
+# The rows of the table of libraries. A word of LIBRARIES and VERBS_LIBRARIES is VERSION:KIND:CRATE:OUTPUT:FILE, a word of LINKS
+# is LINK:FILE.
+TABLE := packaging/libraries.txt
+rows   = $(shell awk '/^[0-9]/ && $$7 == "$(1)" { print $$1 ":" $$5 ":" $$2 ":" $$3 ":" $$4 }' $(TABLE))
+LIBRARIES       := $(call rows,always)
+VERBS_LIBRARIES := $(call rows,verbs)
+LINKS := $(shell awk '/^[0-9]/ && $$8 != "-" { for (i = 8; i <= NF; i++) print $$i ":" $$4 }' $(TABLE))
 
 TOOLS := dat-info dat-ping dat-perf
 
 # field N,LIST: part N of each word of the list; parts are divided by colons.
 field       = $(foreach entry,$(2),$(word $(1),$(subst :, ,$(entry))))
-FILES       := $(call field,3,$(LIBRARIES))
-VERBS_FILES := $(call field,3,$(VERBS_LIBRARIES))
+FILES       := $(call field,5,$(LIBRARIES))
+VERBS_FILES := $(call field,5,$(VERBS_LIBRARIES))
+# links FILES: the links that lead to these files.
+links = $(filter $(addprefix %:,$(1)),$(LINKS))
 
 TARGET := $(abspath $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target))
 OUT    := $(TARGET)/lib
 BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
-.PHONY: all tools rust base verbs no-verbs demo check check-all steps lint test xtask check-c check-flaky check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
+.PHONY: all tools rust base verbs no-verbs libraries demo check check-all steps lint test xtask check-c check-flaky check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
 	derived limits notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
@@ -130,7 +123,7 @@ REMAP = $(foreach pair, \
 	$(or $(CARGO_HOME),$(HOME)/.cargo):cargo \
 	$(shell $(RUSTC) --print sysroot)/lib/rustlib/src/rust:rustc/$(shell $(RUSTC) -vV | sed -n 's/^commit-hash: //p'), \
 	--remap-path-prefix=$(firstword $(subst :, ,$(pair)))=/$(lastword $(subst :, ,$(pair))))
-BUILD = RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAP))" $(CARGO) build
+CARGO_BUILD = RUSTFLAGS="$(strip $(RUSTFLAGS) $(REMAP))" $(CARGO) build
 
 # replace FROM,TO: the shell commands that put a file in the place of another one if it differs: it is copied
 # beside the old one and moved, so that programs that run keep theirs.
@@ -138,15 +131,17 @@ replace = cmp -s $(1) $(2) || { cp $(1) $(2).new && mv $(2).new $(2); } || exit 
 
 # ---- Libraries ----
 
-# build LIBRARIES,LINKS: cargo knows what is up to date. Then target/lib gets what has changed.
+crates = $(patsubst %,-p %,$(call field,3,$(1)))
+
+# build LIBRARIES: cargo knows what is up to date. Then target/lib gets what has changed.
 define build
-$(BUILD) --release --locked $(patsubst %,-p %,$(call field,1,$(1)))
+$(CARGO_BUILD) --release --locked $(call crates,$(1))
 @mkdir -p $(OUT)
-@for names in $(foreach entry,$(1),$(call field,2,$(entry)):$(call field,3,$(entry))); do \
-	from=$(TARGET)/release/$${names%:*}.so to=$(OUT)/$${names#*:}; \
+@for names in $(foreach entry,$(1),$(call field,4,$(entry)):$(call field,5,$(entry))); do \
+	from=$(TARGET)/release/$${names%:*} to=$(OUT)/$${names#*:}; \
 	$(call replace,$$from,$$to); \
 done
-@for names in $(2); do ln -sf $${names#*:} $(OUT)/$${names%:*} || exit 1; done
+@for names in $(call links,$(call field,5,$(1))); do ln -sf $${names#*:} $(OUT)/$${names%:*} || exit 1; done
 endef
 
 # Says what is missing before cargo does in words of its own.
@@ -158,24 +153,38 @@ rust:
 	}
 
 base: rust
-	$(call build,$(LIBRARIES),$(LINKS))
+	$(call build,$(LIBRARIES))
+
+need_verbs = test -z "$(VERBS_LACKS)" || { \
+		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
 
 verbs: rust
-	@test -z "$(VERBS_LACKS)" || { \
-		echo "libdaplverbs needs these Debian packages: $(VERBS_LACKS)" >&2; exit 1; }
-	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES),$(LINKS) $(VERBS_LINKS))
+	@$(need_verbs)
+	$(call build,$(LIBRARIES) $(VERBS_LIBRARIES))
 
 # An older one must not be installed with newer libraries.
 no-verbs: base
-	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(VERBS_LINKS)))
+	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(call links,$(VERBS_FILES))))
 	@test "$(VERBS)" = 0 || echo \
 		"libdaplverbs is left out, since its build needs these packages: $(VERBS_LACKS)"
+
+# libdat and the providers of the versions in API and of the transports in ONLY. Without ONLY, VERBS applies as for `all`.
+CHOSEN = $(filter $(foreach api,$(API),$(if $(ONLY),$(foreach kind,libdat $(ONLY),$(api):$(kind):%),$(api):%)),$(LIBRARIES) \
+	$(if $(filter verbs,$(ONLY) $(VERBS_$(VERBS))),$(VERBS_LIBRARIES)))
+# Values that the table of libraries does not contain.
+UNKNOWN = $(filter-out $(call field,1,$(LIBRARIES)),$(API)) \
+	$(filter-out $(call field,2,$(LIBRARIES) $(VERBS_LIBRARIES)),$(ONLY)) $(filter-out release debug,$(BUILD))
+
+libraries: rust
+	$(foreach word,$(UNKNOWN),$(error make libraries: unknown value "$(word)" in API="$(API)" ONLY="$(ONLY)" BUILD="$(BUILD)"))
+	$(if $(filter $(VERBS_LIBRARIES),$(CHOSEN)),@$(need_verbs))
+	$(if $(filter debug,$(BUILD)),$(CARGO) build --locked $(call crates,$(CHOSEN)),$(call build,$(CHOSEN)))
 
 # ---- Tools ----
 
 # This is a run of cargo of its own, so that no feature of a crate that the tools ask for comes into the libraries.
 tools: rust
-	$(BUILD) --profile tools --locked -p dat-tools
+	$(CARGO_BUILD) --profile tools --locked -p dat-tools
 	@mkdir -p $(BIN)
 	@for tool in $(TOOLS); do $(call replace,$(TARGET)/tools/$$tool,$(BIN)/$$tool); done
 
@@ -215,19 +224,15 @@ test: STEP = test loom
 lint test: xtask
 	@$(CHECK) --keep-going $(STEP:%=--step %)
 
-# The library of one version and the provider of the adapter are all that a test needs; some tests skip what others have.
-API   ?= 1.2
-BUILD ?= release
-SUITE  = $(MAKE) --no-print-directory -C tests-c check -j3 API=$(API) IA=$(IA) BUILD=$(BUILD)
+# One version unless the caller names it. A few tests need only libdat and the provider of the adapter.
+check-c check-flaky: API := $(if $(filter file,$(origin API)),1.2,$(API))
 PROVIDER = $(if $(filter tcp%,$(IA)),ofi,$(firstword $(subst -, ,$(IA))))
+check-flaky: FLAKY = $(or $(N),50)
 
-check-c: xtask
+check-c check-flaky: xtask
 	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD) $(if $(TESTS),ONLY=$(PROVIDER))
-	@$(SUITE) $(if $(TESTS),TESTS='$(TESTS)')
-
-check-flaky: xtask
-	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD)
-	@$(SUITE) FLAKY=$(or $(N),50) $(if $(TESTS),TESTS='$(TESTS)')
+	@$(MAKE) --no-print-directory -C tests-c check -j3 API=$(API) IA=$(IA) BUILD=$(BUILD) FLAKY=$(FLAKY) \
+		$(if $(TESTS),TESTS='$(TESTS)')
 
 check-tcp: IA = tcp-lo
 check-tcp: all xtask
@@ -277,7 +282,7 @@ deny:
 rust-oldest:
 	RUSTUP_HOME=$(TARGET)/rustup rustup toolchain install $(RUST_LEAST) --profile minimal --no-self-update
 	RUSTUP_HOME=$(TARGET)/rustup RUSTUP_TOOLCHAIN=$(RUST_LEAST) CARGO_TARGET_DIR=$(TARGET)/oldest \
-		cargo check --locked -p dat-tools $(patsubst %,-p %,$(call field,1,$(LIBRARIES) $(if $(VERBS_LACKS),,$(VERBS_LIBRARIES))))
+		cargo check --locked -p dat-tools $(call crates,$(LIBRARIES) $(if $(VERBS_LACKS),,$(VERBS_LIBRARIES)))
 
 help:
 	@sed -n '/^#   make /,/^#   make help/s/^#  //p' Makefile
@@ -328,10 +333,10 @@ install: built
 	test -n "$(DESTDIR)" || test -z "$$made" || echo "$$made" | sed "s/^[^']*'\(.*\)'$$/\1/" >>$(MADE)
 	$(INSTALL_PROGRAM) $(TOOLS:%=$(BIN)/%) $(bindir)
 	$(INSTALL_PROGRAM) $(FILES:%=$(OUT)/%) $(libdir)
-	for names in $(LINKS); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
+	for names in $(call links,$(FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
 	if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
 		$(INSTALL_PROGRAM) $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
-		for names in $(VERBS_LINKS); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
+		for names in $(call links,$(VERBS_FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
 	fi
 	for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
 	for pc in $(PC_FILES); do \
@@ -361,7 +366,7 @@ install-strip:
 # Removes what install made, also the directories, unless something else is in them. A link that leads elsewhere, perhaps to
 # the library of a distribution, stays.
 uninstall:
-	for names in $(LINKS) $(VERBS_LINKS); do \
+	for names in $(LINKS); do \
 		test "$$(readlink $(libdir)/$${names%:*})" != $${names#*:} || rm -f $(libdir)/$${names%:*}; \
 	done
 	rm -f $(addprefix $(libdir)/,$(FILES) $(VERBS_FILES) $(PC_FILES:%=pkgconfig/%))

@@ -19,28 +19,18 @@ import tomllib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTICES = ROOT / 'LICENSE-THIRD-PARTY'
 TARGETS = ['x86_64-unknown-linux-gnu', 'aarch64-unknown-linux-gnu']
-# What one run of cargo builds, by package, with the word for it in the table: a feature that one package of a run asks for
-# comes into all of that run.
-RUNS = [
-    {
-        'libdat': 'libdat',
-        'libdat2': 'libdat',
-        'dat-shm12': 'libdaplshm',
-        'dat-shm20': 'libdaplshm',
-        'dat-ofi12': 'libdaplofi',
-        'dat-ofi20': 'libdaplofi',
-        'dat-verbs12': 'libdaplverbs',
-        'dat-verbs20': 'libdaplverbs',
-    },
-    {'dat-tools': 'tools'},
-]
-BINARIES = {
-    'libdat': ['libdat.so.1', 'libdat2.so.2'],
-    'libdaplshm': ['libdaplshm.so.1', 'libdaplshm.so.2'],
-    'libdaplofi': ['libdaplofi.so.1', 'libdaplofi.so.2'],
-    'libdaplverbs': ['libdaplverbs.so.1', 'libdaplverbs.so.2'],
-    'tools': ['dat-info', 'dat-ping', 'dat-perf'],
-}
+# The packages that one run of cargo builds, each with its word in the third column of LICENSE-THIRD-PARTY. If one package of
+# a run requests a feature, cargo enables the feature for all packages of that run.
+RUNS = [{}, {'dat-tools': 'tools'}]
+# The files for each word.
+BINARIES = {}
+for line in (ROOT / 'packaging/libraries.txt').read_text().splitlines():
+    if line[:1].isdigit():
+        _, package, _, file, kind, *_ = line.split()
+        word = kind if kind == 'libdat' else f'libdapl{kind}'
+        RUNS[0][package] = word
+        BINARIES.setdefault(word, []).append(file)
+BINARIES['tools'] = ['dat-info', 'dat-ping', 'dat-perf']
 TABLE = ('crate', 'licence', 'in')
 # Words by which the text of a licence is known.
 WORDS = {

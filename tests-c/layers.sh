@@ -134,6 +134,43 @@ has_instructions()
     ! grep . "$work/missing"
 }
 
+# wanted SUFFIX: the packages and files of packaging/libraries.txt, one pair a line. The name of a development package ends in
+# the suffix.
+wanted()
+{
+    awk -v suffix="$1" '/^[0-9]/ {
+        print $6, $4
+        for (i = 8; i <= NF; i++) {
+            if ($i == "-") continue
+            package = $i
+            print (sub(/\.so$/, suffix, package) ? package : $6), $i
+        } }' packaging/libraries.txt | sort
+}
+
+# The files of packaging have the libraries and links of packaging/libraries.txt, and no others.
+have_libraries()
+{
+    (
+        cd packaging/debian && awk '/^usr\/lib\/\*\/lib/ {
+            sub(/.*\//, "")
+            print substr(FILENAME, 1, length(FILENAME) - length(".install")), $1 }' *.install
+    ) | sort >"$work/installed"
+    awk '/^%files/ { package = $2 == "-n" ? $3 : "libdat-" $2 }
+         sub(/^%{_libdir}\/lib/, "lib") { print package, $1 }' packaging/rpm/libdat.spec | sort >"$work/specified"
+    (
+        cd packaging/debian && awk '/^lib/ { print $2, $1; if (FILENAME != $2 ".symbols") print FILENAME, $2 }' *.symbols
+    ) | sort >"$work/symbols"
+    sed -n 's/^Package: //p' packaging/debian/control | sort >"$work/packages"
+    wanted -dev | diff - "$work/installed" || { echo 'packaging/debian/*.install differ'; return 1; }
+    wanted -devel | diff - "$work/specified" || { echo 'packaging/rpm/libdat.spec differs'; return 1; }
+    awk '/^[0-9]/ { print $6, $4 }' packaging/libraries.txt | sort | diff - "$work/symbols" || {
+        echo 'packaging/debian/*.symbols differ'
+        return 1
+    }
+    wanted -dev | cut -d ' ' -f 1 | uniq | grep -vxF -f "$work/packages" >"$work/missing"
+    ! grep . "$work/missing"
+}
+
 ok 'what serves every version of the interface names none of them' names_no_version
 ok "$order has the tables that follow from the marks SYNC" has_marks
 ok 'each mark SYNC has two places or more, and a reason' have_partners
@@ -143,5 +180,6 @@ ok 'src/host/src/lib.rs: its table has all modules' tells_of_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
 ok 'each dependency has its reason beside it' have_reasons
 ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
+ok 'packaging has the libraries and links of packaging/libraries.txt' have_libraries
 echo "1..$number"
 exit $failed

@@ -34,7 +34,9 @@ others='dat_ia_open dat_provider_init dat_provider_fini'
 # Inline functions of the headers of 2.0.
 later="$later dat_strerror_extension dat_strerror_ext_status"
 tools='dat-info.1 dat-ping.1 dat-perf.1'
-overviews='dat.conf.5 dat_provider.7 libdaplofi.7 libdaplshm.7 libdaplverbs.7 libdat.7 libdat2.7'
+transports=$(awk '/^[0-9]/ && $5 != "libdat" { print "libdapl" $5 ".7" }' "$here/../../packaging/libraries.txt" | sort -u)
+[ -n "$transports" ] || exit 2
+overviews="dat.conf.5 dat_provider.7 $transports libdat.7 libdat2.7"
 # The functions of the shared receive queue, and dat_ep_modify: an example each.
 with_example='dat_ia_open dat_ep_connect dat_ep_create dat_ep_modify
 dat_ep_post_send dat_evd_dequeue dat_evd_wait dat_lmr_create dat_cr_accept
@@ -268,7 +270,7 @@ result 'RETURN VALUES begins with success' "$tmp/out"
 
 for path in "$here"/*.[357]; do
     sed -n -e 's/^\.BR \([a-z_.0-9]*\) (\([357]\)).*/\1.\2/p' \
-        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat\|libdaplofi\|libdaplshm\|libdaplverbs\|libdat2\)\\fP(\([357]\))/\
+        -e 's/\\fB\(dats\?_[a-z_]*\|dat\.conf\|libdat2\?\|libdapl[a-z]*\)\\fP(\([357]\))/\
 @\1.\2\
 /gp' "$path" | sed -n -e 's/^@//' -e '/^[a-z_.0-9]*\.[357]$/p' | sort -u |
         while read -r ref; do

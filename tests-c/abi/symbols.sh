@@ -9,10 +9,9 @@ export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
 libdir=${DAT_TEST_LIBDIR:-}
-case ${DAT_TEST_API:-1.2} in
-1.2) name=libdat.so.1 end=so.1 ;;
-2.0) name=libdat2.so.2 end=so.2 ;;
-esac
+api=${DAT_TEST_API:-1.2}
+table=$here/../../packaging/libraries.txt
+name=$(awk -v api="$api" '$1 == api && $5 == "libdat" { print $4 }' "$table")
 
 if [ -z "$libdir" ]; then
     echo "1..0 # SKIP no libraries named in DAT_TEST_LIBDIR"
@@ -56,8 +55,8 @@ dynamic()
 # wanted_symbols: the names that the registry library exports, with their versions.
 wanted_symbols()
 {
-    case $name in
-    libdat.so.1) sed 's/$/@DAT_1.2/' "$here/symbols.txt" ;;
+    case $api in
+    1.2) sed 's/$/@DAT_1.2/' "$here/symbols.txt" ;;
     *)
         sed 's/$/@DAT_2.0/' "$here/symbols20.txt"
         sed 's/$/@DAT_2.0_FULL/' "$here/symbols20_full.txt"
@@ -86,15 +85,15 @@ else
     echo "not ok $number - $name: is in $libdir"
 fi
 
-for provider in libdaplshm.$end libdaplverbs.$end libdaplofi.$end; do
+for provider in $(awk -v api="$api" '$1 == api && $5 != "libdat" { print $4 }' "$table"); do
     if ! [ -e "$libdir/$provider" ]; then
         number=$((number + 1))
         echo "ok $number - $provider # SKIP not built"
         continue
     fi
-    case $end in
-    so.1) printf '%s\n' dat_provider_fini dat_provider_init ;;
-    so.2) printf '%s\n' dapl_extensions dat_provider_fini dat_provider_init ;;
+    case $api in
+    1.2) printf '%s\n' dat_provider_fini dat_provider_init ;;
+    2.0) printf '%s\n' dapl_extensions dat_provider_fini dat_provider_init ;;
     esac >"$work/wanted"
     exports "$libdir/$provider" | sed 's/@.*//' >"$work/got"
     equal "$provider: exports what the registry calls, and nothing else" "$work/wanted" "$work/got"

@@ -31,11 +31,14 @@ static const struct half *open_half(const char *number)
     return get();
 }
 
-/* The others may not be built. */
+/* Opens every provider of packaging/libraries.txt that is built. */
 static void open_providers(void)
 {
-    static const char *const names[] = { "libdaplshm.so.1", "libdaplshm.so.2", "libdaplverbs.so.1",
-                                         "libdaplverbs.so.2", "libdaplofi.so.1", "libdaplofi.so.2" };
+#define PROVIDER(udapl, transport, file) file,
+    static const char *const names[] = {
+#include "providers.h"
+    };
+#undef PROVIDER
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (dlopen(names[i], RTLD_NOW | RTLD_LOCAL) != NULL) {

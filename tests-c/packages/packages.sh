@@ -120,7 +120,13 @@ if [ "${AGAIN:-0}" = 1 ]; then
     second=$!
 fi
 
-packages='libdat1 libdat1-verbs libdat1-ofi libdat2-2 libdat2-2-verbs libdat2-2-ofi libdat-common libdat-dev libdat2-dev dat-tools'
+# libraries_of VERSION: the packages with the libraries of that version of uDAPL, sorted.
+libraries_of()
+{
+    awk -v version="$1" '$1 == version { print $6 }' "$root/packaging/libraries.txt" | sort -u | tr '\n' ' '
+}
+libraries="$(libraries_of 1.2)$(libraries_of 2.0)"
+packages="${libraries}libdat-common libdat-dev libdat2-dev dat-tools"
 rpm_packages=$(echo $packages | sed 's/-dev/&el/g')
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 arch=$(dpkg --print-architecture)
@@ -136,7 +142,7 @@ ok 'all packages have the version of Cargo.toml' versions_agree
 
 every_package()
 {
-    for package in libdat1 libdat1-verbs libdat1-ofi libdat2-2 libdat2-2-verbs libdat2-2-ofi dat-tools; do
+    for package in $libraries dat-tools; do
         [ "$(ls "$debs/${package}_"*"_$arch.deb" "$debs/$package-dbgsym_"*"_$arch.deb" | wc -l)" -eq 2 ] || return 1
     done
     ls "$debs"/libdat-common_*.deb "$debs"/libdat-dev_*.deb "$debs"/libdat2-dev_*.deb
@@ -439,7 +445,7 @@ over_theirs()
 theirs_again()
 {
     ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
-        same_result "$(removes install libdapl2)" 'libdat2-2 libdat2-2-ofi libdat2-2-verbs libdat2-dev '
+        same_result "$(removes install libdapl2)" "$(libraries_of 2.0)libdat2-dev "
     ok 'apt-get installs libdapl2 and libdapl-dev in the place of ours' apt_get install libdapl2 libdapl-dev
     ok 'dtest has the library of libdapl2 again' same_result "$(from linked)" 'libdapl2 '
     ok 'their files are as they were packed, but a dat.conf that was changed' same_result "$(changed $theirs)" "$1"
@@ -451,14 +457,15 @@ theirs_again()
 debian_and_theirs()
 {
     theirs='libdapl2 libdapl-dev dapl2-utils'
-    beside='libdat1 libdat1-verbs libdat1-ofi libdat-common libdat-dev dat-tools'
-    ours='libdat2-dev libdat2-2-verbs libdat2-2-ofi libdat2-2'
+    beside="$(libraries_of 1.2)libdat-common libdat-dev dat-tools"
+    # dpkg unpacks them in this order.
+    ours="libdat2-dev $(libraries_of 2.0 | tr ' ' '\n' | sort -r | tr '\n' ' ')"
     ok "apt-get installs $theirs" apt_get install $theirs
     beside_theirs
     files_of_root >"$work/before"
     over_theirs
     ok 'without libdat2-2 apt-get would remove dapl2-utils' \
-        same_result "$(removes remove libdat2-2)" 'dapl2-utils libdat2-2 libdat2-2-ofi libdat2-2-verbs libdat2-dev '
+        same_result "$(removes remove libdat2-2)" "dapl2-utils $(libraries_of 2.0)libdat2-dev "
     theirs_again ''
 
     # A version of theirs that there is not yet, and a dat.conf that was changed.

@@ -82,7 +82,8 @@ has_none()
 
 ok 'docs/tracing.md has a table of the probes' grep -q '^posted 4$' "$work/documented"
 if command -v readelf >/dev/null && command -v objdump >/dev/null; then
-    for name in libdaplshm.so.1 libdaplshm.so.2 libdaplverbs.so.1 libdaplverbs.so.2 libdaplofi.so.1 libdaplofi.so.2; do
+    table=$root/packaging/libraries.txt
+    for name in $(awk '/^[0-9]/ && $5 != "libdat" { print $4 }' "$table"); do
         if [ ! -e "$libdir/$name" ]; then
             skip "$name: the probes are as documented" 'it is not built'
             continue
@@ -94,7 +95,7 @@ if command -v readelf >/dev/null && command -v objdump >/dev/null; then
             ok "$name: each probe is a nop" are_nops "$libdir/$name"
         fi
     done
-    for name in libdat.so.1 libdat2.so.2; do
+    for name in $(awk '/^[0-9]/ && $5 == "libdat" { print $4 }' "$table"); do
         [ ! -e "$libdir/$name" ] || ok "$name: no probes" has_none "$libdir/$name"
     done
 else

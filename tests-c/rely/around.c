@@ -1,6 +1,7 @@
 /* around.c - properties of the configuration on which programs rely. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
+#include "common/provider.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,21 +109,17 @@ static const char others[] =
     "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 \"mlx4_0 1\" \"\"\n";
 #endif
 
-/* The library of an adapter by its name, and the instance data that mean it; NULL for another name. */
-static const char *provider_of(const char *ia, char *instance, size_t size)
+/* Writes the instance data that select the adapter. Returns false if the name lacks a device. */
+static bool instance_of(const char *ia, char *instance, size_t size)
 {
+    const char *device = strchr(ia, '-');
+
     instance[0] = '\0';
     if (env_is_shm())
-        return "libdaplshm" SO;
-    if (strncmp(ia, "tcp-", 4) == 0) {
-        snprintf(instance, size, "tcp %s", ia + 4);
-        return "libdaplofi" SO;
-    }
-    if (strncmp(ia, "verbs-", 6) == 0) {
-        snprintf(instance, size, "%s 0", ia + 6);
-        return "libdaplverbs" SO;
-    }
-    return NULL;
+        return true;
+    if (device != NULL)
+        snprintf(instance, size, strncmp(ia, "tcp-", 4) == 0 ? "tcp %s" : "%s 0", device + 1);
+    return device != NULL;
 }
 
 int main(int argc, char **argv)
@@ -135,8 +132,8 @@ int main(int argc, char **argv)
 
     env_init(argc, argv, roles);
     libdir = getenv("DAT_TEST_LIBDIR");
-    provider = provider_of(env_ia(), instance, sizeof instance);
-    if (libdir == NULL || provider == NULL)
+    provider = provider_of(env_ia());
+    if (libdir == NULL || provider == NULL || !instance_of(env_ia(), instance, sizeof instance))
         skip_all("needs the directory of the libraries and an adapter shm, tcp-NETDEV or verbs-NETDEV");
     snprintf(library, sizeof library, "%s/%s", libdir, provider);
 

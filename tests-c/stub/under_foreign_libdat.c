@@ -1,6 +1,7 @@
 /* under_foreign_libdat.c - our providers under a libdat that is not ours (foreign_libdat.c). */
 #include "registry/scene.h"
 
+#include "common/provider.h"
 #include "common/tap.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static const struct scene none[] = { { NULL, NULL } };
 
 int main(int argc, char **argv)
 {
-    char path[4200], adapter[512];
+    char path[4200], adapter[512], provider[64], name[64];
     const char *ia = argc > 1 ? argv[1] : getenv("DAT_IA");
 
     scene_enter(argc, argv, none);
@@ -24,18 +25,13 @@ int main(int argc, char **argv)
     else
         scene_play("shm", &(struct setting){ .program = "../stub/foreign_libdat",
                                              .env = { "FOREIGN_PROVIDER=%L/libdaplshm" SO } });
-    /* These providers open a device, so only where the tests run on one. */
-    if (ia != NULL && strncmp(ia, "verbs-", 6) == 0) {
+    /* Other providers open a device. They are tested only if the suite runs on one. */
+    if (ia != NULL && strcmp(ia, "shm") != 0 && provider_of(ia) != NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(ia, "-"), ia);
         snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);
-        scene_play("verbs", &(struct setting){ .program = "../stub/foreign_libdat",
-                                               .env = { "FOREIGN_PROVIDER=%L/libdaplverbs" SO,
-                                                        adapter } });
-    }
-    if (ia != NULL && strncmp(ia, "tcp", 3) == 0) {
-        snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);
-        scene_play("tcp", &(struct setting){ .program = "../stub/foreign_libdat",
-                                             .env = { "FOREIGN_PROVIDER=%L/libdaplofi" SO,
-                                                      adapter } });
+        snprintf(provider, sizeof provider, "FOREIGN_PROVIDER=%%L/%s", provider_of(ia));
+        scene_play(name, &(struct setting){ .program = "../stub/foreign_libdat",
+                                            .env = { provider, adapter } });
     }
     return done_testing();
 }

@@ -94,7 +94,8 @@ pub fn run(args: &Args) -> Result<bool> {
     let outcomes = check.outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
     let total = summarise(&check.context, &steps, &outcomes, &missing, began.elapsed())?;
     if args.keep_times {
-        let passed = outcomes.iter().filter(|outcome| outcome.results.counts.failed == 0 && outcome.results.counts.passed > 0);
+        let passed =
+            outcomes.iter().filter(|outcome| outcome.results.counts.failed == 0 && outcome.results.counts.passed > 0);
         table::keep_times(&passed.map(|outcome| (outcome.step.name.as_str(), outcome.time.as_secs())).collect())?;
     }
     Ok(total.failed == 0)
@@ -129,7 +130,8 @@ impl Check {
             if !self.keep_going && self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).iter().any(has_failed) {
                 return;
             }
-            let bar = self.bars.add(ProgressBar::new_spinner().with_style(style.clone()).with_message(step.name.clone()));
+            let bar =
+                self.bars.add(ProgressBar::new_spinner().with_style(style.clone()).with_message(step.name.clone()));
             bar.enable_steady_tick(Duration::from_millis(200));
             let began = Instant::now();
             let results = self.run_step(step);
@@ -187,7 +189,13 @@ fn row(name: &str, counts: Counts, time: Duration) -> String {
 }
 
 /// Prints what was skipped and why, the table of results and the closing line, which it also writes into the file `summary`.
-fn summarise(context: &Context, steps: &[Step], outcomes: &[Outcome], missing: &[String], time: Duration) -> Result<Counts> {
+fn summarise(
+    context: &Context,
+    steps: &[Step],
+    outcomes: &[Outcome],
+    missing: &[String],
+    time: Duration,
+) -> Result<Counts> {
     let mut lines = Vec::new();
     lines.extend(missing.iter().cloned());
     let reasons: BTreeSet<String> = outcomes

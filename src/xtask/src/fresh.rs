@@ -41,7 +41,11 @@ fn newer_source<'a>(library: &Path, sources: &'a [PathBuf]) -> Result<Option<&'a
 /// The sources in a list in the form of make, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
 fn sources(list: &str) -> Vec<PathBuf> {
     let line = list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
-    line.replace("\\ ", "\0").split(' ').filter(|name| !name.is_empty()).map(|name| name.replace('\0', " ").into()).collect()
+    line.replace("\\ ", "\0")
+        .split(' ')
+        .filter(|name| !name.is_empty())
+        .map(|name| name.replace('\0', " ").into())
+        .collect()
 }
 
 #[cfg(test)]
@@ -50,7 +54,10 @@ mod tests {
 
     #[test]
     fn reads_the_list_of_cargo() {
-        assert_eq!(sources("/t/libdat.so: /s/a.rs /s/b\\ c.rs\n"), [PathBuf::from("/s/a.rs"), PathBuf::from("/s/b c.rs")]);
+        assert_eq!(
+            sources("/t/libdat.so: /s/a.rs /s/b\\ c.rs\n"),
+            [PathBuf::from("/s/a.rs"), PathBuf::from("/s/b c.rs")]
+        );
         assert_eq!(sources(""), Vec::<PathBuf>::new());
     }
 

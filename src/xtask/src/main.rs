@@ -5,6 +5,7 @@
 mod check;
 mod command;
 mod fresh;
+mod libraries;
 mod limits;
 mod suite;
 mod tap;

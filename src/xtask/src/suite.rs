@@ -23,10 +23,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::command::{End, Group};
+use crate::command::Group;
 use crate::tap::{self, Counts, Results};
 use environment::Environment;
 use schedule::{Schedule, Turn};
@@ -148,7 +148,13 @@ pub fn run(args: Args) -> Result<bool> {
         args,
     };
     if suite.args.repeat.is_some() {
-        (0..cpus).for_each(|_| drop(thread::spawn(|| loop { std::hint::spin_loop() })));
+        (0..cpus).for_each(|_| {
+            drop(thread::spawn(|| {
+                loop {
+                    std::hint::spin_loop()
+                }
+            }))
+        });
     }
     suite.run_all()
 }
@@ -200,7 +206,11 @@ impl Suite {
 
     /// Runs these programs, up to `jobs` of them concurrently, and prints a line for each when it has ended.
     fn run_some(
-        &self, jobs: usize, which: &[usize], records: &mut BTreeMap<usize, Record>, reasons: &mut BTreeMap<String, usize>,
+        &self,
+        jobs: usize,
+        which: &[usize],
+        records: &mut BTreeMap<usize, Record>,
+        reasons: &mut BTreeMap<String, usize>,
     ) -> Result<()> {
         let repeat = self.args.repeat.unwrap_or(1);
         let queue = Mutex::new((0..repeat).flat_map(|round| which.iter().map(move |&program| (program, round))));
@@ -302,7 +312,11 @@ impl Suite {
     fn report(&self, program: &Program, run: &Run, record: &Record, repeat: usize) {
         let Counts { passed, failed, skipped } = if repeat == 1 { run.results.counts } else { record.counts };
         if record.runs == repeat || run.results.counts.failed > 0 {
-            let times = if repeat == 1 { String::new() } else { format!("  {}/{} runs failed", record.failed_runs, record.runs) };
+            let times = if repeat == 1 {
+                String::new()
+            } else {
+                format!("  {}/{} runs failed", record.failed_runs, record.runs)
+            };
             let name = &program.name;
             let seconds = record.time.as_secs_f64() / record.runs as f64;
             println!("{name:<34} {passed:4} passed {failed:3} failed {skipped:3} skipped  {seconds:5.1}s{times}");

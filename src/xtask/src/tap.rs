@@ -37,8 +37,7 @@ impl Counts {
     fn parse(line: &str) -> Option<Counts> {
         let mut parts = line.split(", ");
         let mut number = |unit| parts.next()?.strip_suffix(unit)?.parse().ok();
-        let counts =
-            Counts { passed: number(" passed")?, failed: number(" failed")?, skipped: number(" skipped")? };
+        let counts = Counts { passed: number(" passed")?, failed: number(" failed")?, skipped: number(" skipped")? };
         parts.next().is_none().then_some(counts)
     }
 }

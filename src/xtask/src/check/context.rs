@@ -2,13 +2,13 @@
 
 //! What all steps share: directories, commands, time limits and logs.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result};
 
@@ -18,8 +18,17 @@ use crate::command::{End, Group};
 
 /// Variables that tests set themselves where they want them, and those of the make that started this process.
 const REMOVED: [&str; 11] = [
-    "DAT_OVERRIDE", "DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG", "MAKEFLAGS",
-    "MFLAGS", "MAKELEVEL", "GNUMAKEFLAGS",
+    "DAT_OVERRIDE",
+    "DAT_DBG_TYPE",
+    "DAPL_DBG_TYPE",
+    "DAT_DBG_DEST",
+    "DAPL_DBG_DEST",
+    "DAT_LOG",
+    "RUST_LOG",
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKELEVEL",
+    "GNUMAKEFLAGS",
 ];
 
 /// What all steps share.
@@ -77,7 +86,9 @@ impl Context {
     /// A command in the root of the source tree, with the environment of a step.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        REMOVED.iter().for_each(|name| drop(command.env_remove(name)));
+        for name in REMOVED {
+            command.env_remove(name);
+        }
         command
             .current_dir(&self.root)
             .env("LC_ALL", "C")

@@ -15,7 +15,8 @@ use super::table::Step;
 type Tool = (&'static str, &'static str);
 
 /// Commands that all steps with programs of the C suite need.
-const COMPILERS: &[Tool] = &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
+const COMPILERS: &[Tool] =
+    &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
 
 /// The commands that a step needs beyond cargo, cc and make.
 fn tools(step: &str) -> &'static [Tool] {
@@ -27,15 +28,29 @@ fn tools(step: &str) -> &'static [Tool] {
         "man" => &[("mandoc", "mandoc"), ("groff", "groff"), ("gcc", "gcc")],
         "docs" => &[("python3", "python3"), ("pkg-config", "pkg-config"), ("cmake", "cmake"), ("ip", "iproute2")],
         "demo" => &[("gcc", "gcc"), ("clang", "clang")],
-        "install" => &[("pkg-config", "pkg-config"), ("readelf", "binutils"), ("mandoc", "mandoc"), ("cmake", "cmake"), ("g++", "g++")],
+        "install" => &[
+            ("pkg-config", "pkg-config"),
+            ("readelf", "binutils"),
+            ("mandoc", "mandoc"),
+            ("cmake", "cmake"),
+            ("g++", "g++"),
+        ],
         "tools" => &[("python3", "python3"), ("zsh", "zsh"), ("fish", "fish")],
         "probes" => &[("readelf", "binutils"), ("bpftrace", "bpftrace")],
         "crates" | "glibc" => &[("python3", "python3"), ("readelf", "binutils")],
         "packages" => &[
-            ("dpkg-buildpackage", "dpkg-dev"), ("dh", "debhelper"), ("lintian", "lintian"), ("rpmbuild", "rpm"),
-            ("rpmlint", "rpmlint"), ("eu-strip", "elfutils"), ("mmdebstrap", "mmdebstrap"), ("python3", "python3"),
+            ("dpkg-buildpackage", "dpkg-dev"),
+            ("dh", "debhelper"),
+            ("lintian", "lintian"),
+            ("rpmbuild", "rpm"),
+            ("rpmlint", "rpmlint"),
+            ("eu-strip", "elfutils"),
+            ("mmdebstrap", "mmdebstrap"),
+            ("python3", "python3"),
         ],
-        "verbs" => &[("qemu-system-x86_64", "qemu-system-x86"), ("modprobe", "kmod"), ("cpio", "cpio"), ("rdma", "iproute2")],
+        "verbs" => {
+            &[("qemu-system-x86_64", "qemu-system-x86"), ("modprobe", "kmod"), ("cpio", "cpio"), ("rdma", "iproute2")]
+        }
         _ => &[],
     }
 }
@@ -53,7 +68,9 @@ fn uses_libfabric(step: &str) -> bool {
 /// Returns whether a command is installed.
 pub fn has(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).chain([PathBuf::from("/sbin"), PathBuf::from("/usr/sbin")]).any(|dir| dir.join(command).is_file())
+    std::env::split_paths(&path)
+        .chain([PathBuf::from("/sbin"), PathBuf::from("/usr/sbin")])
+        .any(|dir| dir.join(command).is_file())
 }
 
 fn succeeds(command: &mut Command) -> Option<String> {
@@ -70,13 +87,19 @@ pub fn verbs() -> Vec<String> {
 /// Returns whether libfabric is installed.
 pub fn has_libfabric() -> bool {
     let ldconfig = ["ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"];
-    ldconfig.iter().find_map(|program| succeeds(Command::new(program).arg("-p"))).is_some_and(|list| list.contains("libfabric.so.1 "))
+    ldconfig
+        .iter()
+        .find_map(|program| succeeds(Command::new(program).arg("-p")))
+        .is_some_and(|list| list.contains("libfabric.so.1 "))
 }
 
 /// The packages that a step lacks.
 pub fn missing(step: &str) -> Vec<String> {
     let is_on_a_device = step == "verbs" && !variable("RDMA", "").is_empty();
-    let tools = tools(step).iter().filter(|(command, _)| !is_on_a_device && !has(command)).map(|(_, package)| package.to_string());
+    let tools = tools(step)
+        .iter()
+        .filter(|(command, _)| !is_on_a_device && !has(command))
+        .map(|(_, package)| package.to_string());
     let mut packages: BTreeSet<String> = tools.collect();
     if uses_verbs(step) {
         packages.extend(verbs());
@@ -125,5 +148,8 @@ pub fn provide(context: &Context, steps: &[Step], install: bool) -> Result<Vec<S
         context.command("sh").env("DEBIAN_FRONTEND", "noninteractive").args(["-c", &install]).status()?;
         "apt-get could not install it"
     };
-    Ok(lacking().iter().map(|package| format!("package {package} is missing, and what needs it is skipped: {why}")).collect())
+    Ok(lacking()
+        .iter()
+        .map(|package| format!("package {package} is missing, and what needs it is skipped: {why}"))
+        .collect())
 }

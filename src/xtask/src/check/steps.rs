@@ -11,6 +11,7 @@ use super::context::{Context, variable};
 use super::packages;
 use super::table::Step;
 use crate::command::End;
+use crate::libraries;
 use crate::tap::{self, Counts, Results};
 
 /// Programs of the C suite that run for long; they have their full time in the step `c`.
@@ -42,13 +43,29 @@ const BODIES: &[(&str, Body)] = &[
     ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
     ("alone", alone),
     ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", BESIDE, "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
-    ("c-debug", |c, s| debug(c, s, "API=1.2", "TESTS=^objects/\\|^flow/\\|^srq/\\|^ep_modify/\\|^rely/\\|^faults/\\|^stress/\\|^neighbours/")),
+    ("c-debug", |c, s| {
+        debug(
+            c,
+            s,
+            "API=1.2",
+            "TESTS=^objects/\\|^flow/\\|^srq/\\|^ep_modify/\\|^rely/\\|^faults/\\|^stress/\\|^neighbours/",
+        )
+    }),
     ("c20-debug", |c, s| debug(c, s, "API=2.0", "TESTS=^v20/\\|^flow/\\|^srq/\\|^objects/")),
     ("valgrind", |c, s| valgrind(c, s, "API=1.2", "TESTS=.")),
     ("valgrind20", |c, s| valgrind(c, s, "API=2.0", "TESTS=^v20/\\|^srq/ended\\|^flow/rdma")),
-    ("tcp-short", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/")),
+    ("tcp-short", |c, s| {
+        over_tcp(c, s, "API=1.2", "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/")
+    }),
     ("tcp", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections")),
-    ("tcp20", |c, s| over_tcp(c, s, "API=2.0", "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^dapl2/programs")),
+    ("tcp20", |c, s| {
+        over_tcp(
+            c,
+            s,
+            "API=2.0",
+            "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^dapl2/programs",
+        )
+    }),
     ("instructions", |c, s| measured(c, s, &["measure", "COMPARE=1"])),
     ("instructions20", |c, s| measured(c, s, &["measure", "COMPARE=1", "API=2.0"])),
     ("probes", |c, s| measured(c, s, &["check-probes"])),
@@ -56,7 +73,13 @@ const BODIES: &[(&str, Body)] = &[
     ("man", man),
     ("docs", docs),
     ("demo", demo),
-    ("tools", |c, s| with_release(c, s, c.script("tests-c/tools/all.sh").env("BIN", c.target.join("bin")).env("LIB", c.target.join("lib")))),
+    ("tools", |c, s| {
+        with_release(
+            c,
+            s,
+            c.script("tests-c/tools/all.sh").env("BIN", c.target.join("bin")).env("LIB", c.target.join("lib")),
+        )
+    }),
     ("glibc", |c, s| with_release(c, s, c.script("tests-c/glibc.sh").arg(c.target.join("lib")).arg(&c.target))),
     ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
@@ -171,10 +194,10 @@ fn test(context: &Context, step: &Step) -> Result<Results> {
 
 /// Runs the models. This is a build of its own, since loom replaces the atomics of what is modelled.
 fn loom(context: &Context, step: &Step) -> Result<Results> {
-    let models = [
-        "lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "outlet::", "guard::",
-    ];
-    let mut command = context.cargo(["test", "--locked", "--release", "-p", "host", "-p", "dat-core", "-p", "dat-shm", "--lib"]);
+    let models =
+        ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "outlet::", "guard::"];
+    let mut command =
+        context.cargo(["test", "--locked", "--release", "-p", "host", "-p", "dat-core", "-p", "dat-shm", "--lib"]);
     command.arg("--target-dir").arg(context.target.join("loom")).arg("--").args(models);
     cargo(context, step, command.env("RUSTFLAGS", variable("RUSTFLAGS", "") + " --cfg loom"))
 }
@@ -201,7 +224,7 @@ fn musl(context: &Context, step: &Step) -> Result<Results> {
     if libraries().is_none() {
         return skip(context, step, format!("no Rust library for {triple}"));
     }
-    let crates = ["libdat", "libdat2", "dat-shm12", "dat-shm20", "dat-ofi12", "dat-ofi20"];
+    let crates = libraries::default_crates()?;
     let mut command = context.cargo(["check", "--locked", "--target", &triple]);
     one(context, step, command.args(crates.iter().flat_map(|name| ["-p", name])))
 }
@@ -312,7 +335,14 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
     if let Some(tool) = ["python3", "pkg-config"].iter().find(|tool| !packages::has(tool)) {
         return skip(context, step, format!("{tool} is not installed"));
     }
-    let pages = ["README.md", "docs/getting-started.md", "docs/porting.md", "docs/deploying.md", "docs/mpi.md", "docs/troubleshooting.md"];
+    let pages = [
+        "README.md",
+        "docs/getting-started.md",
+        "docs/porting.md",
+        "docs/deploying.md",
+        "docs/mpi.md",
+        "docs/troubleshooting.md",
+    ];
     let mut results = tap(context, step, context.script("tests-c/docs/roots.sh").args(pages))?;
     let more = tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
     results.counts += more.counts;

@@ -9,13 +9,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use super::Args;
 
 /// Variables that tests set themselves where they want them.
-const DIAGNOSTICS: [&str; 6] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG"];
+const DIAGNOSTICS: [&str; 6] =
+    ["DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG"];
 /// Factor for deadlines under valgrind.
 const VALGRIND_SCALE: f64 = 10.0;
 
@@ -83,7 +84,8 @@ impl Environment {
             PathBuf::from("builtin")
         } else {
             let conf = self.out.join("conf").join(file);
-            fs::write(&conf, self.conf(&self.rendezvous.path().join(file))).with_context(|| conf.display().to_string())?;
+            fs::write(&conf, self.conf(&self.rendezvous.path().join(file)))
+                .with_context(|| conf.display().to_string())?;
             conf
         };
         command
@@ -122,7 +124,10 @@ impl Environment {
         let major = &api[..1];
         let mut entry = |name: &str, library: &str, instance: &str| {
             let dir = dir.display();
-            let _ = writeln!(conf, "{name} u{api} threadsafe default {dir}/{library}.so.{major} dat.1.0 \"{instance}\" \"\"");
+            let _ = writeln!(
+                conf,
+                "{name} u{api} threadsafe default {dir}/{library}.so.{major} dat.1.0 \"{instance}\" \"\""
+            );
         };
         entry("shm", "libdaplshm", &rendezvous.display().to_string());
         if let Some(interface) = self.ia.strip_prefix("verbs-") {

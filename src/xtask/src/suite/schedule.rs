@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn reads_turns() {
-        let schedule = Schedule::parse("# head\n\nstress/idle  alone  judges CPU time\nverbs/gone last resets devices\n").unwrap();
+        let schedule =
+            Schedule::parse("# head\n\nstress/idle  alone  judges CPU time\nverbs/gone last resets devices\n").unwrap();
         assert_eq!(schedule.turn("stress/idle"), Turn::Alone);
         assert_eq!(schedule.turn("verbs/gone"), Turn::Last);
         assert_eq!(schedule.turn("flow/sizes"), Turn::Any);

@@ -51,7 +51,10 @@ fn adds_up_what_cargo_prints() {
     let output = "test a::b ... ok\ntest c::d ... ignored, needs a device\n\
         test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n\
         test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured\n";
-    assert_eq!(cargo(output), Results { counts: counts(15, 2, 1), reasons: vec!["c::d: ignored, needs a device".into()] });
+    assert_eq!(
+        cargo(output),
+        Results { counts: counts(15, 2, 1), reasons: vec!["c::d: ignored, needs a device".into()] }
+    );
 }
 
 #[test]
