@@ -29,7 +29,7 @@ enum Command {
     /// Runs the steps of tests-c/steps.txt, and prints a table of results.
     Check(check::Args),
     /// Runs programs of the C suite side by side, and prints a closing line.
-    Suite(suite::Args),
+    Suite(Box<suite::Args>),
     /// Fails if a library is older than a source file from which it was built.
     Fresh(fresh::Args),
     /// Compares the size of the project with tests-c/limits.txt; prints TAP.
@@ -44,9 +44,9 @@ fn root() -> PathBuf {
 fn main() -> ExitCode {
     let result = command::end_all_on_signals().map_err(Into::into).and_then(|()| match Args::parse().command {
         Command::Check(args) => check::run(&args),
-        Command::Suite(args) => suite::run(args),
+        Command::Suite(args) => suite::run(*args),
         Command::Fresh(args) => fresh::run(&args),
-        Command::Limits(args) => limits::run(&args).map(|()| true),
+        Command::Limits(args) => limits::run(&args),
     });
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -24,7 +24,7 @@ const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
 const CANNOT_RUN: i32 = 77;
 
 /// The body of a step.
-type Body = fn(&Context, &Step) -> Result<Results>;
+pub type Body = fn(&Context, &Step) -> Result<Results>;
 
 /// The steps by name.
 const BODIES: &[(&str, Body)] = &[
@@ -86,15 +86,14 @@ const BODIES: &[(&str, Body)] = &[
     ("verbs", verbs),
 ];
 
-/// Returns whether there is a step of this name.
-pub fn is_known(name: &str) -> bool {
-    BODIES.iter().any(|(known, _)| *known == name)
-}
-
 /// Runs a step.
 pub fn run(context: &Context, step: &Step) -> Result<Results> {
-    let (_, body) = BODIES.iter().find(|(name, _)| *name == step.name).context("the step has no body")?;
-    body(context, step)
+    body(&step.name).context("the step has no body")?(context, step)
+}
+
+/// The body of the step of this name.
+pub fn body(name: &str) -> Option<Body> {
+    BODIES.iter().find(|(known, _)| *known == name).map(|(_, body)| *body)
 }
 
 // ---- Kinds of results ----
@@ -143,7 +142,7 @@ fn own(context: &Context) -> Command {
     context.command(&std::env::current_exe().unwrap_or_else(|_| "xtask".into()).display().to_string())
 }
 
-/// Counts what was left out of a step, for want of these packages, as one that was skipped.
+/// Counts what was left out of a step, which needs these packages, as one that was skipped.
 fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
     if !lacking.is_empty() {
         results.counts.skipped += 1;
