@@ -98,7 +98,7 @@ suite()
 {
     api=$1
     shift
-    "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" CC=$compiler OUT="$OUT/suite-$api" LIBDIR="$LIB" "$@"
+    "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" CC=$compiler XTASK="$XTASK" OUT="$OUT/suite-$api" LIBDIR="$LIB" "$@"
 }
 
 # build COMMAND...: shows the end of its output if it fails.
@@ -142,10 +142,20 @@ libraries()
 # The headers, compiled for the processor, and the symbols of the libraries.
 headers()
 {
-    for api in 1.2 2.0; do
-        DAT_TEST_CC=$compiler "$root/tests-c/run.sh" -a $api -l "$LIB" -p "$TESTS" -o "$OUT/headers-$api" \
-            "$root/tests-c/abi/header_compile.sh" "$root/tests-c/abi/symbols.sh"
+    set --
+    for script in abi/header_compile abi/symbols; do
+        ! matches "$script" || set -- "$@" "$root/tests-c/$script.sh"
     done
+    [ $# -gt 0 ] || return 0
+    for api in 1.2 2.0; do
+        DAT_TEST_CC=$compiler "$TARGET/debug/xtask" suite --api $api --libdir "$LIB" --pattern "$TESTS" --out "$OUT/headers-$api" "$@"
+    done
+}
+
+# What runs the suite, on this machine and on the other one.
+runners()
+{
+    (cd "$root" && CARGO_TARGET_DIR=$TARGET "$CARGO" build --locked -p xtask) && cross_cargo build -p xtask
 }
 
 # ---- Runs, on the machine ----
@@ -173,6 +183,7 @@ rust_results()
 }
 
 if [ "${1:-}" = run ]; then
+    XTASK=$TARGET/$triple/debug/xtask
     uname -srm
     [ ! -d "$OUT/rust" ] || rust_results
     suite 1.2 check TESTS="$TESTS" QUICK="$QUICK" WITHOUT="$WITHOUT"
@@ -184,6 +195,8 @@ fi
 : >"$OUT/build.log"
 install
 tree
+build runners
+XTASK=$TARGET/debug/xtask
 build libraries
 build suite 1.2 programs
 build suite 2.0 programs
