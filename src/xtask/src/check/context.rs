@@ -45,6 +45,8 @@ pub struct Context {
     pub builds: Builds,
     /// Whether the steps of a whole tier run, not only some that were named.
     pub is_whole: bool,
+    /// This program. Cargo replaces the file while the steps run, so that the path must be found before.
+    pub xtask: PathBuf,
     slow: f64,
     deadlines: Mutex<BTreeMap<String, Instant>>,
 }
@@ -69,6 +71,7 @@ impl Context {
             ia: variable("IA", "shm"),
             builds: Builds::default(),
             is_whole: steps.len() > 4,
+            xtask: std::env::current_exe().context("cannot find the path of this program")?,
             slow,
             deadlines: Mutex::default(),
         };
@@ -94,10 +97,8 @@ impl Context {
             .env("LC_ALL", "C")
             .env("CARGO_TERM_COLOR", "never")
             .env("CARGO_TARGET_DIR", &self.target)
+            .env("XTASK", &self.xtask)
             .stdin(Stdio::null());
-        if let Ok(xtask) = std::env::current_exe() {
-            command.env("XTASK", xtask);
-        }
         // Deadlines of tests are not measurements: other lanes work beside the tests.
         let scale: f64 = variable("DAT_TEST_SCALE", "2").parse().unwrap_or(2.0);
         command.env("DAT_TEST_SCALE", (scale * self.slow).to_string());

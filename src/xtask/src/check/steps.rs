@@ -139,7 +139,7 @@ fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Resu
 
 /// This program.
 fn own(context: &Context) -> Command {
-    context.command(&std::env::current_exe().unwrap_or_else(|_| "xtask".into()).display().to_string())
+    context.command(&context.xtask.display().to_string())
 }
 
 /// Counts what was left out of a step, which needs these packages, as one that was skipped.
