@@ -3,10 +3,6 @@
 #
 # programs.sh ADAPTER - Debian's programs with our libdat2 and our provider; see pairs.sh. Prints TAP.
 
-# Over TCP the programs want certain ports, a thousand in a row. In a network of their own nobody else has them.
-if [ "${1-}" = tcp-lo ] && [ -z "${OWN_NETWORK-}" ] && unshare -rn ip link set lo up 2>/dev/null; then
-    OWN_NETWORK=1 exec unshare -rn sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
-fi
 . "$(dirname "$0")/pairs.sh"
 
 with_library 'our libdat2'

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use dat_core::event::{ConnectionEvent, Event, Extended, Status};
-use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet};
+use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::{Poll, RemoteSegment, Scope, Transport};
 use dat_core::{Base, CompletionFlags, Error, Rights, Rmr};
 
@@ -44,7 +44,14 @@ impl<T: Transport> Scene<T> {
     fn bind(&self, rmr: &Rmr<T>, end: &End<T>, at: usize) -> RemoteSegment {
         let (segment, rights) = (self.far.at(at, 64), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         let lmr = Some(self.far.lmr());
-        let key = end.ep.post_bind(rmr, lmr, segment, rights, Base::Address, 7, CompletionFlags::DEFAULT).unwrap();
+        let post = || end.ep.post_bind(rmr, lmr, segment, rights, Base::Address, 7, CompletionFlags::DEFAULT);
+        // Binds of another thread may fill the queue for a while.
+        let mut key = None;
+        until("the bind is posted", || {
+            key = post().ok();
+            key.is_some()
+        });
+        let key = key.unwrap();
         assert!(matches!(next(&end.requests), Event::Bind { cookie: 7, status: Status::Success, .. }));
         RemoteSegment { addr: segment.addr, len: segment.len, key }
     }
