@@ -47,7 +47,7 @@ pub fn programs(context: &Context, step: &Step) -> Result<()> {
     release(context, step)?;
     let build = || {
         ["API=1.2", "API=2.0"].iter().all(|api| {
-            let mut make = context.make(["-C", "tests-c", "-j3", "programs", "IA=verbs-v0", api]);
+            let mut make = context.make(["-C", "tests-c", "-j3", "programs", "measure-programs", "IA=verbs-v0", api]);
             context.run(step, &mut make).is_ok_and(|(end, _)| end.is_success())
         })
     };

@@ -14,8 +14,10 @@ use crate::command::End;
 use crate::libraries;
 use crate::tap::{self, Counts, Results};
 
-/// Programs of the C suite that run for long; they have their full time in the step `c`.
+/// Programs of the C suite that run for long; they have their full time in the step `long`.
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
+/// Subjects that test rules of the core, which both versions share.
+const CORE: &str = "stress neighbours containers faults";
 /// The longest time of a program in seconds where the virtual machine works beside it.
 const BESIDE: &str = "TIMEOUT=300";
 /// Scripts that read headers only.
@@ -38,8 +40,10 @@ const BODIES: &[(&str, Body)] = &[
     ("fuzz", fuzz),
     ("crates", |c, s| tap(c, s, &mut c.script("tests-c/crates.sh"))),
     ("musl", musl),
-    ("c", |c, s| suite(c, s, &["check", "ALONE=skip"])),
-    ("c20", |c, s| with_dapl2(c, s, &["check", "ALONE=skip", "API=2.0", BRIEFLY])),
+    ("c", |c, s| suite(c, s, &["check", "ALONE=skip", BRIEFLY])),
+    ("c20", c20),
+    ("c20-core", c20_core),
+    ("long", |c, s| suite(c, s, &["check", "TESTS=^stress/words\\|^stress/handles$\\|^stress/everyone"])),
     ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
     ("alone", alone),
     ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", BESIDE, "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
@@ -263,6 +267,18 @@ fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Resu
     results.counts.skipped += 1;
     results.reasons.push(format!("dapl2: {why}"));
     Ok(results)
+}
+
+/// Runs the suite for 2.0, but for the subjects that test the core.
+fn c20(context: &Context, step: &Step) -> Result<Results> {
+    let without = format!("LEAVE={CORE}");
+    with_dapl2(context, step, &["check", "ALONE=skip", "API=2.0", &without])
+}
+
+/// Runs the subjects that test the core for 2.0.
+fn c20_core(context: &Context, step: &Step) -> Result<Results> {
+    let tests = format!("TESTS=^{}", CORE.replace(' ', "/\\|^") + "/");
+    suite(context, step, &["check", "ALONE=skip", "API=2.0", BRIEFLY, &tests])
 }
 
 /// Runs the programs that need the machine for themselves.
