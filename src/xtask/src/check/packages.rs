@@ -107,7 +107,7 @@ pub fn missing(step: &str) -> Vec<String> {
     if uses_libfabric(step) && !has_libfabric() {
         packages.insert("libfabric1".into());
     }
-    if step == "packages" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
+    if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
         packages.insert("python3-yaml".into());
     }
     if step == "verbs" {
