@@ -4,16 +4,16 @@
 #   make libraries      only some libraries: API="1.2 2.0" for these versions, ONLY="shm ofi verbs" for these transports;
 #                       BUILD=release writes them to target/lib, BUILD=debug to target/debug
 #   make demo           builds, then moves data between two processes; IA=shm
-#   make check          what tells that the libraries work and that a change is good: the steps of tests-c/steps.txt with
+#   make check          checks that the libraries work and that a change is good: the steps of tests-c/steps.txt with
 #                       the tier "check". As root on Debian it installs the packages that it lacks, unless CHECK_INSTALL=0
 #   make check-all      all steps: also valgrind, debug builds, models, fuzzing, packages, and an RDMA device in a virtual
-#                       machine. For both: KEEP_GOING=1 goes on after a failure; SLOW=3 is a factor for all time limits
+#                       machine. For both: KEEP_GOING=1 continues after a failure; SLOW=3 is a factor for all time limits
 #   make steps          lists the steps; STEP="clippy c" runs these
 #   make lint           what is derived, format, clippy, manual pages
 #   make test           the Rust tests, and the models of the rings
 #   make check-c        the C suite on one adapter; TESTS=srq/resize is one program, for which only what it needs is built;
 #                       IA=shm API=1.2 BUILD=release; BUILD=debug builds in seconds after a change
-#   make check-flaky    each program of the C suite N=50 times, beside a busy thread on each CPU; variables as for check-c
+#   make check-flaky    each program of the C suite N=50 times, alongside a busy thread on each CPU; variables as for check-c
 #   make check-tcp      the C suite over TCP to this host, for 1.2, 2.0 and both together; TESTS=pattern for the first two;
 #                       IA=tcp-lo
 #   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
@@ -224,15 +224,16 @@ test: STEP = test loom
 lint test: xtask
 	@$(CHECK) --keep-going $(STEP:%=--step %)
 
-# One version unless the caller names it. A few tests need only libdat and the provider of the adapter.
+# One version unless the caller names it. Some tests need only libdat and the provider of the adapter; those of the registry
+# open others.
 check-c check-flaky: API := $(if $(filter file,$(origin API)),1.2,$(API))
-PROVIDER = $(if $(filter tcp%,$(IA)),ofi,$(firstword $(subst -, ,$(IA))))
+PROVIDERS = $(sort $(if $(filter tcp%,$(IA)),ofi,$(firstword $(subst -, ,$(IA)))) $(if $(findstring registry,$(TESTS)),shm ofi))
 check-flaky: FLAKY = $(or $(N),50)
 
 check-c check-flaky: xtask
-	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD) $(if $(TESTS),ONLY=$(PROVIDER))
+	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD) ONLY="$(if $(TESTS),$(PROVIDERS))"
 	@$(MAKE) --no-print-directory -C tests-c check -j3 API=$(API) IA=$(IA) BUILD=$(BUILD) FLAKY=$(FLAKY) \
-		$(if $(TESTS),TESTS='$(TESTS)')
+		$(if $(TESTS),ONLY="$(PROVIDERS)" TESTS='$(TESTS)')
 
 check-tcp: IA = tcp-lo
 check-tcp: all xtask

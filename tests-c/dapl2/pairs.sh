@@ -103,7 +103,7 @@ start()
     shift 2
     : >"$out" # before anybody looks into it
     LD_LIBRARY_PATH=$libraries DAT_OVERRIDE=$conf \
-        timeout --foreground -k 5 "$patience" stdbuf -oL -eL "$programs/$program" "$@" >"$out" 2>&1 </dev/null &
+        timeout --foreground -k 5 "${life:-$patience}" stdbuf -oL -eL "$programs/$program" "$@" >"$out" 2>&1 </dev/null &
     pid=$!
 }
 
@@ -236,8 +236,10 @@ alone()
 daplserver()
 {
     at server
+    # It serves all clients that follow, each of which has its own limit.
+    life=$((10 * patience))
     start "$work/dapltest" dapltest -T S -D "$ia"
-    dapl_pid=$pid
+    dapl_pid=$pid life=
     until_so "$dapl_pid" grep -q 'Service Point Ready' "$work/dapltest" || remark 'dapltest: the server is not ready'
 }
 

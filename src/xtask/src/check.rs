@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Result<bool> {
         steps.iter().for_each(|step| println!("{step}"));
         return Ok(true);
     }
-    let context = Context::new(&steps, args.slow)?;
+    let context = Context::new(&steps, args.slow, args.install && context::variable("CHECK_INSTALL", "1") != "0")?;
     let missing = packages::provide(&context, &steps, args.install)?;
     let began = Instant::now();
     let check = Check {
@@ -101,7 +101,7 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
-/// The steps that the arguments ask for, in the order of the table.
+/// Returns the steps that the arguments name, in the order of the table.
 fn choose(args: &Args, table: &[Step]) -> Result<Vec<Step>> {
     if let Some(unknown) = args.steps.iter().find(|name| !table.iter().any(|step| step.name == **name)) {
         let names: Vec<&str> = table.iter().map(|step| step.name.as_str()).collect();
@@ -182,7 +182,7 @@ impl Check {
     }
 }
 
-/// A row of the table of results.
+/// Returns a row of the table of results.
 fn row(name: &str, counts: Counts, time: Duration) -> String {
     let Counts { passed, failed, skipped } = counts;
     format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {:5}s", time.as_secs())

@@ -6,15 +6,17 @@
 //! therefore sends its interrupt to this process only, which ends the groups that are alive ([`end_all_on_signals`]).
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, test_kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -23,6 +25,9 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Groups that are alive.
 static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
+
+/// Directories of [`remove_on_signals`].
+static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,23 +111,35 @@ impl Group {
     }
 }
 
-/// Ends all groups and this process when it is interrupted or terminated.
-pub fn end_all_on_signals() -> io::Result<()> {
+/// A directory that is removed when this process is interrupted. The value removes it otherwise.
+pub fn remove_on_signals(directory: &Path) {
+    DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).push(directory.to_path_buf());
+}
+
+/// Ends all groups and this process when it is interrupted or terminated. A group has `grace` to end by itself: a child that
+/// runs tests ends the groups of its own.
+pub fn end_all_on_signals(grace: Duration) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::spawn(move || {
-        if let Some(signal) = signals.forever().next() {
-            let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
-            let pids = || groups.iter().filter_map(|&pid| Pid::from_raw(pid));
-            for pid in pids() {
-                let _ = kill_process_group(pid, Signal::TERM);
+        let Some(signal) = signals.forever().next() else { return };
+        // Held to the end, so that no further group begins.
+        let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
+        let pids: Vec<Pid> = groups.iter().filter_map(|&pid| Pid::from_raw(pid)).collect();
+        let signal_all = |signal| {
+            for &pid in &pids {
+                let _ = kill_process_group(pid, signal);
             }
-            // A child that runs tests ends the groups of its own.
-            thread::sleep(Duration::from_secs(1));
-            for pid in pids() {
-                let _ = kill_process_group(pid, Signal::KILL);
-            }
-            std::process::exit(128 + signal);
+        };
+        signal_all(Signal::TERM);
+        let until = Instant::now() + grace;
+        while Instant::now() < until && pids.iter().any(|&pid| test_kill_process_group(pid).is_ok()) {
+            thread::sleep(Duration::from_millis(20));
         }
+        signal_all(Signal::KILL);
+        for directory in DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            let _ = fs::remove_dir_all(directory);
+        }
+        std::process::exit(128 + signal);
     });
     Ok(())
 }

@@ -12,6 +12,7 @@ mod tap;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 
@@ -23,7 +24,7 @@ struct Args {
     command: Command,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Subcommand)]
 enum Command {
     /// Runs the steps of tests-c/steps.txt, and prints a table of results.
@@ -36,13 +37,15 @@ enum Command {
     Limits(limits::Args),
 }
 
-/// The root of the source tree.
+/// Returns the root of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the crate is in src").to_path_buf()
 }
 
 fn main() -> ExitCode {
-    let result = command::end_all_on_signals().map_err(Into::into).and_then(|()| match Args::parse().command {
+    let command = Args::parse().command;
+    let grace = Duration::from_secs(if matches!(command, Command::Check(_)) { 8 } else { 1 });
+    let result = command::end_all_on_signals(grace).map_err(Into::into).and_then(|()| match command {
         Command::Check(args) => check::run(&args),
         Command::Suite(args) => suite::run(*args),
         Command::Fresh(args) => fresh::run(&args),

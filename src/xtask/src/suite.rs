@@ -33,6 +33,8 @@ use schedule::{Schedule, Turn};
 
 /// Longest time of a program, whatever the factor for its deadlines.
 const MAX_LIMIT: Duration = Duration::from_secs(3600);
+/// Maximum number of concurrent programs. `unique_qual` of tests-c/common has a range of ports for each.
+const MAX_JOBS: usize = 32;
 /// Lines of standard error that are shown of a program that failed.
 const SHOWN_ERRORS: usize = 40;
 
@@ -75,14 +77,13 @@ pub struct Args {
     /// Programs that run concurrently; one more than there are CPUs by default.
     #[arg(long)]
     jobs: Option<usize>,
-    /// Which programs run of those that tests-c/schedule.txt runs alone.
+    /// What to do with the programs that tests-c/schedule.txt runs alone.
     #[arg(long, value_enum, default_value_t)]
     alone: schedule::Alone,
-    /// Runs each program this often, beside a busy thread on each CPU, and reports those that failed once.
+    /// Runs each program this often, alongside a busy thread on each CPU, and reports those that failed once.
     #[arg(long, value_name = "N")]
     repeat: Option<usize>,
     /// Programs and scripts, in the order in which they start.
-    #[arg(required = true)]
     programs: Vec<PathBuf>,
 }
 
@@ -104,7 +105,7 @@ impl Program {
         Ok(Program { path, turn: schedule.turn(&name), name })
     }
 
-    /// The name as files and options have it, such as `srq.resize`.
+    /// Returns the name in the form of files and options, such as `srq.resize`.
     fn dotted(&self) -> String {
         self.name.replacen('/', ".", 1)
     }
@@ -121,7 +122,7 @@ struct Run {
     time: Duration,
 }
 
-/// What has become of a program in all of its runs.
+/// The results of all runs of a program.
 #[derive(Default)]
 struct Record {
     runs: usize,
@@ -140,7 +141,7 @@ pub fn run(args: Args) -> Result<bool> {
     let environment = Environment::new(&args, &out)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let suite = Suite {
-        jobs: args.jobs.unwrap_or(cpus + 1).max(1),
+        jobs: args.jobs.unwrap_or(cpus + 1).clamp(1, MAX_JOBS),
         bar: progress(&programs),
         out,
         environment,
@@ -284,7 +285,7 @@ impl Suite {
             || std::env::var("DAT_TEST_QUICK").is_ok_and(|value| !value.is_empty() && value != "0")
     }
 
-    /// The command that runs a program.
+    /// Returns the command that runs a program.
     fn command(&self, program: &Program, dotted: &str) -> Command {
         let is_script = program.path.extension().is_some_and(|extension| extension == "sh");
         let mut command = if is_script {

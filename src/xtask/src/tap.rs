@@ -42,7 +42,7 @@ impl Counts {
     }
 }
 
-/// What one program or step printed of its subtests.
+/// The subtests of a program or step.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Results {
     /// The numbers.
@@ -63,15 +63,15 @@ enum Line<'a> {
     Other,
 }
 
-/// Splits `text` at a directive SKIP.
+/// Splits `text` at a directive SKIP. Returns the text before it and the reason.
 fn skip(text: &str) -> Option<(&str, &str)> {
-    let (before, directive) = text.split_once('#')?;
-    let directive = directive.trim_start();
-    let word = directive.get(..4)?;
-    word.eq_ignore_ascii_case("skip").then(|| (before.trim_end(), directive[4..].trim_start()))
+    let is_skip = |rest: &str| rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("skip"));
+    let (at, directive) =
+        text.match_indices('#').map(|(at, _)| (at, text[at + 1..].trim_start())).find(|(_, rest)| is_skip(rest))?;
+    Some((text[..at].trim_end(), directive[4..].trim_start()))
 }
 
-/// The text after a number at the start of `text`, without the dash before a name.
+/// Returns the text after a number at the start of `text`, without the dash before a name.
 fn after_number(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text[end..].trim_start().trim_start_matches("- "))
@@ -153,7 +153,7 @@ pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     (results, why)
 }
 
-/// The failed subtests of a program, each with the comment lines before and after it.
+/// Returns the failed subtests of a program, each with the comment lines before and after it.
 pub fn failures(output: &str) -> Vec<&str> {
     let (mut shown, mut comments, mut after_failure) = (Vec::new(), Vec::new(), false);
     for text in output.lines() {
@@ -193,7 +193,7 @@ pub fn cargo(output: &str) -> Results {
     results
 }
 
-/// The last closing line and the reasons above it; `None` if there is no such line.
+/// Returns the last closing line and the reasons above it. Returns `None` if there is no such line.
 pub fn closing(output: &str) -> Option<Results> {
     let counts = output.lines().rev().find_map(Counts::parse)?;
     let reasons = output

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `xtask suite` with scripts in the place of programs.
+//! `xtask suite` with scripts instead of programs.
 
 use std::fs;
 use std::path::Path;

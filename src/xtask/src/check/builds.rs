@@ -10,7 +10,7 @@ use super::context::Context;
 use super::packages;
 use super::table::Step;
 
-/// What was built so far.
+/// The builds that have ended.
 #[derive(Default)]
 pub struct Builds {
     release: OnceLock<bool>,
@@ -38,7 +38,7 @@ pub fn selection() -> Vec<&'static str> {
 
 /// Builds libraries and tools as `make` does.
 pub fn release(context: &Context, step: &Step) -> Result<()> {
-    let build = || context.run(step, &mut context.make(["all"])).is_ok_and(|(end, _)| end.is_success());
+    let build = || context.build(step, &mut context.make(["all"])).unwrap_or(false);
     once(&context.builds.release, build, "make all")
 }
 
@@ -46,9 +46,10 @@ pub fn release(context: &Context, step: &Step) -> Result<()> {
 pub fn programs(context: &Context, step: &Step) -> Result<()> {
     release(context, step)?;
     let build = || {
-        ["API=1.2", "API=2.0"].iter().all(|api| {
-            let mut make = context.make(["-C", "tests-c", "-j3", "programs", "measure-programs", "IA=verbs-v0", api]);
-            context.run(step, &mut make).is_ok_and(|(end, _)| end.is_success())
+        [("API=1.2", "both-all"), ("API=2.0", "libs")].iter().all(|(api, more)| {
+            let goals = ["-C", "tests-c", "-j3", "programs", "measure-programs", more, "IA=verbs-v0", api];
+            let mut make = context.make(goals);
+            context.build(step, &mut make).unwrap_or(false)
         })
     };
     once(&context.builds.programs, build, "make -C tests-c programs")
@@ -58,7 +59,7 @@ pub fn programs(context: &Context, step: &Step) -> Result<()> {
 pub fn debug(context: &Context, step: &Step) -> Result<()> {
     let build = || {
         let mut cargo = context.cargo(["build", "--all-targets"]);
-        context.run(step, cargo.args(selection())).is_ok_and(|(end, _)| end.is_success())
+        context.build(step, cargo.args(selection())).unwrap_or(false)
     };
     once(&context.builds.debug, build, "cargo build")
 }

@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
@@ -31,46 +31,54 @@ const REMOVED: [&str; 11] = [
     "GNUMAKEFLAGS",
 ];
 
-/// What all steps share.
+/// Longest time of a build.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
+
+/// State shared by all steps.
 pub struct Context {
     /// The root of the source tree.
     pub root: PathBuf,
-    /// Where cargo builds.
+    /// The build directory of cargo.
     pub target: PathBuf,
-    /// Where the logs of the steps are.
+    /// The directory of the logs.
     pub logs: PathBuf,
     /// The adapter for the C suite and the demo.
     pub ia: String,
-    /// What more than one step needs built.
+    /// Builds that more than one step needs.
     pub builds: Builds,
-    /// Whether the steps of a whole tier run, not only some that were named.
-    pub is_whole: bool,
+    /// `true` if several steps run, so that they must not build the same programs at the same time.
+    pub is_shared: bool,
+    /// `true` if steps may install what they lack.
+    pub may_install: bool,
     /// This program. Cargo replaces the file while the steps run, so that the path must be found before.
     pub xtask: PathBuf,
-    slow: f64,
+    /// Factor for all limits.
+    pub slow: f64,
     deadlines: Mutex<BTreeMap<String, Instant>>,
 }
 
-/// The value of a variable of the environment, or a default.
+/// Returns the value of a variable of the environment, or a default.
 pub fn variable(name: &str, default: &str) -> String {
     std::env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_string())
 }
 
 impl Context {
-    /// Prepares the logs of `steps`. `slow` is a factor for all limits.
-    pub fn new(steps: &[Step], slow: f64) -> Result<Context> {
+    /// Prepares the logs of `steps`, and removes the results of an earlier run.
+    pub fn new(steps: &[Step], slow: f64, may_install: bool) -> Result<Context> {
         let root = crate::root();
         let target = variable("CARGO_TARGET_DIR", &root.join("target").display().to_string());
         let target = root.join(target);
         let logs = target.join("check");
         fs::create_dir_all(&logs).with_context(|| logs.display().to_string())?;
+        let _ = fs::remove_file(logs.join("summary"));
         let context = Context {
             root,
             target,
             logs,
             ia: variable("IA", "shm"),
             builds: Builds::default(),
-            is_whole: steps.len() > 4,
+            is_shared: steps.len() > 1,
+            may_install,
             xtask: std::env::current_exe().context("cannot find the path of this program")?,
             slow,
             deadlines: Mutex::default(),
@@ -81,12 +89,12 @@ impl Context {
         Ok(context)
     }
 
-    /// The path of the log of a step.
+    /// Returns the path of the log of a step.
     pub fn log(&self, step: &Step) -> PathBuf {
         self.logs.join(format!("{}.log", step.name))
     }
 
-    /// A command in the root of the source tree, with the environment of a step.
+    /// Returns a command in the root of the source tree, with the environment of a step.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for name in REMOVED {
@@ -99,27 +107,27 @@ impl Context {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("XTASK", &self.xtask)
             .stdin(Stdio::null());
-        // Deadlines of tests are not measurements: other lanes work beside the tests.
+        // Other lanes work at the same time.
         let scale: f64 = variable("DAT_TEST_SCALE", "2").parse().unwrap_or(2.0);
         command.env("DAT_TEST_SCALE", (scale * self.slow).to_string());
         command
     }
 
-    /// `cargo` with these arguments.
+    /// Returns a `cargo` command with these arguments.
     pub fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&variable("CARGO", "cargo"));
         command.args(arguments);
         command
     }
 
-    /// `make` with these arguments.
+    /// Returns a `make` command with these arguments.
     pub fn make<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&variable("MAKE", "make"));
         command.arg("--no-print-directory").args(arguments);
         command
     }
 
-    /// A script of the source tree.
+    /// Returns a command that runs a script of the source tree.
     pub fn script(&self, path: &str) -> Command {
         self.command(&self.root.join(path).display().to_string())
     }
@@ -128,12 +136,19 @@ impl Context {
     /// the log.
     pub fn run(&self, step: &Step, command: &mut Command) -> Result<(End, String)> {
         let limit = Duration::from_secs_f64(step.longest as f64 * self.slow);
-        let deadline = *self
-            .deadlines
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .entry(step.name.clone())
-            .or_insert_with(|| Instant::now() + limit);
+        let mut deadlines = self.deadlines.lock().unwrap_or_else(PoisonError::into_inner);
+        let deadline = *deadlines.entry(step.name.clone()).or_insert_with(|| Instant::now() + limit);
+        drop(deadlines);
+        self.run_until(step, command, deadline)
+    }
+
+    /// Runs a build for a step. Its time is not that of the step.
+    pub fn build(&self, step: &Step, command: &mut Command) -> Result<bool> {
+        let (end, _) = self.run_until(step, command, Instant::now() + BUILD_TIMEOUT.mul_f64(self.slow))?;
+        Ok(end.is_success())
+    }
+
+    fn run_until(&self, step: &Step, command: &mut Command, deadline: Instant) -> Result<(End, String)> {
         let path = self.log(step);
         let from = fs::metadata(&path).map_or(0, |data| data.len()) as usize;
         let log = OpenOptions::new().append(true).create(true).open(&path)?;
@@ -141,7 +156,7 @@ impl Context {
         let group = Group::spawn(command).with_context(|| format!("{:?}", command.get_program()))?;
         let end = group.wait(deadline.saturating_duration_since(Instant::now()))?;
         if end == End::TimedOut {
-            self.note(step, &format!("{}: ran out of time after {} seconds", step.name, limit.as_secs()));
+            self.note(step, &format!("{}: ran out of time", step.name));
         }
         let output = fs::read(&path)?;
         Ok((end, String::from_utf8_lossy(&output[from.min(output.len())..]).into_owned()))

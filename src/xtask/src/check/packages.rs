@@ -18,11 +18,11 @@ type Tool = (&'static str, &'static str);
 const COMPILERS: &[Tool] =
     &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
 
-/// The commands that a step needs beyond cargo, cc and make.
+/// Returns the commands that a step needs beyond cargo, cc and make.
 fn tools(step: &str) -> &'static [Tool] {
     match step {
-        "c" | "c20" | "c-debug" | "c20-debug" | "alone" => COMPILERS,
-        "tcp" | "tcp20" | "tcp-short" => &[("ip", "iproute2")],
+        "c" | "c20" | "c20-core" | "long" | "c-debug" | "c20-debug" | "alone" => COMPILERS,
+        "tcp" | "tcp20" | "tcp-short" | "tcp-alone" => &[("ip", "iproute2")],
         "valgrind" | "valgrind20" => &[("valgrind", "valgrind")],
         "instructions" | "instructions20" => &[("valgrind", "valgrind"), ("objdump", "binutils")],
         "man" => &[("mandoc", "mandoc"), ("groff", "groff"), ("gcc", "gcc")],
@@ -78,7 +78,7 @@ fn succeeds(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The packages without which the transport over RDMA devices cannot be built here.
+/// Returns the packages without which the transport over RDMA devices cannot be built here.
 pub fn verbs() -> Vec<String> {
     let needs = succeeds(&mut Command::new(crate::root().join("src/verbs/needs.sh")));
     needs.unwrap_or_default().lines().map(String::from).collect()
@@ -93,7 +93,7 @@ pub fn has_libfabric() -> bool {
         .is_some_and(|list| list.contains("libfabric.so.1 "))
 }
 
-/// The packages that a step lacks.
+/// Returns the packages that a step lacks.
 pub fn missing(step: &str) -> Vec<String> {
     let is_on_a_device = step == "verbs" && !variable("RDMA", "").is_empty();
     let tools = tools(step)

@@ -18,17 +18,17 @@ use crate::tap::{self, Counts, Results};
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
 /// Subjects that test rules of the core, which both versions share.
 const CORE: &str = "stress neighbours containers faults";
-/// The longest time of a program in seconds where the virtual machine works beside it.
+/// Longest time of a program in seconds while the virtual machine works, too.
 const BESIDE: &str = "TIMEOUT=300";
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
-/// The status with which a script says that it cannot run here.
+/// The status with which a script reports that it cannot run here.
 const CANNOT_RUN: i32 = 77;
 
 /// The body of a step.
 pub type Body = fn(&Context, &Step) -> Result<Results>;
 
-/// The steps by name.
+/// The bodies of the steps by name.
 const BODIES: &[(&str, Body)] = &[
     ("fmt", fmt),
     ("derived", derived),
@@ -43,9 +43,10 @@ const BODIES: &[(&str, Body)] = &[
     ("c", |c, s| suite(c, s, &["check", "ALONE=skip", BRIEFLY])),
     ("c20", c20),
     ("c20-core", c20_core),
-    ("long", |c, s| suite(c, s, &["check", "TESTS=^stress/words\\|^stress/handles$\\|^stress/everyone"])),
+    ("long", |c, s| suite(c, s, &["check", "TESTS=^stress/words\\|^stress/handles$$\\|^stress/everyone"])),
     ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
     ("alone", alone),
+    ("tcp-alone", tcp_alone),
     ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", BESIDE, "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
     ("c-debug", |c, s| {
         debug(
@@ -59,7 +60,12 @@ const BODIES: &[(&str, Body)] = &[
     ("valgrind", |c, s| valgrind(c, s, "API=1.2", "TESTS=.")),
     ("valgrind20", |c, s| valgrind(c, s, "API=2.0", "TESTS=^v20/\\|^srq/ended\\|^flow/rdma")),
     ("tcp-short", |c, s| {
-        over_tcp(c, s, "API=1.2", "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/")
+        over_tcp(
+            c,
+            s,
+            "API=1.2",
+            "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/\\|^flow/connect\\|^flow/rdma",
+        )
     }),
     ("tcp", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections")),
     ("tcp20", |c, s| {
@@ -95,7 +101,7 @@ pub fn run(context: &Context, step: &Step) -> Result<Results> {
     body(&step.name).context("the step has no body")?(context, step)
 }
 
-/// The body of the step of this name.
+/// Returns the body of the step with this name.
 pub fn body(name: &str) -> Option<Body> {
     BODIES.iter().find(|(known, _)| *known == name).map(|(_, body)| *body)
 }
@@ -141,7 +147,7 @@ fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Resu
     Ok(with_status(tap::closing(&output).unwrap_or(Results { counts, reasons: Vec::new() }), end))
 }
 
-/// This program.
+/// Returns a command that runs this program.
 fn own(context: &Context) -> Command {
     context.command(&context.xtask.display().to_string())
 }
@@ -221,7 +227,7 @@ fn musl(context: &Context, step: &Step) -> Result<Results> {
         let path = String::from_utf8_lossy(&output.stdout).trim().to_string();
         std::path::Path::new(&path).is_dir().then_some(())
     };
-    if libraries().is_none() && variable("CHECK_INSTALL", "1") != "0" && packages::has("rustup") {
+    if libraries().is_none() && context.may_install && packages::has("rustup") {
         context.run(step, context.command("rustup").args(["--quiet", "target", "add", &triple]))?;
     }
     if libraries().is_none() {
@@ -251,7 +257,7 @@ fn suite(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> 
 
 /// Builds what the C suite needs: all programs if many steps share them.
 fn prepare(context: &Context, step: &Step) -> Result<()> {
-    if context.is_whole { builds::programs(context, step) } else { builds::release(context, step) }
+    if context.is_shared { builds::programs(context, step) } else { builds::release(context, step) }
 }
 
 /// Runs a goal with Debian's packages of the C implementation of 2.0, if they can be fetched.
@@ -281,13 +287,23 @@ fn c20_core(context: &Context, step: &Step) -> Result<Results> {
     suite(context, step, &["check", "ALONE=skip", "API=2.0", BRIEFLY, &tests])
 }
 
-/// Runs the programs that need the machine for themselves.
+/// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that grow with the scale of deadlines.
 fn alone(context: &Context, step: &Step) -> Result<Results> {
-    let mut results = suite(context, step, &["check", "ALONE=only"])?;
-    let more = suite(context, step, &["check", "ALONE=only", "API=2.0"])?;
+    let scale = format!("DAT_TEST_SCALE={}", context.slow);
+    let mut results = suite(context, step, &["check", "ALONE=only", &scale])?;
+    let more = suite(context, step, &["check", "ALONE=only", "API=2.0", &scale])?;
     results.counts += more.counts;
     results.reasons.extend(more.reasons);
     Ok(results)
+}
+
+/// Runs the programs over TCP that need the machine for themselves.
+fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
+    if !packages::has_libfabric() {
+        return skip(context, step, "libfabric1 is not installed".into());
+    }
+    let scale = format!("DAT_TEST_SCALE={}", context.slow);
+    suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])
 }
 
 /// Runs a part of the suite over the loopback interface.
@@ -295,7 +311,7 @@ fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Re
     if !packages::has_libfabric() {
         return skip(context, step, "libfabric1 is not installed".into());
     }
-    let arguments = ["check", "IA=tcp-lo", BESIDE, api, tests];
+    let arguments = ["check", "IA=tcp-lo", "ALONE=skip", BESIDE, api, tests];
     if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }
 }
 
@@ -303,8 +319,8 @@ fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Re
 fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     builds::debug(context, step)?;
     let quick = format!("{BRIEFLY} stress.watching");
-    let without = format!("WITHOUT={HEADERS}");
-    suite(context, step, &["check", "ALONE=skip", "BUILD=debug", BESIDE, &quick, &without, api, tests])
+    let without = format!("WITHOUT={HEADERS} stress/beside stress/idle");
+    suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
 }
 
 /// Runs the suite under valgrind, without programs that start a process for each line that they inspect, which takes minutes
@@ -313,10 +329,11 @@ fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Re
     if !packages::has("valgrind") {
         return skip(context, step, "valgrind is not installed".into());
     }
+    let scale = format!("DAT_TEST_SCALE={}", 10.0 * context.slow);
     let without = format!(
         "WITHOUT={HEADERS} registry/explicit registry/messages registry/search registry/tcp registry/default_route.sh rely/masks codes/complete.sh"
     );
-    suite(context, step, &["check", "VALGRIND=1", "SCALE=10", &without, api, tests])
+    suite(context, step, &["check", "VALGRIND=1", &scale, &without, api, tests])
 }
 
 /// Runs a goal of tests-c/Makefile that prints TAP.
@@ -339,7 +356,7 @@ fn man(context: &Context, step: &Step) -> Result<Results> {
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
     let results = results.map(|directory| build.join(directory));
     let mut command = context.script("docs/man/check.sh");
-    if context.is_whole && results.iter().all(|directory| directory.is_dir()) {
+    if context.is_shared && results.iter().all(|directory| directory.is_dir()) {
         command.args(results);
     }
     tap(context, step, &mut command)
@@ -394,9 +411,10 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     builds::programs(context, step)?;
     builds::debug(context, step)?;
     // The machine ends before the step does, so that none is left behind.
-    let limit = step.longest.saturating_sub(60).to_string();
+    let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
     let mut command = context.script("tests-c/verbs/check.sh");
-    command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs")).env("LIMIT", limit);
+    command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs"));
+    command.env("LIMIT", limit.to_string()).env("SCALE", (3.0 * context.slow).to_string());
     let (end, output) = context.run(step, command.env("SELECTION", selection().join(" ")))?;
     if end == End::Exited(CANNOT_RUN) {
         return skip(context, step, output.lines().last().unwrap_or_default().to_string());

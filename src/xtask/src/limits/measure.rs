@@ -230,8 +230,12 @@ fn marks(root: &Path, measured: &mut Vec<Measurement>) -> Result<()> {
 }
 
 /// Measures for each transport the files outside its own crates that name it.
+///
+/// Sources without git, such as those of `make dist`, have nothing to measure.
 fn naming(root: &Path, crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
-    let listed = output(root, "git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
+    let Ok(listed) = output(root, "git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]) else {
+        return Ok(());
+    };
     let paths: BTreeSet<_> = listed.split('\0').filter(|path| !path.is_empty() && !NOT_NAMING.contains(path)).collect();
     let mut texts = Vec::new();
     for path in paths {

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use tempfile::TempDir;
 
 use super::Args;
+use crate::command::remove_on_signals;
 
 /// Variables that tests set themselves where they want them.
 const DIAGNOSTICS: [&str; 6] =
@@ -52,6 +53,7 @@ impl Environment {
         }
         let scale = std::env::var("DAT_TEST_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0);
         let rendezvous = tempfile::Builder::new().prefix("dat-suite-").tempdir()?;
+        remove_on_signals(rendezvous.path());
         // Tests that change their user enter directories of their own below.
         fs::set_permissions(rendezvous.path(), PermissionsExt::from_mode(0o1777))?;
         fs::create_dir_all(out.join("conf"))?;

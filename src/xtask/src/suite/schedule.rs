@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// Which programs run of those that need the machine for themselves.
+/// What to do with the programs that need the machine for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Alone {
     /// These, after the others.
@@ -25,7 +25,7 @@ pub enum Alone {
 pub enum Turn {
     /// Before the others, because it takes long.
     Early,
-    /// Beside others.
+    /// Alongside others.
     #[default]
     Any,
     /// Without others.
@@ -38,12 +38,12 @@ pub enum Turn {
 #[derive(Debug, Default)]
 pub struct Schedule(BTreeMap<String, Turn>);
 
-/// The directory of the C suite.
+/// Returns the directory of the C suite.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests-c")
 }
 
-/// The path of the table.
+/// Returns the path of the table.
 pub fn path() -> PathBuf {
     directory().join("schedule.txt")
 }
@@ -75,7 +75,7 @@ impl Schedule {
         Ok(Schedule(turns))
     }
 
-    /// The turn of a program.
+    /// Returns the turn of a program.
     pub fn turn(&self, program: &str) -> Turn {
         self.0.get(program).copied().unwrap_or_default()
     }

@@ -8,7 +8,7 @@ fn counts(passed: u64, failed: u64, skipped: u64) -> Counts {
 
 #[test]
 fn counts_the_subtests_of_a_program() {
-    let output = "ok 1 - a\n# remark\nnot ok 2 - b\nok 3 - c # SKIP no device\n1..3\n";
+    let output = "ok 1 - a\n# remark\nnot ok 2 - b\nok 3 - c #7 # SKIP no device\n1..3\n";
     let (results, why) = program(output, End::Exited(1));
     assert_eq!(results, Results { counts: counts(1, 1, 1), reasons: vec!["no device".into()] });
     assert_eq!(why, None);
