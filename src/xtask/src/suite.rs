@@ -185,14 +185,19 @@ impl Suite {
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
         let of_turn = |turn| (0..self.programs.len()).filter(move |&i| self.programs[i].turn == turn);
         if self.args.alone != schedule::Alone::Only {
-            let pool: Vec<usize> = of_turn(Turn::Early).chain(of_turn(Turn::Any)).collect();
+            // Programs with the same ports are one unit, which a single thread runs.
+            let ports: Vec<usize> = of_turn(Turn::Ports).collect();
+            let single = |program| vec![program];
+            let mut pool: Vec<Vec<usize>> = of_turn(Turn::Early).map(single).collect();
+            pool.extend((!ports.is_empty()).then_some(ports));
+            pool.extend(of_turn(Turn::Any).map(single));
             self.run_some(self.jobs, &pool, &mut records, &mut reasons)?;
         }
         if self.args.alone != schedule::Alone::Skip {
-            self.run_some(1, &of_turn(Turn::Alone).collect::<Vec<_>>(), &mut records, &mut reasons)?;
+            self.run_some(1, &[of_turn(Turn::Alone).collect()], &mut records, &mut reasons)?;
         }
         if self.args.alone != schedule::Alone::Only {
-            self.run_some(1, &of_turn(Turn::Last).collect::<Vec<_>>(), &mut records, &mut reasons)?;
+            self.run_some(1, &[of_turn(Turn::Last).collect()], &mut records, &mut reasons)?;
         }
         self.bar.finish_and_clear();
         if !reasons.is_empty() {
@@ -205,19 +210,19 @@ impl Suite {
         Ok(total.failed == 0 && total.passed + total.skipped > 0)
     }
 
-    /// Runs these programs, up to `jobs` of them concurrently, and prints a line for each when it has ended.
+    /// Runs the programs of these units, up to `jobs` units concurrently, and prints a line for each program when it has ended.
     fn run_some(
         &self,
         jobs: usize,
-        which: &[usize],
+        units: &[Vec<usize>],
         records: &mut BTreeMap<usize, Record>,
         reasons: &mut BTreeMap<String, usize>,
     ) -> Result<()> {
         let repeat = self.args.repeat.unwrap_or(1);
-        let queue = Mutex::new((0..repeat).flat_map(|round| which.iter().map(move |&program| (program, round))));
+        let queue = Mutex::new((0..repeat).flat_map(|round| units.iter().map(move |unit| (unit, round))));
         let (ended, runs) = mpsc::channel();
         thread::scope(|scope| {
-            for slot in 0..jobs.min(which.len()) {
+            for slot in 0..jobs.min(units.len()) {
                 let (queue, ended) = (&queue, ended.clone());
                 scope.spawn(move || self.work(slot, queue, &ended));
             }
@@ -243,13 +248,20 @@ impl Suite {
     }
 
     /// Runs programs from the queue until it is empty.
-    fn work(&self, slot: usize, queue: &Mutex<impl Iterator<Item = (usize, usize)>>, ended: &Sender<Result<Run>>) {
+    fn work<'u>(
+        &self,
+        slot: usize,
+        queue: &Mutex<impl Iterator<Item = (&'u Vec<usize>, usize)>>,
+        ended: &Sender<Result<Run>>,
+    ) {
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((program, round)) = next else { return };
-            self.bar.set_message(self.programs[program].name.clone());
-            if ended.send(self.run_one(slot, program, round)).is_err() {
-                return;
+            let Some((unit, round)) = next else { return };
+            for &program in unit {
+                self.bar.set_message(self.programs[program].name.clone());
+                if ended.send(self.run_one(slot, program, round)).is_err() {
+                    return;
+                }
             }
         }
     }

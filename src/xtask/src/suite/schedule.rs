@@ -28,6 +28,8 @@ pub enum Turn {
     /// Alongside others.
     #[default]
     Any,
+    /// Alongside others, but not of those with this turn: they use the same ports.
+    Ports,
     /// Without others.
     Alone,
     /// After all others, and without them.
@@ -63,6 +65,7 @@ impl Schedule {
             let (program, turn) = (words.next(), words.next());
             let turn = match turn {
                 Some("early") => Turn::Early,
+                Some("ports") => Turn::Ports,
                 Some("alone") => Turn::Alone,
                 Some("last") => Turn::Last,
                 _ => bail!("no turn: {line}"),
