@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINE(name, data) name " " CONF_API " threadsafe default libdaplofi" SO " dapl." API_VERSION " \"" data "\" \"\"\n"
+#define LINE(name, data) name " " CONF_API " threadsafe default libdapltcp" SO " dapl." API_VERSION " \"" data "\" \"\"\n"
 #define ERRORS "DAT_LOG=error"
 
 /* The address of an open adapter as text. */

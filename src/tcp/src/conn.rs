@@ -289,6 +289,10 @@ impl Conn {
 
     /// Finds out whether the peer uses a connection that was accepted here, or has left.
     fn first_record(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
+        // Another thread is about to report it.
+        if self.announced.load(Ordering::Acquire) {
+            return false;
+        }
         let stream = self.receiving.lock().stream().cloned();
         match stream.map(|stream| stream.socket().peek()) {
             Some(Ok(Some(true))) => {

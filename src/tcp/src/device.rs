@@ -373,15 +373,15 @@ impl Device {
     /// Polls all connections, and reports what is found. Returns false if that is nothing.
     pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
-        let found = self.collect(how, &mut after);
-        if !after.is_empty() {
+        let mut found = self.collect(how, &mut after);
+        while !after.is_empty() {
             // Connections that begin are reported before others end.
             after.sort_by_key(|after| !after.is_beginning());
             let begins = after.first().is_some_and(After::is_beginning);
-            after.into_iter().for_each(After::run);
+            after.drain(..).for_each(After::run);
             if begins {
                 // Their first records have arrived.
-                self.poll_once(Poll::IfFree);
+                found |= self.collect(Poll::IfFree, &mut after);
             }
         }
         if self.is_deferred() {
