@@ -11,7 +11,6 @@
 //! All of this is the work of the progress thread, which has a set of sockets of its own for it. A peer that does not complete
 //! its greeting is closed after [`GREETING_TIMEOUT`]; if there are [`MAX_GREETINGS`] of them, the oldest one is closed.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -24,7 +23,7 @@ use dat_core::addr::{Address, port_of};
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::lock::Mutex;
-use host::memory::Room;
+use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
 
 use crate::Tcp;
@@ -75,7 +74,26 @@ impl Half {
 /// Listening sockets, and those of connections that are being made, by number.
 pub struct Handshakes {
     sockets: Epoll,
-    halves: Mutex<HashMap<u64, Half>>,
+    halves: Mutex<Halves>,
+}
+
+/// Sockets, sorted by number. New numbers are mostly the highest. Unlike a table of hashes, the list needs no memory to be used
+/// again after some were removed.
+#[derive(Default)]
+struct Halves(Vec<(u64, Box<Half>)>);
+
+impl Halves {
+    fn find(&self, number: u64) -> std::result::Result<usize, usize> {
+        self.0.binary_search_by_key(&number, |(number, _)| *number)
+    }
+
+    fn get(&self, number: u64) -> Option<&Half> {
+        Some(&self.0[self.find(number).ok()?].1)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u64, &Half)> {
+        self.0.iter().map(|(number, half)| (*number, &**half))
+    }
 }
 
 impl Handshakes {
@@ -94,13 +112,15 @@ impl Handshakes {
 
     /// Adds a socket; with `room` the set waits until it can be written.
     fn add(&self, number: u64, half: Half, room: bool) -> io::Result<()> {
+        let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let mut halves = self.halves.lock();
-        halves.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        halves.0.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
         self.sockets.add(half.socket().as_fd(), number)?;
         if room {
             self.sockets.modify(half.socket().as_fd(), number, true)?;
         }
-        halves.insert(number, half);
+        let (Ok(at) | Err(at)) = halves.find(number);
+        halves.0.insert(at, (number, half));
         Ok(())
     }
 
@@ -111,9 +131,11 @@ impl Handshakes {
     }
 
     fn take(&self, number: u64) -> Option<Half> {
-        let half = self.halves.lock().remove(&number)?;
+        let mut halves = self.halves.lock();
+        let at = halves.find(number).ok()?;
+        let (_, half) = halves.0.remove(at);
         let _ = self.sockets.delete(half.socket().as_fd());
-        Some(half)
+        Some(*half)
     }
 
     /// Collects what is ready.
@@ -131,9 +153,9 @@ impl Handshakes {
         let due: Vec<u64> = halves
             .iter()
             .filter(|(_, half)| until(half).is_some_and(|until| until <= now))
-            .map(|(number, _)| *number)
+            .map(|(number, _)| number)
             .collect();
-        let next = halves.values().filter_map(until).filter(|until| *until > now).min();
+        let next = halves.iter().filter_map(|(_, half)| until(half)).filter(|until| *until > now).min();
         drop(halves);
         due.into_iter().for_each(|number| self.remove(number));
         next.map(|next| next.saturating_duration_since(now))
@@ -144,13 +166,13 @@ impl Handshakes {
         let oldest = |of: Option<IpAddr>, most: usize| {
             let halves = self.halves.lock();
             let greetings = halves.iter().filter_map(|(number, half)| match half {
-                Half::Greeting { until, peer, .. } if of.is_none_or(|of| of == peer.ip()) => Some((*until, *number)),
+                Half::Greeting { until, peer, .. } if of.is_none_or(|of| of == peer.ip()) => Some((*until, number)),
                 _ => None,
             });
             let greetings: Vec<_> = greetings.collect();
             if greetings.len() < most { None } else { greetings.into_iter().min().map(|(_, number)| number) }
         };
-        if self.halves.lock().len() < MAX_GREETINGS_OF_ADDRESS {
+        if self.halves.lock().0.len() < MAX_GREETINGS_OF_ADDRESS {
             return;
         }
         if let Some(number) = oldest(Some(address), MAX_GREETINGS_OF_ADDRESS).or_else(|| oldest(None, MAX_GREETINGS)) {
@@ -336,7 +358,7 @@ fn failure(error: &io::Error) -> ConnectionReport {
 pub fn handle(device: &Arc<Device>, ready: Ready) {
     let number = ready.token;
     let set = &device.handshakes;
-    if let Some(Half::Listening { .. }) = set.halves.lock().get(&number) {
+    if let Some(Half::Listening { .. }) = set.halves.lock().get(number) {
         // Accepted below, without the lock.
     } else {
         return match set.take(number) {
@@ -349,7 +371,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
         };
     }
     for _ in 0..ACCEPTS {
-        let accepted = match set.halves.lock().get(&number) {
+        let accepted = match set.halves.lock().get(number) {
             Some(Half::Listening { socket, .. }) => socket.accept(),
             _ => return,
         };
@@ -408,7 +430,7 @@ fn greet(device: &Arc<Device>, number: u64, half: Half) {
 
 /// Reports a request to the service point.
 fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr, greeting: &[u8]) {
-    let service = match device.handshakes.halves.lock().get(&service) {
+    let service = match device.handshakes.halves.lock().get(service) {
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
         _ => None,
     };

@@ -311,7 +311,9 @@ impl Conn {
     /// Reports handled requests to the peer, now or with the next poll that finds nothing.
     fn conclude(self: &Arc<Self>, rx: &Rx) {
         let Some(stream) = rx.stream() else { return };
-        if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
+        // A thread that sleeps does not poll again.
+        let now = stream.should_tell() || self.device.has_sleepers();
+        if stream.owed() > 0 && !(now && stream.acknowledge()) {
             self.poll_soon();
         }
     }

@@ -73,6 +73,14 @@ pub struct Work {
     pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
 }
 
+/// Streams that this side has left.
+#[derive(Default)]
+struct Leaving {
+    streams: HashMap<u64, (Arc<Stream>, Instant)>,
+    /// The adapter is closed.
+    closed: bool,
+}
+
 /// The memory of a poll, which so allocates nothing.
 struct Polling {
     buffer: Vec<u8>,
@@ -117,7 +125,7 @@ pub struct Device {
     numbers: AtomicU64,
     table: RwLock<HashMap<u64, Arc<Conn>>>,
     /// Streams that this side has left, and when they are closed.
-    leaving: Mutex<HashMap<u64, (Arc<Stream>, Instant)>>,
+    leaving: Mutex<Leaving>,
     polling: Mutex<Polling>,
     noted: Mutex<Vec<Arc<Conn>>>,
     is_noted: AtomicBool,
@@ -237,13 +245,18 @@ impl Device {
 
     /// Keeps a stream that this side has left until its peer has read everything.
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
-        self.leaving.lock().insert(number, (stream, Instant::now() + LINGER));
-        self.wakeup.ring();
+        let mut leaving = self.leaving.lock();
+        // After the adapter was closed, no thread would let it go.
+        if !leaving.closed {
+            leaving.streams.insert(number, (stream, Instant::now() + LINGER));
+            drop(leaving);
+            self.wakeup.ring();
+        }
     }
 
     /// Closes a stream that this side has left.
     fn let_go(&self, number: u64) {
-        let left = self.leaving.lock().remove(&number);
+        let left = self.leaving.lock().streams.remove(&number);
         drop(left);
     }
 
@@ -251,14 +264,14 @@ impl Device {
     pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
         let mut due = Vec::new();
         let mut leaving = self.leaving.lock();
-        leaving.retain(|_, (stream, until)| {
+        leaving.streams.retain(|_, (stream, until)| {
             let stays = *until > now;
             if !stays {
                 due.push(stream.clone());
             }
             stays
         });
-        let next = leaving.values().map(|(_, until)| *until).min();
+        let next = leaving.streams.values().map(|(_, until)| *until).min();
         drop(leaving);
         drop(due);
         next.map(|next| next.saturating_duration_since(now))
@@ -267,11 +280,11 @@ impl Device {
     /// Gives the peers of all streams that this side has left up to [`LAST`] to read everything, and closes them.
     pub fn let_all_go(&self) {
         let end = Instant::now() + LAST;
-        while !self.leaving.lock().is_empty() && Instant::now() < end {
+        while !self.leaving.lock().streams.is_empty() && Instant::now() < end {
             self.poll_once(Poll::Complete);
             let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
         }
-        let left = std::mem::take(&mut *self.leaving.lock());
+        let left = std::mem::replace(&mut *self.leaving.lock(), Leaving { closed: true, ..Leaving::default() });
         drop(left);
         // The connections refer to the device.
         let mut polling = self.polling.lock();
@@ -285,7 +298,7 @@ impl Device {
     /// Handles the socket of a connection that this side has left. Returns whether it had something.
     #[cold]
     fn ready_late(&self, ready: Ready, buffer: &mut [u8]) -> bool {
-        let stream = self.leaving.lock().get(&ready.token).map(|(stream, _)| stream.clone());
+        let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
         let Some(stream) = stream else { return false };
         if ready.writable {
             let _ = stream.push();
@@ -471,6 +484,14 @@ impl Device {
         found
     }
 
+    /// Sends what noted connections owe, and does deferred work.
+    pub fn flush_all(&self) {
+        let mut after = Vec::new();
+        self.flush(&mut self.polling.lock().noted, &mut after);
+        after.into_iter().for_each(After::run);
+        self.run_deferred();
+    }
+
     /// Sends what noted connections owe.
     fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
         if !self.is_noted.swap(false, Ordering::AcqRel) {
@@ -505,7 +526,7 @@ impl Device {
 
     /// Returns whether there is neither a connection nor an attempt at one, nor one whose peer still reads.
     pub fn is_idle(&self) -> bool {
-        self.table.read().is_empty() && self.leaving.lock().is_empty()
+        self.table.read().is_empty() && self.leaving.lock().streams.is_empty()
     }
 
     // ---- Work of the progress thread ----

@@ -31,7 +31,7 @@ fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
 }
 
 fn run(device: &Arc<Device>) {
-    log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread starts", device.place.netdev);
+    log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
     let mut progress = Progress { polls: 0, stay: Instant::now() };
     loop {
         device.wakeup.clear();
@@ -108,13 +108,16 @@ impl Progress {
             self.polls = polls;
             device.parked.store(sleepers, Ordering::SeqCst);
             if device.is_noted() || device.is_deferred() {
-                device.poll_once(Poll::IfFree);
+                device.flush_all();
             }
             rest(None, Some(if sleepers { PARK } else { TICK }));
             device.parked.store(false, Ordering::SeqCst);
             // A thread that sleeps may be delayed, by a signal for example.
-            if device.is_noted() || device.is_deferred() || (sleepers && device.polls() == polls) {
+            if sleepers && device.polls() == polls {
                 device.poll_once(Poll::IfFree);
+            }
+            if device.is_noted() || device.is_deferred() {
+                device.flush_all();
             }
             return;
         }
