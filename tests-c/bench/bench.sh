@@ -90,7 +90,7 @@ if [ -n "$NETDEV" ]; then
     [ -n "$device" ] || { echo "bench.sh: there is no RDMA device on $NETDEV" >&2; exit 77; }
 fi
 
-[ -z "$TCP" ] || provider=libdaplofi instance="tcp $TCP"
+[ -z "$TCP" ] || provider=libdapltcp instance="tcp $TCP"
 
 # configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader.
 configure()
