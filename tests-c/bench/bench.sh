@@ -14,7 +14,7 @@
 #   AGAINST=DIR     compares with the libraries in DIR, with which the same programs run as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
-#   TCP=NAME        through libfabric, over TCP on this network interface, such as lo
+#   TCP=NAME        over TCP on this network interface, such as lo
 #   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
 #   CPUS=A,B        the processors of the two processes
 #   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does

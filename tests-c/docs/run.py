@@ -42,7 +42,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from ctypes.util import find_library
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
