@@ -15,7 +15,7 @@ proptest! {
             let bytes = encode(word, &data);
             prop_assert!(bytes.len() <= 256);
             prop_assert_eq!(decode(&bytes), Some((word, data.clone())));
-            // libfabric may hand more bytes over than were sent.
+            // The slice may be longer than the greeting.
             let padded = [&bytes[..], &[7; 9]].concat();
             prop_assert_eq!(decode(&padded), Some((word, data.clone())));
         }

@@ -1,5 +1,4 @@
-//! What an adapter over libfabric needs: libfabric with the provider that the line names, and a network interface with an
-//! address. What lacks, only the provider's message says: to load libfabric here would run the code of all its providers.
+//! What an adapter over TCP needs: a network interface with an address. The provider's message names what is missing.
 
 use std::path::Path;
 
@@ -9,23 +8,7 @@ use super::step::Step;
 use super::topic::Topic;
 
 /// Parts of the provider's messages, what to do, and where it is described.
-const ADVICE: [(&str, &str, Topic); 9] = [
-    (
-        "libfabric.so.1 cannot be loaded",
-        "libfabric, which moves its data, cannot be loaded: install it, in Debian the package libfabric1",
-        Topic::ProviderLibrary,
-    ),
-    (
-        "libfabric is older than",
-        "libfabric, which moves its data, is too old: install 1.14 or newer",
-        Topic::ProviderLibrary,
-    ),
-    (
-        "no endpoint with connections",
-        "libfabric has no such provider with connections for this address: name one that fi_info, in Debian's package \
-         libfabric-bin, lists with FI_EP_MSG",
-        Topic::InstanceData,
-    ),
+const ADVICE: [(&str, &str, Topic); 6] = [
     ("there is no network interface", "the network interface is not there: name one that is", Topic::InstanceData),
     (
         "has no IP address that peers reach",
