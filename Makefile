@@ -229,10 +229,11 @@ lint test: xtask
 check-c check-flaky: API := $(if $(filter file,$(origin API)),1.2,$(API))
 PROVIDERS = $(sort $(if $(filter tcp%,$(IA)),tcp,$(firstword $(subst -, ,$(IA)))) $(if $(findstring registry,$(TESTS)),shm tcp))
 check-flaky: FLAKY = $(or $(N),50)
+check-flaky: LIMIT = TIMEOUT=600
 
 check-c check-flaky: xtask
 	@$(MAKE) --no-print-directory libraries API=$(API) BUILD=$(BUILD) ONLY="$(if $(TESTS),$(PROVIDERS))"
-	@$(MAKE) --no-print-directory -C tests-c check -j3 API=$(API) IA=$(IA) BUILD=$(BUILD) FLAKY=$(FLAKY) \
+	@$(MAKE) --no-print-directory -C tests-c check -j3 API=$(API) IA=$(IA) BUILD=$(BUILD) FLAKY=$(FLAKY) $(LIMIT) \
 		$(if $(TESTS),ONLY="$(PROVIDERS)" TESTS='$(TESTS)')
 
 check-tcp: IA = tcp-lo

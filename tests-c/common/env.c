@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /* Qualifiers of 16 bits: programs that run side by side have different ranges. */
-#define RANGES 32u
-#define RANGE 1250u
+#define RANGES 8u
+#define RANGE 5000u
 
 static char ia_name[DAT_NAME_MAX_LENGTH] = "shm";
 static char self[PATH_MAX];

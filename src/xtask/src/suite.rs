@@ -34,7 +34,7 @@ use schedule::{Schedule, Turn};
 /// Longest time of a program, whatever the factor for its deadlines.
 const MAX_LIMIT: Duration = Duration::from_secs(3600);
 /// Maximum number of concurrent programs. `unique_qual` of tests-c/common has a range of ports for each.
-const MAX_JOBS: usize = 32;
+const MAX_JOBS: usize = 8;
 /// Lines of standard error that are shown of a program that failed.
 const SHOWN_ERRORS: usize = 40;
 

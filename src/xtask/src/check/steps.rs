@@ -285,8 +285,8 @@ fn c20_core(context: &Context, step: &Step) -> Result<Results> {
 /// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that grow with the scale of deadlines.
 fn alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
-    let mut results = suite(context, step, &["check", "ALONE=only", &scale])?;
-    let more = suite(context, step, &["check", "ALONE=only", "API=2.0", &scale])?;
+    let mut results = suite(context, step, &["check", "ALONE=only", BRIEFLY, &scale])?;
+    let more = suite(context, step, &["check", "ALONE=only", "API=2.0", BRIEFLY, &scale])?;
     results.counts += more.counts;
     results.reasons.extend(more.reasons);
     Ok(results)
