@@ -227,7 +227,7 @@ lint test: xtask
 # One version unless the caller names it. Some tests need only libdat and the provider of the adapter; those of the registry
 # open others.
 check-c check-flaky: API := $(if $(filter file,$(origin API)),1.2,$(API))
-PROVIDERS = $(sort $(if $(filter tcp%,$(IA)),tcp,$(firstword $(subst -, ,$(IA)))) $(if $(findstring registry,$(TESTS)),shm tcp))
+PROVIDERS = $(sort $(firstword $(subst -, ,$(IA))) $(if $(findstring registry,$(TESTS)),shm tcp))
 check-flaky: FLAKY = $(or $(N),50)
 check-flaky: LIMIT = TIMEOUT=600
 
