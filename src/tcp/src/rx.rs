@@ -119,6 +119,8 @@ struct Current {
 #[derive(Default)]
 pub struct Rx {
     stream: Option<Arc<Stream>>,
+    /// The end was found. The thread that found it reports it.
+    over: bool,
     frame: ArrayVec<u8, HEADER>,
     current: Option<Current>,
     /// What the last header reported of the requests of this end.
@@ -156,6 +158,15 @@ impl Rx {
     /// # Errors
     /// The connection ends.
     pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, Over> {
+        if self.over {
+            return Ok(None);
+        }
+        let received = self.receive_next(conn, buffer);
+        self.over = received.is_err();
+        received
+    }
+
+    fn receive_next(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, Over> {
         let Some(stream) = self.stream.clone() else { return Ok(None) };
         let direct = self.direct(conn);
         let (received, placed, asked) = match &direct {
@@ -332,9 +343,13 @@ impl Rx {
     /// # Errors
     /// The connection ends.
     pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), Over> {
+        if self.over {
+            return Ok(());
+        }
         let kept = std::mem::take(&mut self.kept);
         let done = self.handle(conn, &kept[self.gone..]);
         self.kept = kept;
+        self.over = done.is_err();
         self.gone += done?;
         if self.gone == self.kept.len() {
             self.gone = 0;
