@@ -772,6 +772,72 @@ static void uses_window(void)
     victim_ends(&v, DAT_CONNECTION_EVENT_DISCONNECTED, "a peer uses its window");
 }
 
+static volatile int sender_stops;
+
+/* Posts sends until it is stopped. */
+static void *sender(void *argument)
+{
+    struct victim *v = argument;
+    int outstanding = 0;
+    DAT_EVENT e;
+
+    while (!sender_stops) {
+        if (outstanding < 16 && post_send(&v->s, &memory, 0, 1000, 1) == DAT_SUCCESS)
+            outstanding++;
+        while (dat_evd_dequeue(v->s.req, &e) == DAT_SUCCESS)
+            outstanding--;
+    }
+    return NULL;
+}
+
+/* Polls the adapter until it is stopped. */
+static void *poller(void *unused)
+{
+    DAT_EVENT e;
+
+    (void)unused;
+    while (!sender_stops)
+        (void)dat_evd_dequeue(requests, &e);
+    return NULL;
+}
+
+/*
+ * A peer that waits for the window makes an endpoint widen it. The endpoint reports the window from several threads, and no
+ * report is smaller than one before, since a smaller one violates the protocol.
+ */
+static void windows_grow(void)
+{
+    struct head none = head_target(0, 0, 0);
+    int count = env_count(40, 10), shrunk = 0, grown = 0;
+
+    for (int i = 0; i < count; i++) {
+        uint32_t window = RECORD_MIN_WINDOW;
+        uint64_t handled = 0;
+        pthread_t threads[2];
+        struct victim v;
+        struct heard h;
+
+        victim_begin(&v);
+        sender_stops = 0;
+        must(pthread_create(&threads[0], NULL, sender, &v) == 0 && pthread_create(&threads[1], NULL, poller, NULL) == 0,
+             "pthread_create");
+        while (window < RECORD_MAX_WINDOW && raw_hear_record(v.fd, &h, NULL, 0)) {
+            shrunk += h.window < window;
+            window = h.window;
+            handled += h.kind <= KIND_LAST_REQUEST ? RECORD_HEADER + h.len : 0;
+            RAW_RECORD(v.fd, .kind = KIND_WRITE, .flags = RECORD_WAITED, .handled = handled, HEAD(none, RECORD_TARGET));
+        }
+        grown += window == RECORD_MAX_WINDOW;
+        sender_stops = 1;
+        pthread_join(threads[0], NULL);
+        pthread_join(threads[1], NULL);
+        close(v.fd);
+        side_free(&v.s);
+    }
+    is_int(grown, count, "a peer waits for the window: the window grows to its maximum");
+    is_int(shrunk, 0, "a peer waits for the window: no report is smaller than one before");
+}
+
 static void handled_backwards(void)
 {
     struct victim v;
@@ -1067,6 +1133,7 @@ static void violations(void)
     ignores_window(false);
     ignores_window(true);
     uses_window();
+    windows_grow();
     handled_backwards();
     responses();
     short_last_parts();
