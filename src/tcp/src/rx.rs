@@ -380,3 +380,6 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
     pieces.push(Target::of(next));
     Some((stream.socket().recv(&pieces), found, asked))
 }
+
+#[cfg(test)]
+mod tests;
