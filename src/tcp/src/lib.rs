@@ -23,3 +23,10 @@ mod thread;
 mod tx;
 
 pub use adapter::Tcp;
+
+/// The wire protocol, for the fuzzers.
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing {
+    pub use crate::hello::{SIZE as GREETING, Word, encode as greeting};
+    pub use crate::record::{HEADER, Header, LARGEST, MAX_WINDOW, MIN_WINDOW, atomic, kind, target};
+}

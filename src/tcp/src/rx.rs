@@ -100,7 +100,8 @@ pub fn store_piece(
     }
     tail.extend(bytes[before..].iter().copied());
     if bytes.len() as u64 == rest {
-        let stored = store(end, Source::of(tail), true);
+        // Bytes before the tail may have been received into their place.
+        let stored = store(len - tail.len() as u64, Source::of(tail), true);
         tail.clear();
         return stored;
     }
@@ -394,3 +395,6 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
     pieces.push(Target::of(next));
     Some((stream.socket().recv(&pieces), found, asked))
 }
+
+#[cfg(test)]
+mod tests;
