@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use dat_core::error::Result;
+use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, SharedQueue,
@@ -20,7 +21,7 @@ use crate::Tcp;
 use crate::device::Device;
 use crate::record::{self, End, Header};
 use crate::rx::{Fatal, Over, Rx};
-use crate::stream::Stream;
+use crate::stream::{NotSent, Stream};
 use crate::tx::{Failed, Tx};
 
 /// Reads of the socket in one poll. The rest follows in the next one, so that other connections have their turn.
@@ -311,18 +312,22 @@ impl Conn {
     /// Reports handled requests to the peer, now or with the next poll that finds nothing.
     fn conclude(self: &Arc<Self>, rx: &Rx) {
         let Some(stream) = rx.stream() else { return };
-        // A thread that sleeps does not poll again.
-        let now = stream.should_tell() || self.device.has_sleepers();
-        if stream.owed() > 0 && !(now && stream.acknowledge()) {
-            self.poll_soon();
+        if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
+            self.poll_later();
         }
     }
 
     /// Adds the connection to those that the next poll without other work inspects.
-    pub fn poll_soon(self: &Arc<Self>) {
+    fn poll_later(self: &Arc<Self>) {
         if !self.noted.swap(true, Ordering::AcqRel) {
             self.device.note(self);
         }
+    }
+
+    /// Does what [`Conn::poll_later`] does for a thread that may not poll again, while others sleep.
+    pub fn poll_soon(self: &Arc<Self>) {
+        self.poll_later();
+        self.device.wake_if_parked();
     }
 
     /// Sends what waits: gathered requests, requests that the socket had no room for, and reports to the peer.
@@ -348,8 +353,12 @@ impl Conn {
     /// Continues after the socket had no room.
     pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
         let stream = self.receiving.lock().stream().cloned();
-        if let Some(stream) = stream {
-            let _ = stream.push();
+        // The rest of a record cannot be sent, whose memory is no longer registered: the peer reads the end of the stream.
+        if let Some(Err(NotSent::Lost(id))) = stream.map(|stream| stream.push()) {
+            let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
+            let over = id.map_or(Over::Failed(fatal), |id| request_failed((id, Status::LocalProtection)));
+            after.push(After::Over(self.clone(), over));
+            return;
         }
         self.flush(after);
     }

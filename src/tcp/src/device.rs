@@ -327,7 +327,6 @@ impl Device {
         // The progress thread sets its flag before it checks this one.
         self.is_noted.store(true, Ordering::SeqCst);
         self.wake_if_watching();
-        self.wake_if_parked();
     }
 
     /// Wakes the progress thread if it sleeps without a limit: the program may not poll again.
@@ -338,7 +337,7 @@ impl Device {
     }
 
     /// Wakes the progress thread if threads of the program sleep.
-    fn wake_if_parked(&self) {
+    pub fn wake_if_parked(&self) {
         if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
             self.wakeup.ring();
         }

@@ -317,12 +317,15 @@ impl Requests {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
-            let header = stream.header(kind::RESPONSE, 0, part as usize, from.len);
-            match stream.send(&header.encode(), header.handled, Body::Granted(from), self.responded, part) {
+            let sent = stream.sender().and_then(|mut sender| {
+                let header = sender.header(kind::RESPONSE, 0, part as usize, from.len);
+                sender.send(&header.encode(), Body::Granted(from), self.responded, part)
+            });
+            match sent {
                 Ok(()) => {}
                 Err(NotSent::NoMemory) => return Err(fatal(None, Some(Status::RemoteAccess))),
                 // A read of the socket reports the end of the connection.
-                Err(NotSent::Busy | NotSent::Gone) => return Ok(Way::Wait),
+                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Ok(Way::Wait),
             }
             self.responded += part;
             if self.responded == from.len {
@@ -338,12 +341,14 @@ fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Result<Way, Fatal> {
     let (target, what) = record::read_atomic(head).ok_or_else(violation)?;
     let granted = stream.regions().grant(target.key, target.addr, target.len, Rights::REMOTE_ATOMIC, &stream.own);
     let granted = granted.map_err(|_| fatal(None, Some(Status::RemoteAccess)))?;
-    let header = stream.header(kind::RESPONSE, 0, record::WORD as usize, record::WORD);
     let mut refused = false;
-    let sent = stream.send_computed(header, || {
-        let before = change(granted.target(0, record::WORD), what);
-        refused = before.is_none();
-        before.map(u64::to_le_bytes)
+    let sent = stream.sender().and_then(|mut sender| {
+        let header = sender.header(kind::RESPONSE, 0, record::WORD as usize, record::WORD);
+        sender.send_computed(header, || {
+            let before = change(granted.target(0, record::WORD), what);
+            refused = before.is_none();
+            before.map(u64::to_le_bytes)
+        })
     });
     match sent {
         _ if refused => Err(fatal(None, Some(Status::RemoteAccess))),

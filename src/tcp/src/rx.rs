@@ -61,6 +61,7 @@ fn violation() -> Over {
 }
 
 /// Where the rest of a payload goes.
+#[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 pub enum Place {
     /// Segments of this end, from an offset on.
     Local(Checked, u64),

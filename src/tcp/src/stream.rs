@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
-use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, Segment};
+use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId, Segment};
 use dat_memory::copy::{self, Slice};
 use dat_memory::regions::Party;
 use dat_memory::user::{Source, Target, copy as copy_bytes};
-use host::lock::Mutex;
+use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 use rustix::net::Shutdown;
 
 use crate::device::{Device, Regions};
-use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, kind};
+use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
 use crate::socket::Socket;
 
 /// Payloads above this length hold their region by a counter, so that only a free of the same region waits for the call.
@@ -33,7 +33,7 @@ pub enum Body<'a> {
     /// There is none.
     None,
     /// In segments of a request of this end.
-    Local(&'a [Segment]),
+    Local(RequestId, &'a [Segment]),
     /// In memory that the peer reads.
     Granted(RemoteSegment),
 }
@@ -45,14 +45,17 @@ pub enum NotSent {
     Busy,
     /// The memory of the payload is not registered, or the peer may not read it.
     NoMemory,
+    /// The same is true of a payload of which a part was sent: that of this request, or of a response. The connection must fail.
+    Lost(Option<RequestId>),
     /// The connection has ended, which a read reports.
     Gone,
 }
 
 /// A [`Body`] that stays.
+#[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 enum Kept {
     None,
-    Local(Checked),
+    Local(RequestId, Checked),
     Granted(RemoteSegment),
 }
 
@@ -159,6 +162,8 @@ impl Stream {
 
     /// Doubles the window, because the peer had to wait.
     pub fn widen(&self) {
+        // Records leave in the order in which they read it.
+        let _out = self.out.lock();
         let window = self.window().saturating_mul(2).min(MAX_WINDOW);
         self.window.store(window, Ordering::Relaxed);
     }
@@ -170,71 +175,17 @@ impl Stream {
 
     // ---- Sending ----
 
-    /// Returns the header of a record.
-    pub fn header(&self, kind: u8, flags: u8, len: usize, aux: u64) -> Header {
-        let waited = self.waited.load(Ordering::Relaxed) && self.waited.swap(false, Ordering::Relaxed);
-        let flags = flags | if waited { crate::record::WAITED } else { 0 };
-        let handled = self.handled.load(Ordering::Acquire);
-        Header { kind, flags, len: len as u32, handled, window: self.window(), aux }
-    }
-
-    /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset` on. On success the stream has all of it, and
-    /// sends what the socket did not take later.
+    /// Locks the sending side, and sends what is left of an earlier record.
     ///
     /// # Errors
-    /// Nothing was sent.
-    pub fn send(&self, head: &[u8], handled: u64, body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
+    /// Nothing can be sent now.
+    pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
         if out.leaving {
             return Err(NotSent::Gone);
         }
         self.push_locked(&mut out)?;
-        // What does not fit must stay, so that there is a place for it first.
-        out.head.room(head.len()).map_err(|_| NotSent::Busy)?;
-        let sent = self.with_pieces(head, body, offset, len, |pieces| self.socket.send(pieces))?;
-        let Ok(sent) = sent else {
-            out.cut = true;
-            return Err(NotSent::Gone);
-        };
-        if sent == 0 {
-            self.await_room(&mut out);
-            return Err(NotSent::Busy);
-        }
-        self.told.fetch_max(handled, Ordering::AcqRel);
-        let of_head = sent.min(head.len());
-        let of_body = (sent - of_head) as u64;
-        if sent < head.len() + len as usize {
-            out.head.extend_from_slice(&head[of_head..]);
-            (out.offset, out.len) = (offset + of_body, len - of_body);
-            out.body = match body {
-                Body::None => Kept::None,
-                Body::Local(segments) => Kept::Local(segments.iter().copied().collect()),
-                Body::Granted(from) => Kept::Granted(from),
-            };
-            self.await_room(&mut out);
-        }
-        Ok(())
-    }
-
-    /// Sends a record with a payload that `compute` returns once the stream can keep it. Nothing is sent if it returns `None`.
-    ///
-    /// # Errors
-    /// Nothing was sent, and `compute` was not called.
-    pub fn send_computed(&self, header: Header, compute: impl FnOnce() -> Option<[u8; 8]>) -> Result<(), NotSent> {
-        let mut out = self.out.lock();
-        if out.leaving {
-            return Err(NotSent::Gone);
-        }
-        self.push_locked(&mut out)?;
-        out.head.room(HEADER + 8).map_err(|_| NotSent::Busy)?;
-        let Some(payload) = compute() else { return Ok(()) };
-        self.told.fetch_max(header.handled, Ordering::AcqRel);
-        out.head.extend_from_slice(&header.encode());
-        out.head.extend_from_slice(&payload);
-        if self.push_locked(&mut out) == Err(NotSent::Busy) {
-            self.await_room(&mut out);
-        }
-        Ok(())
+        Ok(Sender { stream: self, out, handled: 0, says_waited: false })
     }
 
     /// Calls `f` with all pieces of what is to be sent. Their memory stays registered during the call.
@@ -252,7 +203,7 @@ impl Stream {
             pieces.push(Source::of(head));
         }
         match body {
-            Body::Local(segments) if len > 0 => {
+            Body::Local(_, segments) if len > 0 => {
                 let pin = |key| if len > LONG { self.regions().pin_counted(key) } else { self.regions().pin(key) };
                 pins = copy::pin_all(segments, pin).ok_or(NotSent::NoMemory)?;
                 pieces.extend(copy::sources(segments, &pins, Slice { offset, len, last: false }));
@@ -290,7 +241,7 @@ impl Stream {
         while !out.is_empty() {
             let body = match &out.body {
                 Kept::None => Body::None,
-                Kept::Local(segments) => Body::Local(segments),
+                Kept::Local(id, segments) => Body::Local(*id, segments),
                 Kept::Granted(from) => Body::Granted(*from),
             };
             let send = |pieces: &[Source<'_>]| self.socket.send(pieces);
@@ -301,9 +252,12 @@ impl Stream {
                     out.cut = true;
                     return Err(NotSent::Gone);
                 }
-                Err(error) => {
-                    out.cut = true;
-                    return Err(error);
+                // It stays, so that each later attempt finds the same.
+                Err(_) => {
+                    return Err(NotSent::Lost(match out.body {
+                        Kept::Local(id, _) => Some(id),
+                        Kept::None | Kept::Granted(_) => None,
+                    }));
                 }
             };
             let of_head = sent.min(out.head.len() - out.gone);
@@ -322,17 +276,18 @@ impl Stream {
     }
 
     /// Asks for a report when the socket has room.
-    fn await_room(&self, _out: &mut Out) {
+    fn await_room(&self) {
         self.device.await_room(&self.socket, self.number, true);
     }
 
     /// Sends a record without a payload.
     ///
     /// # Errors
-    /// As for [`Stream::send`].
+    /// As for [`Sender::send`].
     pub fn send_record(&self, kind: u8, flags: u8, aux: u64) -> Result<(), NotSent> {
-        let header = self.header(kind, flags, 0, aux);
-        self.send(&header.encode(), header.handled, Body::None, 0, 0)
+        let mut sender = self.sender()?;
+        let header = sender.header(kind, flags, 0, aux);
+        sender.send(&header.encode(), Body::None, 0, 0)
     }
 
     /// Reports the handled requests to the peer, if it does not know of all. Returns false if the socket has no room.
@@ -379,7 +334,7 @@ impl Stream {
         if len > 0 {
             let body = match &out.body {
                 Kept::None => return false,
-                Kept::Local(segments) => Body::Local(segments),
+                Kept::Local(id, segments) => Body::Local(*id, segments),
                 Kept::Granted(from) => Body::Granted(*from),
             };
             let mut bytes: Vec<u8> = std::mem::take(&mut out.head);
@@ -400,10 +355,90 @@ impl Stream {
             (out.body, out.len) = (Kept::None, 0);
         }
         if let Some(end) = end {
-            let header = self.header(kind::END, 0, 0, end.encode());
+            let handled = self.handled.load(Ordering::Acquire);
+            let header =
+                Header { kind: kind::END, flags: 0, len: 0, handled, window: self.window(), aux: end.encode() };
             out.head.extend_from_slice(&header.encode());
         }
         true
+    }
+}
+
+/// The sending side of a stream, on which nothing is left of an earlier record.
+pub struct Sender<'s> {
+    stream: &'s Stream,
+    out: MutexGuard<'s, Out>,
+    /// What the headers report.
+    handled: u64,
+    says_waited: bool,
+}
+
+impl Sender<'_> {
+    /// Returns the header of a record.
+    pub fn header(&mut self, kind: u8, flags: u8, len: usize, aux: u64) -> Header {
+        self.says_waited |= self.stream.waited.load(Ordering::Relaxed);
+        self.handled = self.stream.handled.load(Ordering::Acquire);
+        let flags = flags | if self.says_waited { WAITED } else { 0 };
+        Header { kind, flags, len: len as u32, handled: self.handled, window: self.stream.window(), aux }
+    }
+
+    /// Notes that the headers were sent.
+    fn note_sent(&self) {
+        self.stream.told.fetch_max(self.handled, Ordering::AcqRel);
+        if self.says_waited {
+            self.stream.waited.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset` on. On success the stream has all of it, and
+    /// sends later what the socket did not take.
+    ///
+    /// # Errors
+    /// Nothing was sent.
+    pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
+        let Sender { stream, out, .. } = &mut self;
+        // What does not fit must stay, so that there is a place for it first.
+        out.head.room(head.len()).map_err(|_| NotSent::Busy)?;
+        let sent = stream.with_pieces(head, body, offset, len, |pieces| stream.socket.send(pieces))?;
+        let Ok(sent) = sent else {
+            out.cut = true;
+            return Err(NotSent::Gone);
+        };
+        if sent == 0 {
+            stream.await_room();
+            return Err(NotSent::Busy);
+        }
+        let of_head = sent.min(head.len());
+        let of_body = (sent - of_head) as u64;
+        if sent < head.len() + len as usize {
+            out.head.extend_from_slice(&head[of_head..]);
+            (out.offset, out.len) = (offset + of_body, len - of_body);
+            out.body = match body {
+                Body::None => Kept::None,
+                Body::Local(id, segments) => Kept::Local(id, segments.iter().copied().collect()),
+                Body::Granted(from) => Kept::Granted(from),
+            };
+            stream.await_room();
+        }
+        self.note_sent();
+        Ok(())
+    }
+
+    /// Sends a record with a payload that `compute` returns once the stream can keep it. Nothing is sent if it returns `None`.
+    ///
+    /// # Errors
+    /// Nothing was sent, and `compute` was not called.
+    pub fn send_computed(mut self, header: Header, compute: impl FnOnce() -> Option<[u8; 8]>) -> Result<(), NotSent> {
+        let Sender { stream, out, .. } = &mut self;
+        out.head.room(HEADER + 8).map_err(|_| NotSent::Busy)?;
+        let Some(payload) = compute() else { return Ok(()) };
+        out.head.extend_from_slice(&header.encode());
+        out.head.extend_from_slice(&payload);
+        if stream.push_locked(out) == Err(NotSent::Busy) {
+            stream.await_room();
+        }
+        self.note_sent();
+        Ok(())
     }
 }
 

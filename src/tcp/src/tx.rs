@@ -20,7 +20,7 @@ use dat_memory::user::{self, Source, Target};
 use host::memory::Room;
 
 use crate::record::{self, HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
-use crate::stream::{Body, NotSent, Stream};
+use crate::stream::{Body, NotSent, Sender, Stream};
 
 /// Maximum bytes of the records that are gathered.
 const BATCH: usize = 4096;
@@ -101,6 +101,14 @@ struct Stage {
 
 /// Bytes of requests up to the end of each request that gathered records complete.
 type Ends = ArrayVec<u64, COMPLETED>;
+
+/// A payload that leaves from its place.
+struct Long {
+    id: RequestId,
+    segments: Checked,
+    offset: u64,
+    part: u64,
+}
 
 /// A position in the queue of requests, while records are gathered.
 #[derive(Clone, Copy, Default)]
@@ -302,39 +310,41 @@ impl Tx {
 
     /// Sends as many records as one system call takes.
     fn launch(&mut self, stream: &Arc<Stream>) -> std::result::Result<(), Stop> {
+        let mut sender = stream.sender().map_err(|error| self.stop(error))?;
         let start =
             Cursor { progress: self.progress, sent: self.sent, questions: self.questions.len(), ..Cursor::default() };
         let (mut at, mut heads, mut ends) = (start, ArrayVec::<u8, BATCH>::new(), Ends::new());
-        let mut handled = 0;
         let (stop, long) = loop {
-            match self.gather(stream, &mut at, &mut heads, &mut ends, &mut handled) {
+            match self.gather(stream, &mut sender, &mut at, &mut heads, &mut ends) {
                 Ok(None) => {}
                 Ok(long) => break (None, long),
                 Err(stop) => break (stop, None),
             }
         };
-        if heads.is_empty() && ends.is_empty() {
-            return stop.map_or(Ok(()), Err);
-        }
         if !heads.is_empty() {
-            let sent = match long {
-                Some((segments, offset, part)) => stream.send(&heads, handled, Body::Local(&segments), offset, part),
-                None => stream.send(&heads, handled, Body::None, 0, 0),
+            let (body, offset, part) = match &long {
+                Some(Long { id, segments, offset, part }) => (Body::Local(*id, segments), *offset, *part),
+                None => (Body::None, 0, 0),
             };
-            match sent {
-                Ok(()) => {}
-                Err(NotSent::Busy) => return Err(Stop::Busy),
-                // A read of the socket reports the end of the connection.
-                Err(NotSent::Gone) => return Err(Stop::Peer),
-                Err(NotSent::NoMemory) => return Err(self.lost(stream)),
-            }
+            sender.send(&heads, body, offset, part).map_err(|error| self.stop(error))?;
         }
         self.commit(&at, &ends);
         stop.map_or(Ok(()), Err)
     }
 
+    /// Returns why requests stop after an attempt to send.
+    fn stop(&self, error: NotSent) -> Stop {
+        match error {
+            NotSent::Busy => Stop::Busy,
+            // A read of the socket reports the end of the connection.
+            NotSent::Gone | NotSent::Lost(None) => Stop::Peer,
+            NotSent::Lost(Some(id)) => Stop::Failed((id, Status::LocalProtection)),
+            NotSent::NoMemory => self.lost(),
+        }
+    }
+
     /// The error of a request whose memory is not registered. Requests before it are reported first.
-    fn lost(&self, _stream: &Stream) -> Stop {
+    fn lost(&self) -> Stop {
         match (self.flying.is_empty(), self.waiting.front()) {
             (true, Some(front)) => Stop::Failed((front.id, Status::LocalProtection)),
             _ => Stop::Peer,
@@ -345,15 +355,14 @@ impl Tx {
     ///
     /// # Errors
     /// Nothing can be added; `None` if only because everything was, or there is no room in `heads`.
-    #[allow(clippy::type_complexity, reason = "segments, offset and length of a payload")]
     fn gather(
         &self,
         stream: &Stream,
+        sender: &mut Sender<'_>,
         at: &mut Cursor,
         heads: &mut ArrayVec<u8, BATCH>,
         ends: &mut Ends,
-        handled: &mut u64,
-    ) -> std::result::Result<Option<(Checked, u64, u64)>, Option<Stop>> {
+    ) -> std::result::Result<Option<Long>, Option<Stop>> {
         let Some(request) = self.waiting.get(at.index) else { return Err(None) };
         if ends.is_full() {
             return Err(None);
@@ -384,8 +393,7 @@ impl Tx {
         }
         let segments: Checked = self.segments.iter().skip(at.segments).take(request.count).copied().collect();
         let mark = heads.len();
-        let header = stream.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
-        *handled = header.handled;
+        let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
         heads.extend(header.encode());
         heads.extend(stage.head.iter().copied());
         if short && part > 0 {
@@ -398,7 +406,7 @@ impl Tx {
             });
             if !gathered {
                 heads.truncate(mark);
-                return Err(if at.index == 0 { Some(self.lost(stream)) } else { None });
+                return Err(if at.index == 0 { Some(self.lost()) } else { None });
             }
         }
         at.sent += (before as u64) + part;
@@ -412,7 +420,7 @@ impl Tx {
                 ends.push(at.sent);
             }
         }
-        Ok((!short).then_some((segments, stage.offset, part)))
+        Ok((!short).then_some(Long { id: request.id, segments, offset: stage.offset, part }))
     }
 
     /// Notes that everything before `at` was sent.
