@@ -215,9 +215,11 @@ impl Hooks for Tcp {
     }
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        // A bind and the removal of a row have waited for the threads that used it.
-        if let Shown::Window(window) = shown {
-            window.replace(None);
+        match shown {
+            Shown::Window(window) => window.replace(None),
+            Shown::Region(region) => self.device.region_freed(region.key),
+            // The bind has waited for the threads that used it.
+            Shown::Before(_) => {}
         }
         true
     }

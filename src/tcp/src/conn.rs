@@ -11,8 +11,8 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, SharedQueue,
-    Special, Starving, Taken, Verdict,
+    Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, RequestId,
+    SharedQueue, Special, Starving, Taken, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
@@ -353,14 +353,18 @@ impl Conn {
     /// Continues after the socket had no room.
     pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
         let stream = self.receiving.lock().stream().cloned();
-        // The rest of a record cannot be sent, whose memory is no longer registered: the peer reads the end of the stream.
-        if let Some(Err(NotSent::Lost(id))) = stream.map(|stream| stream.push()) {
-            let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
-            let over = id.map_or(Over::Failed(fatal), |id| request_failed((id, Status::LocalProtection)));
-            after.push(After::Over(self.clone(), over));
-            return;
+        match stream.map(|stream| stream.push()) {
+            Some(Err(NotSent::Lost(id))) => after.push(After::Over(self.clone(), rest_lost(id))),
+            _ => self.flush(after),
         }
-        self.flush(after);
+    }
+
+    /// Fails if the rest of a record is in the region with this key, which is about to be freed. Called without a lock.
+    pub fn region_freed(self: &Arc<Self>, key: u32) {
+        let stream = self.receiving.lock().stream().cloned();
+        if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
+            After::Over(self.clone(), rest_lost(id)).run();
+        }
     }
 
     /// Sends requests, and reports those that are complete.
@@ -595,6 +599,12 @@ impl Conn {
 /// A connection that ends because a request of this end cannot be executed.
 fn request_failed((id, status): Failed) -> Over {
     Over::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
+}
+
+/// A connection that ends because the rest of a record cannot be sent: that of a request, or of a response.
+fn rest_lost(id: Option<RequestId>) -> Over {
+    let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
+    id.map_or(Over::Failed(fatal), |id| request_failed((id, Status::LocalProtection)))
 }
 
 /// Returns whether the sender of a record had to wait for the window.

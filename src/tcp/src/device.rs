@@ -126,6 +126,8 @@ pub struct Device {
     table: RwLock<HashMap<u64, Arc<Conn>>>,
     /// Streams that this side has left, and when they are closed.
     leaving: Mutex<Leaving>,
+    /// Connections whose sockets had no room for a whole record.
+    blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
     noted: Mutex<Vec<Arc<Conn>>>,
     is_noted: AtomicBool,
@@ -168,6 +170,7 @@ impl Device {
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
             leaving: Mutex::default(),
+            blocked: Mutex::default(),
             polling: Mutex::new(Polling {
                 buffer: buffer().ok_or("no memory")?,
                 ready: memory::vec(BATCH).map_err(|_| "no memory".to_owned())?,
@@ -542,6 +545,31 @@ impl Device {
     }
 
     // ---- Memory ----
+
+    /// Notes that the rest of a record of a connection may be in registered memory. Returns false if there is no memory.
+    pub fn list_blocked(&self, number: u64) -> bool {
+        let mut blocked = self.blocked.lock();
+        let has_room = blocked.room(1).is_ok();
+        if has_room {
+            blocked.push(number);
+        }
+        has_room
+    }
+
+    /// Fails the connections that send from a region which is about to be freed. Called without a lock.
+    pub fn region_freed(&self, key: u32) {
+        let mut at = 0;
+        loop {
+            let Some(number) = self.blocked.lock().get(at).copied() else { return };
+            match self.conn(number) {
+                Some(conn) => {
+                    conn.region_freed(key);
+                    at += 1;
+                }
+                None => self.blocked.lock().retain(|blocked| *blocked != number),
+            }
+        }
+    }
 
     /// Revokes a region or a window.
     pub fn remove_region(&self, key: u32) {

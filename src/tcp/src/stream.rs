@@ -71,6 +71,8 @@ struct Out {
     leaving: bool,
     /// Nothing can be sent any more.
     cut: bool,
+    /// The adapter knows that payloads of this stream may stay.
+    listed: bool,
 }
 
 impl Out {
@@ -117,6 +119,7 @@ impl Stream {
                 body: Kept::None,
                 offset: 0,
                 len: 0,
+                listed: false,
                 leaving: false,
                 cut: false,
             }),
@@ -275,6 +278,18 @@ impl Stream {
         Ok(())
     }
 
+    /// Returns the failure if the rest of a record is in the region with this key.
+    pub fn lost_with(&self, key: u32) -> Option<NotSent> {
+        let out = self.out.lock();
+        match &out.body {
+            Kept::Local(id, segments) if segments.iter().any(|segment| segment.key as u32 == key) => {
+                Some(NotSent::Lost(Some(*id)))
+            }
+            Kept::Granted(from) if from.key == key => Some(NotSent::Lost(None)),
+            _ => None,
+        }
+    }
+
     /// Asks for a report when the socket has room.
     fn await_room(&self) {
         self.device.await_room(&self.socket, self.number, true);
@@ -418,6 +433,9 @@ impl Sender<'_> {
                 Body::Local(id, segments) => Kept::Local(id, segments.iter().copied().collect()),
                 Body::Granted(from) => Kept::Granted(from),
             };
+            if out.len > 0 && !out.listed {
+                out.listed = stream.device.list_blocked(stream.number);
+            }
             stream.await_room();
         }
         self.note_sent();
