@@ -21,7 +21,7 @@ const COMPILERS: &[Tool] =
 /// Returns the commands that a step needs beyond cargo, cc and make.
 fn tools(step: &str) -> &'static [Tool] {
     match step {
-        "c" | "c20" | "c20-core" | "long" | "c-debug" | "c20-debug" | "alone" => COMPILERS,
+        "c" | "c20" | "long" | "c-debug" | "c20-debug" | "alone" => COMPILERS,
         "tcp" | "tcp20" | "tcp-short" | "tcp-alone" => &[("ip", "iproute2")],
         "valgrind" | "valgrind20" => &[("valgrind", "valgrind")],
         "instructions" | "instructions20" => &[("valgrind", "valgrind"), ("objdump", "binutils")],

@@ -16,7 +16,7 @@ use crate::tap::{self, Counts, Results};
 
 /// Programs of the C suite that run for long; they have their full time in the step `long`.
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
-/// Subjects that test rules of the core, which both versions share.
+/// Subjects that test the core, which both versions share. The step `c` runs them.
 const CORE: &str = "stress neighbours containers faults";
 /// Longest time of a program in seconds while the virtual machine works, too.
 const BESIDE: &str = "TIMEOUT=300";
@@ -42,7 +42,6 @@ const BODIES: &[(&str, Body)] = &[
     ("musl", musl),
     ("c", |c, s| suite(c, s, &["check", "ALONE=skip", BRIEFLY])),
     ("c20", c20),
-    ("c20-core", c20_core),
     ("long", |c, s| suite(c, s, &["check", "TESTS=^stress/words\\|^stress/handles$$\\|^stress/everyone"])),
     ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
     ("alone", alone),
@@ -274,12 +273,6 @@ fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Resu
 fn c20(context: &Context, step: &Step) -> Result<Results> {
     let without = format!("LEAVE={CORE}");
     with_dapl2(context, step, &["check", "ALONE=skip", "API=2.0", &without])
-}
-
-/// Runs the subjects that test the core for 2.0.
-fn c20_core(context: &Context, step: &Step) -> Result<Results> {
-    let tests = format!("TESTS=^{}", CORE.replace(' ', "/\\|^") + "/");
-    suite(context, step, &["check", "ALONE=skip", "API=2.0", BRIEFLY, &tests])
 }
 
 /// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that grow with the scale of deadlines.
