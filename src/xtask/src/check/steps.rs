@@ -296,7 +296,12 @@ fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
         return skip(context, step, "libfabric1 is not installed".into());
     }
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
-    suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])
+    let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
+    let bursts = "TESTS=^v20/datagram_bursts";
+    let more = suite(context, step, &["check", "API=2.0", "IA=tcp-lo", BESIDE, "ALONE=only", bursts, &scale])?;
+    results.counts += more.counts;
+    results.reasons.extend(more.reasons);
+    Ok(results)
 }
 
 /// Runs a part of the suite over the loopback interface.
@@ -312,7 +317,7 @@ fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Re
 fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     builds::debug(context, step)?;
     let quick = format!("{BRIEFLY} stress.watching");
-    let without = format!("WITHOUT={HEADERS} stress/beside stress/idle");
+    let without = format!("WITHOUT={HEADERS} stress/beside stress/idle v20/datagram_bursts");
     suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
 }
 
