@@ -36,7 +36,7 @@ const SHOWN: usize = 60;
 /// Arguments of `xtask check`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Runs the steps of `make check-all`, not only those of `make check`.
+    /// Runs the steps of `make check-all`.
     #[arg(long)]
     all: bool,
     /// Runs only this step; can be repeated.
@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<bool> {
         return Ok(true);
     }
     let context = Context::new(&steps, args.slow, args.install && context::variable("CHECK_INSTALL", "1") != "0")?;
-    let missing = packages::provide(&context, &steps, args.install)?;
+    let missing = packages::provide(&context, &steps)?;
     let began = Instant::now();
     let check = Check {
         bars: MultiProgress::with_draw_target(ProgressDrawTarget::stdout()),
@@ -148,7 +148,7 @@ impl Check {
             Ok(results) => results,
             Err(error) => {
                 self.context.note(step, &format!("{}: {error:#}", step.name));
-                Results { counts: Counts { failed: 1, ..Counts::default() }, reasons: Vec::new() }
+                Results::failure()
             }
         };
         if results.counts == Counts::default() {

@@ -51,6 +51,26 @@ pub struct Results {
     pub reasons: Vec<String>,
 }
 
+impl AddAssign for Results {
+    fn add_assign(&mut self, other: Results) {
+        self.counts += other.counts;
+        self.reasons.extend(other.reasons);
+    }
+}
+
+impl Results {
+    /// Returns one failure.
+    pub fn failure() -> Results {
+        Results { counts: Counts { failed: 1, ..Counts::default() }, reasons: Vec::new() }
+    }
+
+    /// Counts a skip.
+    pub fn skip(&mut self, reason: String) {
+        self.counts.skipped += 1;
+        self.reasons.push(reason);
+    }
+}
+
 /// The result of one line of TAP.
 enum Line<'a> {
     Passed,
@@ -100,8 +120,7 @@ pub fn script(output: &str) -> Results {
             Line::Passed => results.counts.passed += 1,
             Line::Failed => results.counts.failed += 1,
             Line::Skipped(name, reason) => {
-                results.counts.skipped += 1;
-                results.reasons.push(format!("{name}: {reason}"));
+                results.skip(format!("{name}: {reason}"));
             }
             _ if text.starts_with("not ok") => results.counts.failed += 1,
             _ => {}
@@ -120,8 +139,7 @@ pub fn program(output: &str, end: End) -> (Results, Option<String>) {
             Line::Passed => results.counts.passed += 1,
             Line::Failed => results.counts.failed += 1,
             Line::Skipped(_, reason) => {
-                results.counts.skipped += 1;
-                results.reasons.push(reason.to_string());
+                results.skip(reason.to_string());
             }
             Line::Plan(number, reason) => {
                 plan = Some(number);

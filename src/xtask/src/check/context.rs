@@ -16,7 +16,7 @@ use super::builds::Builds;
 use super::table::Step;
 use crate::command::{End, Group};
 
-/// Variables that tests set themselves where they want them, and those of the make that started this process.
+/// Variables that tests set themselves where they want them, and variables of the make that started this process.
 const REMOVED: [&str; 11] = [
     "DAT_OVERRIDE",
     "DAT_DBG_TYPE",
@@ -142,7 +142,7 @@ impl Context {
         self.run_until(step, command, deadline)
     }
 
-    /// Runs a build for a step. Its time is not that of the step.
+    /// Runs a build for a step, outside the time limit of the step.
     pub fn build(&self, step: &Step, command: &mut Command) -> Result<bool> {
         let (end, _) = self.run_until(step, command, Instant::now() + BUILD_TIMEOUT.mul_f64(self.slow))?;
         Ok(end.is_success())

@@ -123,14 +123,14 @@ pub fn missing(step: &str) -> Vec<String> {
     packages.into_iter().collect()
 }
 
-/// Installs what the steps lack, if `install` allows it. Returns a line for each package that is still missing.
-pub fn provide(context: &Context, steps: &[Step], install: bool) -> Result<Vec<String>> {
+/// Installs what the steps lack, if they may install it. Returns a line for each package that is still missing.
+pub fn provide(context: &Context, steps: &[Step]) -> Result<Vec<String>> {
     let lacking = || -> BTreeSet<String> { steps.iter().flat_map(|step| missing(&step.name)).collect() };
     let wanted = lacking();
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let why = if !install || variable("CHECK_INSTALL", "1") == "0" {
+    let why = if !context.may_install {
         "nothing is installed (make check and make check-all install as root, unless CHECK_INSTALL=0)"
     } else if !rustix::process::geteuid().is_root() {
         "not root"

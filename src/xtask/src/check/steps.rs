@@ -109,7 +109,9 @@ pub fn body(name: &str) -> Option<Body> {
 
 fn skip(context: &Context, step: &Step, reason: String) -> Result<Results> {
     context.note(step, &format!("{}: skipped: {reason}", step.name));
-    Ok(Results { counts: Counts { skipped: 1, ..Counts::default() }, reasons: vec![reason] })
+    let mut results = Results::default();
+    results.skip(reason);
+    Ok(results)
 }
 
 /// Adds the failure of a command of which no test failed.
@@ -142,8 +144,12 @@ fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Result
 /// Runs a command that ends with a closing line.
 fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
-    let counts = Counts { failed: 1, ..Counts::default() };
-    Ok(with_status(tap::closing(&output).unwrap_or(Results { counts, reasons: Vec::new() }), end))
+    Ok(closed(&output, end))
+}
+
+/// Returns the results in the closing line of a command, or a failure if there is none.
+fn closed(output: &str, end: End) -> Results {
+    with_status(tap::closing(output).unwrap_or_else(Results::failure), end)
 }
 
 /// Returns a command that runs this program.
@@ -154,8 +160,7 @@ fn own(context: &Context) -> Command {
 /// Counts what was left out of a step, which needs these packages, as one that was skipped.
 fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
     if !lacking.is_empty() {
-        results.counts.skipped += 1;
-        results.reasons.push(format!("{what}: not installed: {}", lacking.join(" ")));
+        results.skip(format!("{what}: not installed: {}", lacking.join(" ")));
     }
     results
 }
@@ -269,8 +274,7 @@ fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Resu
     }
     let why = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_string();
     let mut results = suite(context, step, arguments)?;
-    results.counts.skipped += 1;
-    results.reasons.push(format!("dapl2: {why}"));
+    results.skip(format!("dapl2: {why}"));
     Ok(results)
 }
 
@@ -284,9 +288,7 @@ fn c20(context: &Context, step: &Step) -> Result<Results> {
 fn alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let mut results = suite(context, step, &["check", "ALONE=only", BRIEFLY, &scale])?;
-    let more = suite(context, step, &["check", "ALONE=only", "API=2.0", BRIEFLY, &scale])?;
-    results.counts += more.counts;
-    results.reasons.extend(more.reasons);
+    results += suite(context, step, &["check", "ALONE=only", "API=2.0", BRIEFLY, &scale])?;
     Ok(results)
 }
 
@@ -298,9 +300,7 @@ fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
     let bursts = "TESTS=^v20/datagram_bursts";
-    let more = suite(context, step, &["check", "API=2.0", "IA=tcp-lo", BESIDE, "ALONE=only", bursts, &scale])?;
-    results.counts += more.counts;
-    results.reasons.extend(more.reasons);
+    results += suite(context, step, &["check", "API=2.0", "IA=tcp-lo", BESIDE, "ALONE=only", bursts, &scale])?;
     Ok(results)
 }
 
@@ -374,9 +374,7 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
         "docs/troubleshooting.md",
     ];
     let mut results = tap(context, step, context.script("tests-c/docs/roots.sh").args(pages))?;
-    let more = tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
-    results.counts += more.counts;
-    results.reasons.extend(more.reasons);
+    results += tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
     Ok(results)
 }
 
@@ -386,16 +384,14 @@ fn demo(context: &Context, step: &Step) -> Result<Results> {
     let mut results = Results::default();
     for compiler in ["gcc", "clang"] {
         if !packages::has(compiler) {
-            results.counts.skipped += 1;
-            results.reasons.push(format!("demo: no {compiler} here"));
+            results.skip(format!("demo: no {compiler} here"));
             continue;
         }
         let (program, lib) = (context.logs.join(format!("demo-{compiler}")), context.target.join("lib"));
         let script = "\"$0\" -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -o \"$1\" tests-c/demo/*.c \
             -L\"$2\" -ldat -Wl,-rpath,\"$2\" && \"$1\" \"$3\"";
         let mut command = context.command("sh");
-        let more = one(context, step, command.args(["-c", script, compiler]).arg(program).arg(lib).arg(&context.ia))?;
-        results.counts += more.counts;
+        results += one(context, step, command.args(["-c", script, compiler]).arg(program).arg(lib).arg(&context.ia))?;
     }
     Ok(results)
 }
@@ -419,6 +415,5 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     if end == End::Exited(CANNOT_RUN) {
         return skip(context, step, output.lines().last().unwrap_or_default().to_string());
     }
-    let counts = Counts { failed: 1, ..Counts::default() };
-    Ok(with_status(tap::closing(&output).unwrap_or(Results { counts, reasons: Vec::new() }), end))
+    Ok(closed(&output, end))
 }

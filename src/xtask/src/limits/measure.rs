@@ -231,7 +231,7 @@ fn marks(root: &Path, measured: &mut Vec<Measurement>) -> Result<()> {
 
 /// Measures for each transport the files outside its own crates that name it.
 ///
-/// Sources without git, such as those of `make dist`, have nothing to measure.
+/// Sources without git, such as an archive from `make dist`, have nothing to measure.
 fn naming(root: &Path, crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     let Ok(listed) = output(root, "git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]) else {
         return Ok(());

@@ -42,7 +42,7 @@ pub struct Schedule(BTreeMap<String, Turn>);
 
 /// Returns the directory of the C suite.
 pub fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests-c")
+    crate::root().join("tests-c")
 }
 
 /// Returns the path of the table.
