@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 #   make                the libraries, in target/lib, and the tools dat-info, dat-ping and dat-perf, in target/bin
-#   make libraries      only some libraries: API="1.2 2.0" for these versions, ONLY="shm ofi verbs" for these transports;
+#   make libraries      only some libraries: API="1.2 2.0" for these versions, ONLY="shm tcp verbs" for these transports;
 #                       BUILD=release writes them to target/lib, BUILD=debug to target/debug
 #   make demo           builds, then moves data between two processes; IA=shm
 #   make check          checks that the libraries work and that a change is good: the steps of tests-c/steps.txt with
@@ -24,7 +24,7 @@
 #                       tests-c/perf/instructions.txt
 #   make bench          latency, rates and bandwidth on shm beside UCX and what the machine can do, in
 #                       one table of ratios, and docs/bench.svg; VERBS=1 also on an RDMA device, as
-#                       check-verbs, TCP=1 over TCP beside libfabric's own program; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
+#                       check-verbs, TCP=1 also over TCP, with fi_pingpong for comparison; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
 #                       compares with the libraries in DIR
 #   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
 #                       TARGETS="node ring" for some of src/fuzz
@@ -227,7 +227,7 @@ lint test: xtask
 # One version unless the caller names it. Some tests need only libdat and the provider of the adapter; those of the registry
 # open others.
 check-c check-flaky: API := $(if $(filter file,$(origin API)),1.2,$(API))
-PROVIDERS = $(sort $(if $(filter tcp%,$(IA)),ofi,$(firstword $(subst -, ,$(IA)))) $(if $(findstring registry,$(TESTS)),shm ofi))
+PROVIDERS = $(sort $(firstword $(subst -, ,$(IA))) $(if $(findstring registry,$(TESTS)),shm tcp))
 check-flaky: FLAKY = $(or $(N),50)
 check-flaky: LIMIT = TIMEOUT=600
 

@@ -19,7 +19,7 @@ names_no_version()
 {
     ! grep -rnE --include='*.rs' --include=Cargo.toml \
         'uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]' \
-        src/core src/memory src/shm src/verbs src/ofi src/host | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
+        src/core src/memory src/shm src/verbs src/tcp src/host | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
 }
 
 # The marks of memory order, one line a place: see marks.sh.

@@ -307,7 +307,7 @@ if [ -f "$include/dat/udat.h" ]; then
 fi
 result 'the table of dat_ep_modify is complete' "$tmp/out"
 
-# The limits that libdaplshm(7) and libdaplofi(7) tell. The terms in the code are such that the shell can work them out,
+# The limits that libdaplshm(7) and libdapltcp(7) tell. The terms in the code are such that the shell can work them out,
 # once it knows the names in them.
 
 # constant NAME FILE: the term that it is defined by.
@@ -352,13 +352,13 @@ if [ -d "$src" ]; then
     LARGEST=$(($(constant LARGEST "$src/shm/src/data/record.rs")))
     MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/shm/src/meeting/wire.rs")))
     compare_limits libdaplshm "$src/shm/src/adapter.rs"
-    ROWS=$(($(constant ROWS "$src/ofi/src/device.rs")))
-    LARGEST=$(($(constant LARGEST "$src/ofi/src/record.rs")))
-    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/ofi/src/hello.rs")))
-    compare_limits libdaplofi "$src/ofi/src/adapter.rs"
+    ROWS=$(($(constant ROWS "$src/tcp/src/device.rs")))
+    LARGEST=$(($(constant LARGEST "$src/tcp/src/record.rs")))
+    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/tcp/src/hello.rs")))
+    compare_limits libdapltcp "$src/tcp/src/adapter.rs"
 else
     skip 'the limits of libdaplshm(7) are those of the code' 'no src'
-    skip 'the limits of libdaplofi(7) are those of the code' 'no src'
+    skip 'the limits of libdapltcp(7) are those of the code' 'no src'
 fi
 
 # The tests that docs/compat.md names: a program as `subject/name`, then its

@@ -25,7 +25,7 @@ work=$CARGO_TARGET_DIR/libfuzzer
 what=${1:?MINUTES or keep}
 shift
 
-all='conf wire node ring records regions'
+all='conf wire node ring records regions tcp'
 features=
 if [ -z "$(src/verbs/needs.sh)" ]; then
     all="$all rdma_cm"

@@ -81,7 +81,7 @@ tree()
     release=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
     rm -rf "$OUT/tree"
     mmdebstrap --quiet --variant=extract --arch=arm64 --include=bash,coreutils,sed,grep,mawk,diffutils,findutils \
-        --include=util-linux,mount,procps,libgcc-s1,libfabric1,make,busybox-static,kmod,linux-image-arm64 \
+        --include=util-linux,mount,procps,libgcc-s1,make,busybox-static,kmod,linux-image-arm64 \
         "$release" "$OUT/tree" >"$OUT/tree.log" 2>&1 || {
         echo "arm/check.sh: no packages for the machine: $(tail -n 1 "$OUT/tree.log")"
         exit 77

@@ -9,7 +9,7 @@
 # tests-c/perf. After a whole run docs/bench.svg is drawn.
 #
 #   VERBS=1         an RDMA device as well (verbs.sh), unless QUICK=1
-#   TCP=1           TCP as well, through libfabric, over the loopback interface
+#   TCP=1           TCP as well, over the loopback interface
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -14,7 +14,7 @@
 #   AGAINST=DIR     compares with the libraries in DIR, with which the same programs run as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
-#   TCP=NAME        through libfabric, over TCP on this network interface, such as lo
+#   TCP=NAME        over TCP on this network interface, such as lo
 #   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
 #   CPUS=A,B        the processors of the two processes
 #   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
@@ -90,7 +90,7 @@ if [ -n "$NETDEV" ]; then
     [ -n "$device" ] || { echo "bench.sh: there is no RDMA device on $NETDEV" >&2; exit 77; }
 fi
 
-[ -z "$TCP" ] || provider=libdaplofi instance="tcp $TCP"
+[ -z "$TCP" ] || provider=libdapltcp instance="tcp $TCP"
 
 # configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader.
 configure()

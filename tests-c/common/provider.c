@@ -7,9 +7,7 @@ const char *provider_of(const char *ia)
 {
     size_t length = strcspn(ia, "-");
 
-    /* A name starts with the transport. Only the transport ofi has other names. */
-    if (length == 3 && strncmp(ia, "tcp", length) == 0)
-        ia = "ofi";
+    /* A name starts with the transport. */
 #define PROVIDER(udapl, transport, file) \
     if (udapl == UDAPL && strlen(transport) == length && strncmp(ia, transport, length) == 0) \
         return file;

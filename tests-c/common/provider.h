@@ -3,7 +3,7 @@
 #define TESTS_C_PROVIDER_H
 
 /*
- * Returns the file of the provider for an adapter and the uDAPL version of the program, such as "libdaplofi.so.1" for "tcp-lo".
+ * Returns the file of the provider for an adapter and the uDAPL version of the program, such as "libdapltcp.so.1" for "tcp-lo".
  * Returns NULL if the name belongs to no transport.
  */
 const char *provider_of(const char *ia);

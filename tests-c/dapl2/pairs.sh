@@ -46,7 +46,7 @@ verbs-*)
     endpoints=200
     ;;
 tcp-*)
-    provider=$ours/libdaplofi.so.2 instance="tcp ${ia#tcp-}"
+    provider=$ours/libdapltcp.so.2 instance="tcp ${ia#tcp-}"
     address=$(ip -4 -o address show dev "${ia#tcp-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
     # Each endpoint has a descriptor.
     endpoints=200

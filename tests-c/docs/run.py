@@ -16,7 +16,6 @@ backquotes that open a block say what it is:
       server        they run beside the following blocks, as in another terminal
       verbs         they need the provider verbs, which not every build has
       needs=TOOL    they need a program that not every machine has
-      tcp           they need libfabric, which the adapters of TCP load
       namespaces    they need user and pid namespaces, which not every machine allows
       first, second they run on one of two hosts, namespaces of the network with the addresses 192.0.2.7 and 192.0.2.8
       device, root  they need an RDMA device, or change the machine: they run with --machine alone
@@ -43,7 +42,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from ctypes.util import find_library
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -264,8 +262,6 @@ def reason(block, machine, home):
     for tool in (mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")):
         if not shutil.which(tool):
             return f"no {tool} here"
-    if "tcp" in block.marks and not find_library("fabric"):
-        return "no libfabric here"
     if block.marks & {"namespaces", "first", "second"} and subprocess.run(
             ["unshare", "--user", "--map-root-user", "--net", "--pid", "--fork", "--mount-proc", "ip", "link", "set", "lo", "up"],
             stderr=subprocess.DEVNULL).returncode != 0:

@@ -25,10 +25,6 @@ if ! in_network true 2>"$work/lacks"; then
     echo "1..0 # SKIP needs namespaces of users, and ip of iproute2: $(head -n 1 "$work/lacks")"
     exit 0
 fi
-if ! ldconfig -p | grep -q 'libfabric\.so\.1 '; then
-    echo '1..0 # SKIP libfabric1 is not installed'
-    exit 0
-fi
 for program in flow/connect rely/data srq/order; do
     ok "$program on tcp, without dat.conf" in_network "$programs/$program" tcp
 done

@@ -41,7 +41,7 @@ static bool of_networks(DAT_COUNT from, DAT_COUNT n)
     char path[4200];
     bool known = true;
 
-    snprintf(path, sizeof path, "%s/libdaplofi" SO, lib_dir());
+    snprintf(path, sizeof path, "%s/libdapltcp" SO, lib_dir());
     if (access(path, R_OK) == 0)
         known = n > from && strcmp(entries[--n].ia_name, "tcp") == 0;
     for (DAT_COUNT i = from; i < n; i++)

@@ -1,6 +1,6 @@
 /*
- * tcp.c - the adapters over libfabric: their built-in names, what instance data mean, and the code and the line for each
- * that does not open.
+ * tcp.c - the adapters over TCP: their built-in names, the meanings of instance data, and the code and the line for each
+ * adapter that does not open.
  */
 #define _GNU_SOURCE
 #include "registry/entries.h"
@@ -9,7 +9,6 @@
 #include "common/tap.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LINE(name, data) name " " CONF_API " threadsafe default libdaplofi" SO " dapl." API_VERSION " \"" data "\" \"\"\n"
+#define LINE(name, data) name " " CONF_API " threadsafe default libdapltcp" SO " dapl." API_VERSION " \"" data "\" \"\"\n"
 #define ERRORS "DAT_LOG=error"
 
 /* The address of an open adapter as text. */
@@ -120,8 +119,7 @@ static void meant(void)
 static const struct {
     const char *name, *line, *said;
 } wrong[] = {
-    { "provider", LINE("provider", "nothing7 lo"), "provider nothing7: no endpoint with connections at 127.0.0.1: " },
-    { "datagrams", LINE("datagrams", "udp lo"), "provider udp: no endpoint with connections at 127.0.0.1: " },
+    { "kind", LINE("kind", "sockets lo"), "instance data \"sockets lo\": sockets is not tcp" },
     { "netdev", LINE("netdev", "tcp nowhere7"), "there is no network interface nowhere7: " },
     { "address", LINE("address", "tcp 203.0.113.9"), "no network interface has the address 203.0.113.9: " },
     { "any", LINE("any", "tcp 0.0.0.0"), "no network interface has the address 0.0.0.0: " },
@@ -134,11 +132,6 @@ static void refused(void)
 {
     for (int i = 0; i < WRONGS; i++)
         opens_at(wrong[i].name, NULL);
-}
-
-static void refused_built_in(void)
-{
-    opens_at("tcp-lo", NULL);
 }
 
 /* ---- A port that is taken ---- */
@@ -227,17 +220,6 @@ static void in_network(void)
 
 /* ---- The director ---- */
 
-static void no_library(const char *dir)
-{
-    char path[4200];
-    FILE *file;
-
-    snprintf(path, sizeof path, "%s/libfabric.so.1", dir);
-    file = fopen(path, "w");
-    if (file == NULL || fputs("no library\n", file) < 0 || fclose(file) != 0)
-        bail("cannot write %s", path);
-}
-
 /* Whether a text has a line about an adapter that has these words, and no other line about it. */
 static bool told_once(const char *text, const char *name, const char *words)
 {
@@ -277,22 +259,15 @@ static void play_networks(void)
 
 static const struct scene scenes[] = {
     { "built-in", built_in }, { "own line", own_line }, { "instance data", meant }, { "refused", refused },
-    { "libfabric", refused_built_in }, { "port", port_taken }, { "network", in_network }, { NULL, NULL },
+    { "port", port_taken }, { "network", in_network }, { NULL, NULL },
 };
 
 int main(int argc, char **argv)
 {
-    static const char *const libraries[][2] = {
-        { "LD_LIBRARY_PATH=%S/old:%L", "libfabric is older than 1.14: it is 1.13" },
-        { "LD_LIBRARY_PATH=%S/lacking:%L", "libfabric is older than 1.14: it has no fi_getinfo FABRIC_1.3" },
-        { "LD_LIBRARY_PATH=%D:%L", "libfabric.so.1 cannot be loaded (Debian has it in libfabric1): " },
-    };
     char lines[4096] = "";
     const char *text;
 
     scene_enter(argc, argv, scenes);
-    if (dlopen("libfabric.so.1", RTLD_LAZY | RTLD_LOCAL) == NULL)
-        skip_all("libfabric1 is not installed");
     scene_play("built-in", &(struct setting){ .override = "builtin" });
     scene_play("own line", &(struct setting){ .etc = { LINE("tcp-lo", "tcp ::1") NONDEFAULT("tcp"), NULL },
                                               .private_etc = true });
@@ -303,11 +278,6 @@ int main(int argc, char **argv)
     text = scene_play("refused", &(struct setting){ .conf = lines, .env = { ERRORS } });
     for (int i = 0; i < WRONGS; i++)
         ok(told_once(text, wrong[i].name, wrong[i].said), "refused: %s: one line says \"%s\"", wrong[i].name, wrong[i].said);
-    for (int i = 0; i < 3; i++) {
-        text = scene_play("libfabric", &(struct setting){ .override = "builtin", .env = { libraries[i][0], ERRORS },
-                                                          .prepare = no_library });
-        ok(told_once(text, "tcp-lo", libraries[i][1]), "libfabric: one line says \"%s\"", libraries[i][1]);
-    }
     text = scene_play("port", &(struct setting){ .override = "builtin", .env = { "DAT_LOG=debug" } });
     ok(strstr(text, " is in use") != NULL, "port: a line says that it is in use");
     play_networks();

@@ -394,7 +394,7 @@ static void of_low_priority(void)
     woken = switches() - before;
     /* Once or twice it wakes by itself. */
     if (strncmp(env_ia(), "tcp", 3) == 0)
-        skip_named("the thread of SCHED_IDLE is not woken for them", "libfabric's one completion queue wakes all that sleep");
+        skip_named("the thread of SCHED_IDLE is not woken for them", "a message can wake each thread that sleeps on the one set of sockets");
     else
         ok(woken <= FEW, "the thread of SCHED_IDLE is not woken for them");
     diag("woken %ld times in %d rounds; %llu us a round, %llu without it", woken, rounds,

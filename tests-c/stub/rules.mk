@@ -1,5 +1,5 @@
-# The variants of the stub provider, a program that stands for another libdat, and libraries that stand for libfabric.
-NOT_PROGRAMS += stub/provider.c stub/foreign_libdat.c stub/old_libfabric.c
+# The variants of the stub provider, and a program that represents another libdat.
+NOT_PROGRAMS += stub/provider.c stub/foreign_libdat.c
 
 STUBS := $(addprefix $(OUT)/stub/libstub,.so -other.so -no-init.so -constructor.so -mute.so \
 	-twice.so -unresolved.so -forgets.so -wild.so)
@@ -18,15 +18,6 @@ $(OUT)/stub/libstub-wild.so:        STUB_FLAGS := -DSTUB_WILD
 $(STUBS): $(TESTDIR)/stub/provider.c $(HEADERS) $(TESTDIR)/stub/rules.mk
 	@mkdir -p $(@D)
 	$(COMPILE) $(STUB_FLAGS) -fPIC -fvisibility=hidden -shared -o $@ $<
-
-# One that is too old, and one that is new and lacks functions.
-OLD_LIBFABRIC := $(OUT)/stub/old/libfabric.so.1 $(OUT)/stub/lacking/libfabric.so.1
-EXTRA += $(OLD_LIBFABRIC)
-$(OUT)/stub/old/libfabric.so.1:     STUB_FLAGS := -DMINOR=13
-$(OUT)/stub/lacking/libfabric.so.1: STUB_FLAGS := -DMINOR=20
-$(OLD_LIBFABRIC): $(TESTDIR)/stub/old_libfabric.c $(TESTDIR)/stub/old_libfabric.map
-	@mkdir -p $(@D)
-	$(COMPILE) $(STUB_FLAGS) -fPIC -shared -Wl,-soname,$(@F) -Wl,--version-script=$(TESTDIR)/stub/old_libfabric.map -o $@ $<
 
 # The provider that this program loads must find its dat_registry_add_provider.
 $(OUT)/stub/foreign_libdat: $(TESTDIR)/stub/foreign_libdat.c $(OUT)/registry/scene_child.o $(HEADERS)

@@ -1,10 +1,23 @@
-# Programs between two network namespaces share world.c; those about shared receive queues also srq_common.c.
-NOT_PROGRAMS += tcp/world.c tcp/within.c
+# Programs between two network namespaces share world.c; strangers.c uses raw.c.
+NOT_PROGRAMS += tcp/world.c tcp/within.c tcp/raw.c tcp/protocol.sh
 
 WORLD := $(OUT)/tcp/world.o $(OUT)/srq/srq_common.o
 WORLD_PROGRAMS := $(patsubst %,$(OUT)/tcp/%,network reach within)
-$(OUT)/tcp/strangers: $(OUT)/srq/srq_common.o
-$(OUT)/tcp/strangers: LDFLAGS += $(OUT)/srq/srq_common.o
+
+# ---- Programs that speak the protocol without the library ----
+
+TCP_SOURCES := $(ROOT)/src/tcp/src
+RAW := $(OUT)/tcp/raw.o $(OUT)/srq/srq_common.o
+
+$(OUT)/tcp/protocol.h: $(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES)/record.rs $(TCP_SOURCES)/hello.rs $(TCP_SOURCES)/cm.rs
+	@mkdir -p $(@D)
+	$(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES) >$@.new && mv $@.new $@
+
+$(OUT)/tcp/strangers: $(RAW)
+$(OUT)/tcp/strangers: LDFLAGS += $(RAW)
+$(OUT)/tcp/strangers.o $(OUT)/tcp/raw.o: $(TESTDIR)/tcp/raw.h $(OUT)/tcp/protocol.h
+
+# ---- Programs between two network namespaces ----
 
 $(WORLD_PROGRAMS): $(WORLD)
 $(WORLD_PROGRAMS): LDFLAGS += $(WORLD)

@@ -175,7 +175,7 @@ static void configure(void)
     f = fopen(path, "w");
     must(f != NULL, "%s cannot be written", path);
     for (int i = 0; i < 3; i++)
-        fprintf(f, "%s u%d.%d threadsafe default libdaplofi.so.%d dat.1.0 \"tcp %s\" \"\"\n", names[i][0], UDAPL / 10,
+        fprintf(f, "%s u%d.%d threadsafe default libdapltcp.so.%d dat.1.0 \"tcp %s\" \"\"\n", names[i][0], UDAPL / 10,
                 UDAPL % 10, UDAPL / 10, names[i][1]);
     must(fclose(f) == 0, "%s cannot be written", path);
     setenv("DAT_OVERRIDE", path, 1);

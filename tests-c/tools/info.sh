@@ -345,62 +345,43 @@ fi
 
 # ---- TCP ----
 
-if [ -e "$LIB/libdaplofi.so.1" ]; then
-    conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "tcp nowhere7" ""'
+if [ -e "$LIB/libdapltcp.so.1" ]; then
+    conf "$shm" 'a u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "tcp nowhere7" ""'
     ok '--explain of tcp on an interface that is not there: status 1' run 1 --explain a
     ok '--explain of tcp on an interface that is not there: it says so' says 'WRONG  the network interface is not there' \
         'there is no network interface nowhere7: name one of' '#instance-data'
-    # A file of this name, which the loader finds first, stands for a machine without libfabric.
-    mkdir "$work/without"
-    echo 'no library' >"$work/without/libfabric.so.1"
-    without="LD_LIBRARY_PATH=$work/without${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-    conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "tcp lo" ""'
-    ok '--explain of tcp without libfabric: status 1' in_environment "$without" 1 --explain a
-    ok '--explain of tcp without libfabric: the package' says 'WRONG  libfabric, which moves its data, cannot be loaded' libfabric1 \
-        '#provider-library'
     DAT_OVERRIDE=builtin
-    ok 'without libfabric: the built-in tcp does not open, shm does' in_environment "$without" 0
-    ok 'without libfabric: the table says why' says 'tcp: libfabric.so.1 cannot be loaded'
-    ok 'without libfabric, --explain: nothing is wrong' in_environment "$without" 0 --explain --api 1.2
-    ok 'without libfabric, --explain: that is worth a note' says 'note   libfabric, which moves its data, cannot be loaded'
-    ok 'without libfabric, --explain tcp: status 1' in_environment "$without" 1 --explain tcp
     ok '--explain tcp-nowhere7: status 1' run 1 --explain tcp-nowhere7
     ok '--explain tcp-nowhere7: there is no such interface' says 'no entry has this name' 'there is no network interface nowhere7'
-    conf "$shm" 'a u1.2 threadsafe default libdaplofi.so.1 libdat.1.2 "nothing7 lo" ""'
-    if DAT_OVERRIDE=builtin "$info" --api 1.2 tcp-lo >/dev/null 2>&1; then
-        DAT_OVERRIDE=builtin
-        ok '--explain tcp-lo, which is not listed: status 0' run 0 --explain tcp-lo
-        ok '--explain tcp-lo: it is built in' says 'the entry of this name is built in' 'libdaplofi.so.1' \
-            'Try it: dat-ping tcp-lo'
-        DAT_OVERRIDE=$work/dat.conf
-        ok '--explain of a provider that libfabric does not have: status 1' run 1 --explain a
-        ok '--explain of a provider that libfabric does not have: it says so' says 'WRONG  libfabric has no such provider' \
-            'provider nothing7: no endpoint with connections at 127.0.0.1' '#instance-data'
-        DAT_OVERRIDE=builtin
-        if unshare -rn true 2>/dev/null; then
-            # without_network STATUS ARGUMENT...: as run, in a network that has the loopback interface alone.
-            without_network()
-            {
-                wanted=$1
-                shift
-                unshare -rn sh -c 'PATH=$PATH:/sbin:/usr/sbin && ip link set lo up && exec "$@"' sh "$info" "$@" \
-                    >"$work/out" 2>&1 </dev/null
-                got=$?
-                [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
-            }
-            ok 'without a network: the built-in tcp does not open, shm does' without_network 0 --api 1.2
-            ok 'without a network, --explain: nothing is wrong' without_network 0 --explain --api 1.2
-            ok 'without a network, --explain tcp: status 1' without_network 1 --explain tcp
-            ok 'without a network, --explain tcp: what to do' says 'WRONG  no network interface leads to other hosts: give one' \
-                'use tcp-lo' 'name one of lo 127.0.0.1' '#no-ip-address'
-        else
-            skip 'without a network' 'no user namespaces'
-        fi
+    ok '--explain tcp-lo, which is not listed: status 0' run 0 --explain tcp-lo
+    ok '--explain tcp-lo: it is built in' says 'the entry of this name is built in' 'libdapltcp.so.1' \
+        'Try it: dat-ping tcp-lo'
+    conf "$shm" 'a u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "nothing7 lo" ""'
+    ok '--explain of instance data that do not begin with tcp: status 1' run 1 --explain a
+    ok '--explain of instance data that do not begin with tcp: it says so' says 'WRONG  it does not open' \
+        'instance data "nothing7 lo": nothing7 is not tcp' '#instance-data'
+    DAT_OVERRIDE=builtin
+    if unshare -rn true 2>/dev/null; then
+        # without_network STATUS ARGUMENT...: as run, in a network that has the loopback interface alone.
+        without_network()
+        {
+            wanted=$1
+            shift
+            unshare -rn sh -c 'PATH=$PATH:/sbin:/usr/sbin && ip link set lo up && exec "$@"' sh "$info" "$@" \
+                >"$work/out" 2>&1 </dev/null
+            got=$?
+            [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
+        }
+        ok 'without a network: the built-in tcp does not open, shm does' without_network 0 --api 1.2
+        ok 'without a network, --explain: nothing is wrong' without_network 0 --explain --api 1.2
+        ok 'without a network, --explain tcp: status 1' without_network 1 --explain tcp
+        ok 'without a network, --explain tcp: what to do' says 'WRONG  no network interface leads to other hosts: give one' \
+            'use tcp-lo' 'name one of lo 127.0.0.1' '#no-ip-address'
     else
-        skip '--explain tcp-lo' 'no libfabric here'
+        skip 'without a network' 'no user namespaces'
     fi
 else
-    skip '--explain of tcp' 'no libdaplofi'
+    skip '--explain of tcp' 'no libdapltcp'
 fi
 
 DAT_OVERRIDE=$work/none

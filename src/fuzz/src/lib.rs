@@ -13,6 +13,7 @@ mod rdma_cm;
 mod records;
 mod regions;
 mod ring;
+mod tcp;
 mod victim;
 mod wire;
 
@@ -32,6 +33,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ring", run: ring::run },
     Target { name: "records", run: records::run },
     Target { name: "regions", run: regions::run },
+    Target { name: "tcp", run: tcp::run },
     #[cfg(feature = "verbs")]
     Target { name: "rdma_cm", run: rdma_cm::run },
 ];

@@ -192,7 +192,7 @@ impl Scene {
         }
         for (end, mut ledger) in self.ends {
             ledger.look(&end);
-            ledger.close(victim, end, None);
+            ledger.close(&victim.memory, end, None);
         }
         victim.check();
     }

@@ -79,7 +79,7 @@ pub fn run(data: &[u8]) {
         drop(peer);
         victim.settle();
     }
-    ledger.close(&victim, end, srq);
+    ledger.close(&victim.memory, end, srq);
     if let Some(Shown { rmr, .. }) = window {
         rmr.free();
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use dat_core::event::{ConnectionEvent, Event, Extended, Status, Streams, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, next_request, until};
-use dat_core::transport::RemoteSegment;
+use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{Change, CompletionFlags, Cr, Endpoint, Evd, LocalSegment, Psp, PspMode, Pz, Rights, Srq};
 use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Attempt, Face, Peer};
@@ -227,6 +227,8 @@ pub struct Ledger {
     quiet: HashMap<u64, (Told, u64)>,
     /// Parts of the program's memory in which bytes may arrive.
     touched: Vec<(usize, usize)>,
+    /// The connection was established.
+    established: bool,
     /// The connection has ended.
     over: bool,
 }
@@ -242,7 +244,7 @@ impl Ledger {
     }
 
     /// Posts a receive, to the endpoint or its shared queue.
-    pub fn receive(&mut self, end: &End<Shm>, srq: Option<&Arc<Srq<Shm>>>, segment: LocalSegment, base: u64) {
+    pub fn receive<T: Transport>(&mut self, end: &End<T>, srq: Option<&Arc<Srq<T>>>, segment: LocalSegment, base: u64) {
         let posted = match srq {
             Some(srq) => srq.post_recv(&[segment], self.next),
             None => end.ep.post_recv(&[segment], self.next, CompletionFlags::DEFAULT),
@@ -253,16 +255,16 @@ impl Ledger {
     }
 
     /// Posts a request; sends without `remote`.
-    pub fn request(
+    pub fn request<T: Transport>(
         &mut self,
-        end: &End<Shm>,
+        end: &End<T>,
         work: Work,
         segment: LocalSegment,
         remote: RemoteSegment,
         flags: CompletionFlags,
         base: u64,
     ) {
-        let ep: &Endpoint<Shm> = &end.ep;
+        let ep: &Endpoint<T> = &end.ep;
         let posted = match work {
             Work::Plain(Transfer::Write) => ep.post_write(&[segment], self.next, remote, flags),
             Work::Plain(Transfer::Read) => ep.post_read(&[segment], self.next, remote, flags),
@@ -277,7 +279,7 @@ impl Ledger {
     }
 
     /// Takes the events that there are: each work request completes once, and nothing follows the end of a connection.
-    pub fn look(&mut self, end: &End<Shm>) {
+    pub fn look<T: Transport>(&mut self, end: &End<T>) {
         for evd in [&end.receives, &end.requests, &end.connections] {
             while let Ok(event) = evd.dequeue() {
                 match event {
@@ -298,6 +300,7 @@ impl Ledger {
                     }
                     Event::Connection { kind, .. } => {
                         assert!(!self.over, "{kind:?} after the end");
+                        self.established |= kind == ConnectionEvent::Established;
                         self.over = kind != ConnectionEvent::Established;
                     }
                     other => panic!("{other:?}"),
@@ -314,8 +317,18 @@ impl Ledger {
         assert!(status != Status::Success || len <= room, "{len} bytes went into {room}");
     }
 
-    /// Frees the endpoint and checks that every work request has come back, and that no byte went elsewhere.
-    pub fn close(mut self, victim: &Victim, end: End<Shm>, srq: Option<Arc<Srq<Shm>>>) {
+    /// Returns whether the connection has ended.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Returns whether the connection was established.
+    pub fn is_established(&self) -> bool {
+        self.established
+    }
+
+    /// Frees the endpoint and checks that every work request has come back, and that no byte of `memory` was changed elsewhere.
+    pub fn close<T: Transport>(mut self, memory: &Buffer<T>, end: End<T>, srq: Option<Arc<Srq<T>>>) {
         end.ep.free().expect("nothing holds the endpoint");
         self.look(&end);
         match srq {
@@ -331,12 +344,12 @@ impl Ledger {
         self.touched.sort_unstable();
         let mut at = 0;
         for &(from, len) in &self.touched {
-            assert!(from <= at || victim.memory.is_all(at..from, 0), "bytes went where nothing was posted");
+            assert!(from <= at || memory.is_all(at..from, 0), "bytes went where nothing was posted");
             at = at.max(from + len);
         }
-        assert!(victim.memory.is_all(at..MEMORY, 0), "bytes went where nothing was posted");
+        assert!(memory.is_all(at..MEMORY, 0), "bytes went where nothing was posted");
         for (from, len) in self.touched {
-            victim.memory.fill(from..from + len, 0);
+            memory.fill(from..from + len, 0);
         }
     }
 }

@@ -56,7 +56,7 @@ fn pairs(limits: &AdapterAttributes, extensions: bool) -> Vec<(&'static CStr, St
     let provider = match fabric.kind {
         FabricKind::Memory => "SHM",
         FabricKind::InfiniBand | FabricKind::Iwarp => "CMA",
-        FabricKind::Fabric => "OFI",
+        FabricKind::Fabric => "TCP",
     };
     vec![
         (c"DAT_IB_PROVIDER_NAME", provider.to_owned()),

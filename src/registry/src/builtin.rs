@@ -65,10 +65,10 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
         // The instance data have the form of the OFED providers: interface and port.
         ("verbs", [b"verbs-", interface].concat(), [interface, b" 0"].concat())
     });
-    let tcp = ("ofi", b"tcp".to_vec(), b"tcp".to_vec());
+    let tcp = ("tcp", b"tcp".to_vec(), b"tcp".to_vec());
     let others = net::names(sources.proc).into_iter().map(|interface| {
         let interface = interface.as_bytes();
-        ("ofi", [b"tcp-", interface].concat(), [b"tcp ", interface].concat())
+        ("tcp", [b"tcp-", interface].concat(), [b"tcp ", interface].concat())
     });
     let certain = shm.chain(verbs).filter_map(entry).map(|entry| BuiltIn { entry, listed: true });
     let tcp = entry(tcp).map(|entry| BuiltIn { listed: is_installed(&entry, sources.own), entry });

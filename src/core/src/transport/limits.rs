@@ -14,7 +14,7 @@ pub enum FabricKind {
     InfiniBand,
     /// RDMA over TCP.
     Iwarp,
-    /// TCP without RDMA, or whatever else libfabric has connections over.
+    /// TCP without RDMA.
     Fabric,
 }
 

@@ -83,9 +83,9 @@ fn tcp_is_listed_where_its_library_is() {
     put(root.path(), "class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "eth0");
     put(root.path(), "proc/thread-self/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
     assert_eq!(names(root.path()), ["shm", "verbs-eth0"]);
-    put(root.path(), "libdaplofi.so.2", "");
+    put(root.path(), "libdapltcp.so.2", "");
     assert_eq!(names(root.path()), ["shm", "verbs-eth0"], "it is for another version");
-    put(root.path(), "libdaplofi.so.1", "");
+    put(root.path(), "libdapltcp.so.1", "");
     assert_eq!(names(root.path()), ["shm", "verbs-eth0", "tcp"]);
 }
 
@@ -102,5 +102,5 @@ fn each_network_interface_can_be_opened_over_tcp() {
         shown,
         [("shm", "", true), ("tcp", "tcp", false), ("tcp-lo", "tcp lo", false), ("tcp-eth0", "tcp eth0", false)]
     );
-    assert_eq!(all[3].entry.library.as_c_str(), c"libdaplofi.so.1");
+    assert_eq!(all[3].entry.library.as_c_str(), c"libdapltcp.so.1");
 }

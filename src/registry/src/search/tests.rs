@@ -107,7 +107,7 @@ fn names_of_tcp_can_be_opened_and_only_one_is_listed() {
     assert_eq!(all(&places, ""), both("shm", "tcp tcp-lo tcp-eth0"), "without the library");
     places.own = Some(root.path().join("libdat.so.1"));
     assert_eq!(all(&places, ""), both("shm", "tcp tcp-lo tcp-eth0"));
-    fs::write(root.path().join("libdaplofi.so.1"), "").unwrap();
+    fs::write(root.path().join("libdapltcp.so.1"), "").unwrap();
     assert_eq!(all(&places, ""), both("shm tcp", "tcp-lo tcp-eth0"));
     assert_eq!(all(&places, &line("tcp-lo")), both("tcp-lo shm tcp", "tcp-eth0"), "a line wins");
     assert_eq!(all(&places, "tcp-lo u1.2 no\n"), both("shm tcp", "tcp-eth0"), "a line with a mistake too");

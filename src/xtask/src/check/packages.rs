@@ -60,11 +60,6 @@ fn uses_verbs(step: &str) -> bool {
     !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl")
 }
 
-/// Returns whether a step opens adapters over libfabric.
-fn uses_libfabric(step: &str) -> bool {
-    uses_verbs(step) && !matches!(step, "derived" | "clippy" | "man" | "verbs" | "packages")
-}
-
 /// Returns whether a command is installed.
 pub fn has(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -84,15 +79,6 @@ pub fn verbs() -> Vec<String> {
     needs.unwrap_or_default().lines().map(String::from).collect()
 }
 
-/// Returns whether libfabric is installed.
-pub fn has_libfabric() -> bool {
-    let ldconfig = ["ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"];
-    ldconfig
-        .iter()
-        .find_map(|program| succeeds(Command::new(program).arg("-p")))
-        .is_some_and(|list| list.contains("libfabric.so.1 "))
-}
-
 /// Returns the packages that a step lacks.
 pub fn missing(step: &str) -> Vec<String> {
     let is_on_a_device = step == "verbs" && !variable("RDMA", "").is_empty();
@@ -103,9 +89,6 @@ pub fn missing(step: &str) -> Vec<String> {
     let mut packages: BTreeSet<String> = tools.collect();
     if uses_verbs(step) {
         packages.extend(verbs());
-    }
-    if uses_libfabric(step) && !has_libfabric() {
-        packages.insert("libfabric1".into());
     }
     if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
         packages.insert("python3-yaml".into());

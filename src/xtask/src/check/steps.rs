@@ -196,13 +196,8 @@ fn test(context: &Context, step: &Step) -> Result<Results> {
     builds::debug(context, step)?;
     let mut command = context.cargo(["test", "--no-fail-fast"]);
     command.args(selection());
-    let mut lacking = Vec::new();
-    if !packages::has_libfabric() {
-        command.args(["--exclude", "dat-ofi"]);
-        lacking.push("libfabric1".to_string());
-    }
     let results = cargo(context, step, &mut command)?;
-    Ok(left_out(left_out(results, "src/ofi", &lacking), "src/verbs", &packages::verbs()))
+    Ok(left_out(results, "src/verbs", &packages::verbs()))
 }
 
 /// Runs the models. This is a build of its own, since loom replaces the atomics of what is modelled.
@@ -294,9 +289,6 @@ fn alone(context: &Context, step: &Step) -> Result<Results> {
 
 /// Runs the programs over TCP that need the machine for themselves.
 fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
-    if !packages::has_libfabric() {
-        return skip(context, step, "libfabric1 is not installed".into());
-    }
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
     let bursts = "TESTS=^v20/datagram_bursts";
@@ -306,9 +298,6 @@ fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
 
 /// Runs a part of the suite over the loopback interface.
 fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
-    if !packages::has_libfabric() {
-        return skip(context, step, "libfabric1 is not installed".into());
-    }
     let arguments = ["check", "IA=tcp-lo", "ALONE=skip", BESIDE, api, tests];
     if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }
 }

@@ -16,7 +16,7 @@ const NOT_PRODUCT: [&str; 4] = ["dat-conformance", "dat-fuzz", "dat-libfuzzer", 
 /// Names of modules that only tests use.
 const TEST_MODULES: [&str; 5] = ["tests", "testing", "model", "fuzzing", "twin"];
 /// Names of the transports.
-const TRANSPORTS: [&str; 3] = ["shm", "ofi", "verbs"];
+const TRANSPORTS: [&str; 3] = ["shm", "tcp", "verbs"];
 /// Files that do not count as naming a transport: the table itself, and a generated file.
 const NOT_NAMING: [&str; 2] = [super::TABLE, "Cargo.lock"];
 /// The crate and the file that define the trait `Transport`.

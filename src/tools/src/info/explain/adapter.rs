@@ -12,7 +12,7 @@ use dat_registry::{Entry, Identity, Missing, Origin, Request};
 use super::rdma::Host;
 use super::step::{Chapter, Finding, Step};
 use super::topic::Topic;
-use super::{ofi, rdma, shm};
+use super::{rdma, shm, tcp};
 use crate::dat::{Demand, Library};
 use crate::info::probe::Probe;
 use crate::info::words;
@@ -24,8 +24,8 @@ pub enum Kind {
     Shm,
     /// Over RDMA.
     Verbs,
-    /// Over libfabric.
-    Ofi,
+    /// Over TCP.
+    Tcp,
     /// Of somebody else.
     Other,
 }
@@ -38,7 +38,7 @@ pub fn kind(library: &Path) -> Kind {
     match () {
         () if begins("libdaplshm.") => Kind::Shm,
         () if ["libdaplverbs.", "libdaplcma.", "libdaplscm."].into_iter().any(begins) => Kind::Verbs,
-        () if begins("libdaplofi.") => Kind::Ofi,
+        () if begins("libdapltcp.") => Kind::Tcp,
         () => Kind::Other,
     }
 }
@@ -89,10 +89,10 @@ impl Subject<'_> {
                 steps.extend(opened.address.and_then(|address| rdma::own_port(self.host, address)));
             }
             (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(entry.1)),
-            (Kind::Ofi, Some((origin, _)), Err(_)) => {
-                // A host without libfabric, or without a network, is no fault if nobody asks for more.
+            (Kind::Tcp, Some((origin, _)), Err(_)) => {
+                // A host without a network is no fault unless the user or a configuration asks for the adapter.
                 let matters = self.asked || *origin != Origin::BuiltIn;
-                let lacking = ofi::explain(&self.probe.messages, matters);
+                let lacking = tcp::explain(&self.probe.messages, matters);
                 wanted = matters || lacking.is_none();
                 steps.extend(lacking);
             }
@@ -160,7 +160,7 @@ impl Subject<'_> {
         let name = words(self.name);
         let device = match (self.file, name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
             (None, Some(netdev), _) => rdma::explain(self.host, Some(netdev), true),
-            (None, _, Some(netdev)) => ofi::missing(netdev).into_iter().collect(),
+            (None, _, Some(netdev)) => tcp::missing(netdev).into_iter().collect(),
             _ => Vec::new(),
         };
         std::iter::once(step).chain(device).collect()

@@ -5,10 +5,10 @@
 
 pub(super) mod adapter;
 mod configuration;
-mod ofi;
 mod rdma;
 pub(super) mod shm;
 mod step;
+mod tcp;
 mod topic;
 
 use std::ffi::{CStr, CString};
@@ -45,7 +45,7 @@ struct Account {
     lacks_shm: Option<PathBuf>,
     /// Whether an adapter opens that is served by verbs.
     has_rdma: bool,
-    /// Whether one opens that is served by libfabric.
+    /// Set if an adapter over TCP opens.
     has_tcp: bool,
 }
 
@@ -175,7 +175,7 @@ fn account(
     }
     let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
     let kinds: Vec<Kind> = libraries.map(adapter::kind).collect();
-    let (has_rdma, has_tcp) = (kinds.contains(&Kind::Verbs), kinds.contains(&Kind::Ofi));
+    let (has_rdma, has_tcp) = (kinds.contains(&Kind::Verbs), kinds.contains(&Kind::Tcp));
     let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
     let works = works.into_iter().map(|name| (name, vec![library.api()])).collect();
     let (versions, hidden) = (vec![library.api()], hidden(library).into_iter().collect());

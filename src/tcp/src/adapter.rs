@@ -1,0 +1,428 @@
+//! The transport: an open interface adapter over the kernel's TCP sockets.
+
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dat_core::Rights;
+use dat_core::addr::Address;
+use dat_core::error::{Arg, Error, Resource, Result};
+use dat_core::transport::{
+    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
+    LARGEST_DATAGRAM, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
+    RequestId, Scope, Segment, SharedQueue, Shown, Transport, ZoneId,
+};
+use dat_memory::pages;
+use dat_memory::regions::{NewRow, Users, WRITES};
+use host::lock::Mutex;
+use host::thread::Thread;
+use host::{fork, memory, zone};
+
+use crate::cm::{self, Incoming, Listener};
+use crate::conn::{Conn, Terms};
+use crate::device::{Device, ROWS};
+use crate::hello;
+use crate::locate::{Place, locate};
+use crate::record::{End, LARGEST};
+use crate::thread;
+use crate::tx::Tx;
+
+/// An open interface adapter.
+pub struct Tcp {
+    device: Arc<Device>,
+    attributes: AdapterAttributes,
+    thread: Mutex<Option<Thread>>,
+    closed: AtomicBool,
+}
+
+/// A protection zone: a number by which regions and connections are compared.
+pub struct Zone(u32);
+
+impl ZoneId for Zone {
+    fn id(&self) -> u32 {
+        self.0
+    }
+}
+
+/// Registered memory.
+pub struct Region {
+    device: Arc<Device>,
+    key: u32,
+    zone: u32,
+    remote: bool,
+}
+
+impl RegionKeys for Region {
+    fn local_key(&self) -> u64 {
+        self.key.into()
+    }
+
+    fn remote_key(&self) -> u32 {
+        if self.remote { self.key } else { 0 }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        self.device.remove_region(self.key);
+    }
+}
+
+/// A window, to which remote rights can be bound: a row of the table of regions, while bound.
+pub struct Window {
+    device: Arc<Device>,
+    scope: Scope,
+    key: Mutex<Option<u32>>,
+}
+
+impl Window {
+    /// Shows another row, or none, from now on.
+    fn replace(&self, key: Option<u32>) {
+        let old = std::mem::replace(&mut *self.key.lock(), key);
+        if let Some(old) = old {
+            self.device.remove_region(old);
+        }
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.replace(None);
+    }
+}
+
+/// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
+pub struct Cq;
+
+fn attributes(device: &Device) -> AdapterAttributes {
+    let Place { netdev, address } = &device.place;
+    AdapterAttributes {
+        vendor: "libdat".into(),
+        provider: "tcp".into(),
+        hardware_version: (1, 0),
+        firmware_version: (0, 0),
+        address: Address::new(SocketAddr::new(*address, 0)),
+        max_eps: 16384,
+        max_dto_per_ep: 65536,
+        max_rdma_read_per_ep_in: 128,
+        max_rdma_read_per_ep_out: 128,
+        max_rdma_read_in: 128 * 16384,
+        max_rdma_read_out: 128 * 16384,
+        max_evds: 65536,
+        max_evd_qlen: 1 << 20,
+        max_segments: MAX_SEGMENTS,
+        max_segments_read: MAX_SEGMENTS,
+        max_segments_write: MAX_SEGMENTS,
+        max_lmrs: ROWS as usize - 1024,
+        max_lmr_block: 1 << 46,
+        max_lmr_address: u64::MAX >> 1,
+        max_pzs: 65536,
+        max_message: LARGEST,
+        max_rdma: LARGEST,
+        max_rmrs: ROWS as usize / 2,
+        max_rmr_address: u64::MAX >> 1,
+        max_srqs: 4096,
+        max_eps_per_srq: 16384,
+        max_recvs_per_srq: 65536,
+        max_private_data: hello::MAX_PRIVATE_DATA,
+        max_reject_data: hello::MAX_PRIVATE_DATA,
+        optimal_alignment: 64,
+        srq: true,
+        srq_low_watermark: true,
+        rmr: true,
+        zero_based: true,
+        immediate: true,
+        atomics: true,
+        invalidate: true,
+        endpoint_windows: true,
+        datagrams: true,
+        fabric: Fabric {
+            kind: FabricKind::Fabric,
+            device: netdev.clone(),
+            mtu: LARGEST_DATAGRAM,
+            node_guid: None,
+            gid: None,
+            port: 1,
+            active: true,
+        },
+    }
+}
+
+impl Drop for Tcp {
+    fn drop(&mut self) {
+        // An adapter that could not be opened was not closed.
+        self.close();
+    }
+}
+
+impl Tcp {
+    /// The error of a region or window that finds no row.
+    #[cold]
+    fn no_region(&self) -> Error {
+        let full = self.device.regions.is_full();
+        Error::InsufficientResources(if full { Resource::Region } else { Resource::Memory })
+    }
+}
+
+impl Parts for Tcp {
+    type Zone = Zone;
+    type Region = Region;
+    type Window = Window;
+    type Cq = Cq;
+    type Srq = Arc<SharedQueue<Conn>>;
+    type Qp = Conn;
+    type Tx = Tx;
+    type Listener = Listener;
+    type Incoming = Incoming;
+}
+
+impl Hooks for Tcp {
+    fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.device.stop.store(true, Ordering::Release);
+        self.device.wakeup.ring();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        // What is left to do refers to connections, and these to the device.
+        let work = std::mem::take(&mut *self.device.work.lock());
+        drop(work);
+        for conn in self.device.conns() {
+            conn.disconnect(End::Disconnected);
+        }
+        self.device.run_deferred();
+        self.device.let_all_go();
+    }
+
+    fn watch(&self, on: bool) {
+        if on {
+            self.device.watchers.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.device.watchers.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.device.wakeup.ring();
+    }
+
+    fn kick(&self, posted: Awaited<'_, Self>) {
+        match posted {
+            Awaited::Qp(qp) => qp.recv_kick(),
+            Awaited::Srq(srq) => srq.kick(),
+        }
+    }
+
+    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
+        match shown {
+            Shown::Window(window) => window.replace(None),
+            Shown::Region(region) => self.device.region_freed(region.key),
+            // The bind has waited for the threads that used it.
+            Shown::Before(_) => {}
+        }
+        true
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(&self.device, address)
+    }
+
+    fn takes_extended(&self, qp: &Conn) -> bool {
+        qp.takes_extended()
+    }
+
+    fn datagrams_of_peer(&self, qp: &Conn) -> Option<u32> {
+        qp.datagrams_of_peer()
+    }
+
+    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
+        dat_memory::copy::gather_into(&self.device.regions, segments, to)
+    }
+
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
+    }
+
+    fn after_fork_in_child() {
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
+    }
+}
+
+impl Transport for Tcp {
+    const TAKES_RECEIVES: bool = true;
+
+    const KEEPS_TX: bool = true;
+
+    const ARMS_ALL: bool = true;
+
+    fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
+        let refused = |why: String| {
+            log::error!("{name}: {why}");
+            Error::InsufficientResources(Resource::Device)
+        };
+        let place = locate(name, instance).map_err(refused)?;
+        let device = Device::open(place).map_err(refused)?;
+        let thread = thread::start(&device).map_err(|error| refused(format!("no thread: {error}")))?;
+        let attributes = attributes(&device);
+        Ok(memory::arc(Tcp { device, attributes, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) })?)
+    }
+
+    fn attributes(&self) -> &AdapterAttributes {
+        &self.attributes
+    }
+
+    fn zone_create(&self) -> Result<Zone> {
+        Ok(Zone(zone::next_number()))
+    }
+
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
+        let write = rights.intersects(WRITES);
+        if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, write) {
+            return Err(Error::InvalidParameter(Arg::Region));
+        }
+        // SAFETY: registering is the program's promise that the memory is there, and to be
+        // used as the rights say, until it deregisters it.
+        let key = unsafe {
+            let users = Users::of_zone(zone.0);
+            self.device.regions.insert(&NewRow { addr, len, first, rights, users, window: false })
+        };
+        let key = key.ok_or_else(|| self.no_region())?;
+        Ok(Region { device: self.device.clone(), key, zone: zone.0, remote: rights.intersects(Rights::REMOTE) })
+    }
+
+    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window> {
+        Ok(Window { device: self.device.clone(), scope, key: Mutex::new(None) })
+    }
+
+    fn cq_create(&self, _depth: usize) -> Result<Cq> {
+        Ok(Cq)
+    }
+
+    fn poll(&self, _cq: Option<&Cq>, how: Poll) {
+        self.device.poll(how);
+    }
+
+    fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Armed {
+        self.device.begin_sleep();
+        Armed::Descriptor(self.device.descriptor().as_raw_fd())
+    }
+
+    fn disarm(&self, _cq: Option<&Cq>, _armed: Armed, _requests: bool) {
+        self.device.end_sleep();
+    }
+
+    fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue<Conn>>> {
+        SharedQueue::new(depth, segments)
+    }
+
+    fn srq_post(&self, srq: &Arc<SharedQueue<Conn>>, recv: &Recv<'_>) -> Result<bool> {
+        Ok(srq.post(recv))
+    }
+
+    fn srq_resize(&self, srq: &Arc<SharedQueue<Conn>>, depth: usize) -> Result<()> {
+        srq.resize(depth)
+    }
+
+    fn srq_arm_limit(&self, _srq: &Arc<SharedQueue<Conn>>, _limit: usize) -> Result<()> {
+        // Every buffer that is taken is reported at once.
+        Ok(())
+    }
+
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
+        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
+        let terms = Terms {
+            zone: init.zone.id(),
+            extended: init.extended,
+            datagrams: init.datagrams.unwrap_or(0),
+            reads_in: init.sizes.reads_in,
+            reads_out: init.sizes.reads_out,
+        };
+        Ok((Conn::new(&self.device, init.sink, terms, init.srq.cloned())?, tx))
+    }
+
+    fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
+        Ok(qp.awaits_recv())
+    }
+
+    fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
+        if !tx.is_open() {
+            return Ok(Handed::under_way(Mark::NEVER));
+        }
+        tx.post(request)?;
+        // A thread that sleeps does not send gathered requests.
+        if tx.can_gather() && !self.device.has_sleepers() {
+            qp.poll_soon();
+        } else {
+            qp.pump_locked(tx);
+        }
+        Ok(Handed::under_way(Mark(request.id)))
+    }
+
+    fn post_bind(
+        &self,
+        qp: &Arc<Conn>,
+        tx: &mut Tx,
+        id: RequestId,
+        window: &Window,
+        target: Option<&BindTarget<'_, Region>>,
+        _signalled: bool,
+    ) -> Result<(u32, Mark)> {
+        let key = match target {
+            Some(target) => {
+                let BindTarget { region, addr, len, rights, first } = *target;
+                let rights = rights.intersection(Rights::REMOTE);
+                let users = match window.scope {
+                    Scope::Zone => Users::of_zone(region.zone),
+                    Scope::Endpoint => Users::of_connection(qp.number()),
+                };
+                // SAFETY: a part of a region that is registered, and stays so while the
+                // window is bound into it (the core refuses to free it).
+                let key =
+                    unsafe { self.device.regions.insert(&NewRow { addr, len, first, rights, users, window: true }) };
+                Some(key.ok_or_else(|| self.no_region())?)
+            }
+            None => None,
+        };
+        window.replace(key);
+        let key = key.unwrap_or(0);
+        if !tx.is_open() {
+            return Ok((key, Mark::NEVER));
+        }
+        tx.post_done(id)?;
+        qp.pump_locked(tx);
+        // It may be complete, which the next poll reports.
+        qp.poll_soon();
+        Ok((key, Mark(id)))
+    }
+
+    fn reap(&self, _qp: &Arc<Conn>) {
+        self.device.poll(Poll::Complete);
+    }
+
+    fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
+        cm::listen(&self.device, qualifier, sink)
+    }
+
+    fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
+        cm::connect(qp, connect)
+    }
+
+    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
+        Incoming::accept(incoming, qp, private_data)
+    }
+
+    fn reject(&self, mut incoming: Incoming, why: Rejection, private_data: &[u8]) {
+        incoming.refuse(why, private_data);
+    }
+
+    fn local_qualifier(&self, qp: &Conn) -> u64 {
+        qp.port()
+    }
+
+    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
+        qp.disconnect(if broken { End::Broken(None) } else { End::Disconnected });
+        Closing::Done
+    }
+}

@@ -1,0 +1,505 @@
+//! Connection management: listening, connecting, and the greetings that both ends exchange before a connection.
+//!
+//! ```text
+//! active side                               passive side
+//! connect ── TCP ─────────────────────────> accept
+//! greeting: terms, private data ──────────> a request for the program
+//!         <──────── greeting: terms, or a rejection
+//! established; an empty record ───────────> established
+//! ```
+//!
+//! All of this is the work of the progress thread, which has a set of sockets of its own for it. A peer that does not complete
+//! its greeting is closed after [`GREETING_TIMEOUT`]; if there are [`MAX_GREETINGS`] of them, the oldest one is closed.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use arrayvec::ArrayVec;
+use dat_core::addr::{Address, port_of};
+use dat_core::error::{AddressFault, Error, Resource, Result};
+use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
+use host::lock::Mutex;
+use host::memory::{self, Room};
+use host::poll::{Epoll, Ready};
+
+use crate::Tcp;
+use crate::conn::{Conn, Phase, Terms};
+use crate::device::{Device, no_memory};
+use crate::hello::{self, MAX_PRIVATE_DATA, Word};
+use crate::record::{End, kind};
+use crate::socket::Socket;
+use crate::stream::Stream;
+
+/// Time in which a peer must complete its greeting.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum number of peers that have not completed their greetings.
+const MAX_GREETINGS: usize = 1024;
+/// The same for peers with one address.
+const MAX_GREETINGS_OF_ADDRESS: usize = 512;
+/// Connections that one listening socket accepts before others have their turn.
+const ACCEPTS: usize = 64;
+/// Time for which a listening socket rests when there are no descriptors left.
+pub const REST: Duration = Duration::from_millis(20);
+
+/// The bytes of a greeting that have arrived.
+type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
+
+/// A socket in the set of the progress thread.
+enum Half {
+    /// A service point.
+    Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
+    /// A peer at a service point, which has not completed its greeting.
+    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
+    /// An attempt of this side that waits for the TCP connection.
+    Connecting { socket: Socket, conn: Arc<Conn>, greeting: Greeting },
+    /// An attempt of this side that waits for the peer's greeting.
+    Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
+}
+
+impl Half {
+    fn socket(&self) -> &Socket {
+        match self {
+            Half::Listening { socket, .. }
+            | Half::Greeting { socket, .. }
+            | Half::Connecting { socket, .. }
+            | Half::Answer { socket, .. } => socket,
+        }
+    }
+}
+
+/// Listening sockets, and those of connections that are being made, by number.
+pub struct Handshakes {
+    sockets: Epoll,
+    halves: Mutex<Halves>,
+}
+
+/// Sockets, sorted by number. New numbers are mostly the highest. Unlike a table of hashes, the list needs no memory to be used
+/// again after some were removed.
+#[derive(Default)]
+struct Halves(Vec<(u64, Box<Half>)>);
+
+impl Halves {
+    fn find(&self, number: u64) -> std::result::Result<usize, usize> {
+        self.0.binary_search_by_key(&number, |(number, _)| *number)
+    }
+
+    fn get(&self, number: u64) -> Option<&Half> {
+        Some(&self.0[self.find(number).ok()?].1)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u64, &Half)> {
+        self.0.iter().map(|(number, half)| (*number, &**half))
+    }
+}
+
+impl Handshakes {
+    /// An empty set.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn new() -> io::Result<Handshakes> {
+        Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default() })
+    }
+
+    /// The descriptor of the set.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.sockets.as_fd()
+    }
+
+    /// Adds a socket; with `room` the set waits until it can be written.
+    fn add(&self, number: u64, half: Half, room: bool) -> io::Result<()> {
+        let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let mut halves = self.halves.lock();
+        halves.0.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.sockets.add(half.socket().as_fd(), number)?;
+        if room {
+            self.sockets.modify(half.socket().as_fd(), number, true)?;
+        }
+        let (Ok(at) | Err(at)) = halves.find(number);
+        halves.0.insert(at, (number, half));
+        Ok(())
+    }
+
+    /// Removes and closes a socket.
+    pub fn remove(&self, number: u64) {
+        let removed = self.take(number);
+        drop(removed);
+    }
+
+    fn take(&self, number: u64) -> Option<Half> {
+        let mut halves = self.halves.lock();
+        let at = halves.find(number).ok()?;
+        let (_, half) = halves.0.remove(at);
+        let _ = self.sockets.delete(half.socket().as_fd());
+        Some(*half)
+    }
+
+    /// Collects what is ready.
+    pub fn ready(&self, into: &mut Vec<Ready>) {
+        self.sockets.look(|ready| into.push(ready));
+    }
+
+    /// Closes peers whose time is over. Returns the time until the next one.
+    pub fn close_due(&self, now: Instant) -> Option<Duration> {
+        let until = |half: &Half| match half {
+            Half::Greeting { until, .. } => Some(*until),
+            _ => None,
+        };
+        let halves = self.halves.lock();
+        let due: Vec<u64> = halves
+            .iter()
+            .filter(|(_, half)| until(half).is_some_and(|until| until <= now))
+            .map(|(number, _)| number)
+            .collect();
+        let next = halves.iter().filter_map(|(_, half)| until(half)).filter(|until| *until > now).min();
+        drop(halves);
+        due.into_iter().for_each(|number| self.remove(number));
+        next.map(|next| next.saturating_duration_since(now))
+    }
+
+    /// Closes the oldest peers that have not completed their greetings, so that one more has room.
+    fn make_room(&self, address: IpAddr) {
+        let oldest = |of: Option<IpAddr>, most: usize| {
+            let halves = self.halves.lock();
+            let greetings = halves.iter().filter_map(|(number, half)| match half {
+                Half::Greeting { until, peer, .. } if of.is_none_or(|of| of == peer.ip()) => Some((*until, number)),
+                _ => None,
+            });
+            let greetings: Vec<_> = greetings.collect();
+            if greetings.len() < most { None } else { greetings.into_iter().min().map(|(_, number)| number) }
+        };
+        if self.halves.lock().0.len() < MAX_GREETINGS_OF_ADDRESS {
+            return;
+        }
+        if let Some(number) = oldest(Some(address), MAX_GREETINGS_OF_ADDRESS).or_else(|| oldest(None, MAX_GREETINGS)) {
+            log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
+            self.remove(number);
+        }
+    }
+}
+
+/// A service point that listens; dropped to stop.
+pub struct Listener {
+    device: Arc<Device>,
+    number: u64,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.device.handshakes.remove(self.number);
+    }
+}
+
+/// A connection request that was not answered; dropped to refuse.
+pub struct Incoming {
+    socket: Option<Socket>,
+    extended: bool,
+    datagrams: u32,
+    reads_in: u8,
+    reads_out: u8,
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        self.refuse(Rejection::Provider, &[]);
+    }
+}
+
+impl Incoming {
+    /// Refuses the request.
+    pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
+        let word = match why {
+            Rejection::Consumer => Word::Rejected,
+            Rejection::Provider => Word::Refused,
+        };
+        if let Some(socket) = self.socket.take() {
+            refuse(&socket, word, private_data);
+        }
+    }
+
+    /// Accepts the request with `conn`.
+    ///
+    /// # Errors
+    /// There is no memory; the request can be answered again.
+    pub fn accept(incoming: &mut Option<Self>, conn: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
+        let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
+        let device = conn.device();
+        device.expect()?;
+        let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
+        let stream = Stream::new(device, socket, conn.number(), conn.terms().zone)?;
+        conn.note_peer(request.extended, request.datagrams, request.reads_in);
+        if conn.shift(Phase::Idle, Phase::Accepting) {
+            device.unsettled.fetch_add(1, Ordering::AcqRel);
+        }
+        let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
+        let reads_in = reads_in.min(request.reads_out);
+        *incoming = None;
+        conn.attach(&stream);
+        device.enter(conn);
+        let word = Word::Terms { extended, datagrams, reads_in, reads_out };
+        let greeting = hello::encode(word, private_data);
+        // The socket has room: nothing was sent before.
+        let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
+        stream.socket().watch_peer();
+        if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
+            log::debug!(target: host::diagnostics::CM, "a request cannot be accepted: its peer has gone");
+            device.command(|work| work.reports.push((conn.clone(), ConnectionReport::AcceptFailed)));
+        } else {
+            device.wakeup.ring();
+        }
+        Ok(())
+    }
+}
+
+/// Sends a rejection.
+fn refuse(socket: &Socket, word: Word, private_data: &[u8]) {
+    let _ = socket.send_bytes(&hello::encode(word, private_data));
+    socket.shut_down(rustix::net::Shutdown::Write);
+}
+
+/// Listens on `qualifier`, or on a port that the kernel chooses.
+///
+/// # Errors
+/// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`]; there is no memory or no descriptor.
+pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Tcp>) -> Result<(Listener, u64)> {
+    let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
+    let failed = |error: io::Error| match error.raw_os_error() {
+        Some(libc::EADDRINUSE) if qualifier.is_some() => {
+            log::debug!(target: host::diagnostics::CM, "service point: cannot listen: {at} is in use");
+            Error::QualifierInUse
+        }
+        Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
+        Some(libc::EACCES) => {
+            log::warn!("service point: cannot listen at {at}: ports below 1024 need a privilege");
+            Error::QualifierInUse
+        }
+        _ => {
+            log::warn!("service point: cannot listen at {at}: {error}");
+            Error::InsufficientResources(Resource::Memory)
+        }
+    };
+    let socket = Socket::listen(at).map_err(failed)?;
+    let port = socket.local().map_or(at.port(), |local| local.port());
+    let qualifier = qualifier.unwrap_or_else(|| port.into());
+    let number = device.next_number();
+    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, false).map_err(|_| no_memory())?;
+    device.wakeup.ring();
+    Ok((Listener { device: device.clone(), number }, qualifier))
+}
+
+/// Checks that an address is of the family of this adapter's address.
+///
+/// # Errors
+/// [`AddressFault::Unsupported`] if it is not.
+pub fn check_address(device: &Device, address: &Address) -> Result<()> {
+    if address.ip().is_ipv4() == device.place.address.is_ipv4() {
+        Ok(())
+    } else {
+        Err(Error::InvalidAddress(AddressFault::Unsupported))
+    }
+}
+
+/// Starts to connect `conn`.
+///
+/// # Errors
+/// There is no memory.
+pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
+    let device = conn.device();
+    device.expect()?;
+    let ip = match connect.address.ip() {
+        any if any.is_unspecified() => device.place.address,
+        ip => ip,
+    };
+    let to = SocketAddr::new(ip, port_of(connect.qualifier));
+    let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+    let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
+    let word = Word::Terms { extended, datagrams, reads_in, reads_out };
+    let greeting = hello::encode(word, connect.private_data);
+    conn.shift(Phase::Idle, Phase::Connecting);
+    device.enter(conn);
+    let started = Socket::connect(SocketAddr::new(device.place.address, 0), to).and_then(|socket| {
+        if let Some(local) = socket.local() {
+            conn.set_port(local.port());
+        }
+        device.handshakes.add(conn.number(), Half::Connecting { socket, conn: conn.clone(), greeting }, true)
+    });
+    device.command(|work| {
+        if let Some(deadline) = deadline {
+            work.timers.set(deadline, conn.clone());
+        }
+        if let Err(error) = started {
+            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number());
+            work.reports.push((conn.clone(), failure(&error)));
+        }
+    });
+    Ok(())
+}
+
+/// Returns what the failure of an attempt means.
+fn failure(error: &io::Error) -> ConnectionReport {
+    match error.raw_os_error() {
+        Some(
+            libc::ENETUNREACH
+            | libc::EHOSTUNREACH
+            | libc::EADDRNOTAVAIL
+            | libc::ENETDOWN
+            | libc::EHOSTDOWN
+            | libc::ETIMEDOUT,
+        ) => ConnectionReport::Unreachable,
+        _ => ConnectionReport::NonPeerRejected,
+    }
+}
+
+/// Handles a socket of the set that is ready. Called by the progress thread, without a lock.
+pub fn handle(device: &Arc<Device>, ready: Ready) {
+    let number = ready.token;
+    let set = &device.handshakes;
+    if let Some(Half::Listening { .. }) = set.halves.lock().get(number) {
+        // Accepted below, without the lock.
+    } else {
+        return match set.take(number) {
+            Some(Half::Greeting { socket, service, peer, got, until }) => {
+                greet(device, number, Half::Greeting { socket, service, peer, got, until });
+            }
+            Some(Half::Connecting { socket, conn, greeting }) => begin(device, socket, &conn, &greeting),
+            Some(Half::Answer { socket, conn, got }) => answer(device, socket, &conn, got),
+            _ => {}
+        };
+    }
+    for _ in 0..ACCEPTS {
+        let accepted = match set.halves.lock().get(number) {
+            Some(Half::Listening { socket, .. }) => socket.accept(),
+            _ => return,
+        };
+        match accepted {
+            Ok(Some((socket, peer))) => {
+                set.make_room(peer.ip());
+                let until = Instant::now() + GREETING_TIMEOUT;
+                let half = Half::Greeting { socket, service: number, peer, got: Greeting::new(), until };
+                let _ = set.add(device.next_number(), half, false);
+            }
+            Ok(None) => return,
+            Err(error) => {
+                log::debug!(target: host::diagnostics::CM, "service point: cannot accept: {error}");
+                // The connection stays in the backlog; the thread must not spin on it.
+                std::thread::sleep(REST);
+                return;
+            }
+        }
+    }
+}
+
+/// Receives the next bytes of a greeting. Returns whether it is complete.
+///
+/// # Errors
+/// The peer has left.
+fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
+    loop {
+        let wanted = match got.get(8) {
+            Some(len) if got.len() >= hello::SIZE => hello::SIZE + usize::from(*len).min(MAX_PRIVATE_DATA),
+            _ => hello::SIZE,
+        };
+        if got.len() == wanted && wanted >= hello::SIZE && (wanted > hello::SIZE || got[8] == 0) {
+            return Ok(true);
+        }
+        let mut bytes = [0; hello::SIZE + MAX_PRIVATE_DATA];
+        match socket.recv_bytes(&mut bytes[..wanted - got.len()])? {
+            Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Some(received) => got.extend(bytes[..received].iter().copied()),
+            None => return Ok(false),
+        }
+    }
+}
+
+/// Handles bytes of a peer at a service point.
+fn greet(device: &Arc<Device>, number: u64, half: Half) {
+    let Half::Greeting { socket, service, peer, mut got, until } = half else { return };
+    match receive(&socket, &mut got) {
+        Ok(true) => request(device, socket, service, peer, &got),
+        Ok(false) if hello::can_begin(&got) => {
+            let _ = device.handshakes.add(number, Half::Greeting { socket, service, peer, got, until }, false);
+        }
+        // Another program, or a peer of another version.
+        Ok(false) | Err(_) => {}
+    }
+}
+
+/// Reports a request to the service point.
+fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr, greeting: &[u8]) {
+    let service = match device.handshakes.halves.lock().get(service) {
+        Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
+        _ => None,
+    };
+    let (Some((qualifier, sink)), Some((Word::Terms { extended, datagrams, reads_in, reads_out }, private_data))) =
+        (service, hello::decode(greeting))
+    else {
+        return refuse(&socket, Word::Refused, &[]);
+    };
+    let about = ConnectionRequestInfo {
+        qualifier,
+        remote_qualifier: peer.port().into(),
+        remote_address: Address::new(peer),
+        private_data,
+        datagrams: Some(datagrams).filter(|number| *number != 0),
+    };
+    let reads_in = reads_in.max(1);
+    let incoming = Incoming { socket: Some(socket), extended, datagrams, reads_in, reads_out };
+    // A request that is returned is refused when it is dropped.
+    let _ = sink.request(incoming, about);
+}
+
+/// Sends the greeting of this side, once the TCP connection stands.
+fn begin(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, greeting: &Greeting) {
+    let sent = socket.take_error().and_then(|()| socket.send_bytes(greeting));
+    match sent {
+        Ok(sent) if sent == greeting.len() => {
+            let half = Half::Answer { socket, conn: conn.clone(), got: Greeting::new() };
+            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
+                conn.give_up(ConnectionReport::NonPeerRejected);
+            }
+        }
+        Ok(_) => conn.give_up(ConnectionReport::NonPeerRejected),
+        Err(error) => {
+            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number());
+            conn.give_up(failure(&error));
+        }
+    }
+}
+
+/// Handles the greeting of the peer that this side has connected to.
+fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greeting) {
+    match receive(&socket, &mut got) {
+        Ok(true) => {}
+        Ok(false) => {
+            let half = Half::Answer { socket, conn: conn.clone(), got };
+            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
+                conn.give_up(ConnectionReport::NonPeerRejected);
+            }
+            return;
+        }
+        Err(error) => return conn.give_up(failure(&error)),
+    }
+    match hello::decode(&got) {
+        Some((Word::Terms { extended, datagrams, reads_in, .. }, private_data)) => {
+            socket.watch_peer();
+            let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
+                return conn.give_up(ConnectionReport::NonPeerRejected);
+            };
+            conn.note_peer(extended, datagrams, reads_in.max(1));
+            conn.attach(&stream);
+            // The acceptor waits for it.
+            let _ = stream.send_record(kind::HANDLED, 0, 0);
+            conn.established(private_data);
+            if device.add_socket(stream.socket(), conn.number()).is_err() {
+                conn.peer_left(End::Broken(None));
+            }
+        }
+        Some((Word::Rejected, private_data)) => conn.give_up(ConnectionReport::PeerRejected(private_data)),
+        // Another program listens there.
+        _ => conn.give_up(ConnectionReport::NonPeerRejected),
+    }
+}

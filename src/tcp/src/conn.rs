@@ -1,0 +1,549 @@
+//! One end of a connection: the queue pair of this transport.
+//!
+//! The two directions have separate locks: that of [`Rx`] is here, and [`Tx`](crate::tx::Tx) is behind the lock on the requests of
+//! the endpoint. The order is `receiving`, then the requests, then the stream. A thread that ends the connection detaches the
+//! [`Stream`] from both directions under their locks, so no other thread uses memory of the program afterwards.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use dat_core::error::Result;
+use dat_core::event::Status;
+use dat_core::probes::Stall;
+use dat_core::transport::{
+    Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, RequestId,
+    SharedQueue, Special, Starving, Taken, Verdict,
+};
+use host::lock::Mutex;
+use host::memory;
+
+use crate::Tcp;
+use crate::device::Device;
+use crate::record::{self, End, Header};
+use crate::rx::{Fatal, Over, Rx};
+use crate::stream::{NotSent, Stream};
+use crate::tx::{Failed, Tx};
+
+mod ending;
+
+/// Reads of the socket in one poll. The rest follows in the next one, so that other connections have their turn.
+const READS: usize = 8;
+
+/// The phase of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[repr(u8)]
+pub enum Phase {
+    /// There is no attempt at a connection.
+    Idle,
+    /// The active side has asked for it.
+    Connecting,
+    /// The passive side has accepted it; the peer has not used it.
+    Accepting,
+    /// Data can flow.
+    Up,
+    /// It has ended.
+    Dead,
+}
+
+impl Phase {
+    fn from_u8(value: u8) -> Self {
+        match value {
+            0 => Phase::Idle,
+            1 => Phase::Connecting,
+            2 => Phase::Accepting,
+            3 => Phase::Up,
+            _ => Phase::Dead,
+        }
+    }
+}
+
+/// The properties of an end that the peer or the memory tables need.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// Number of its protection zone.
+    pub zone: u32,
+    /// Whether its program takes extended operations.
+    pub extended: bool,
+    /// Number of its endpoint if it carries datagrams, otherwise 0.
+    pub datagrams: u32,
+    /// Maximum number of reads of the peer that are served concurrently.
+    pub reads_in: u8,
+    /// Maximum number of its own outstanding reads.
+    pub reads_out: u8,
+}
+
+/// One end of a connection.
+pub struct Conn {
+    sink: EndpointSink<Tcp>,
+    device: Arc<Device>,
+    /// Unique among all connections that the adapter ever has.
+    number: u64,
+    terms: Terms,
+    /// The program of the peer takes extended operations.
+    to_extended: AtomicBool,
+    /// Number of the peer's endpoint if that carries datagrams, otherwise 0.
+    to_datagrams: AtomicU32,
+    phase: AtomicU8,
+    /// The endpoint was told that the connection is established.
+    announced: AtomicBool,
+    /// Local port; 0 before there is one.
+    port: AtomicU64,
+    /// The queue of its receives, if that is a shared one.
+    srq: Option<Arc<SharedQueue<Conn>>>,
+    /// The queue of its receives, if it carries datagrams.
+    datagrams: Option<Arc<SharedQueue<Conn>>>,
+    /// A message waits for a receive of the endpoint's own queue.
+    starved: AtomicBool,
+    stalls: Gauge,
+    in_line: AtomicBool,
+    /// It is in the list of connections that the next poll inspects.
+    noted: AtomicBool,
+    receiving: Mutex<Rx>,
+}
+
+impl Starving for Conn {
+    fn in_line(&self) -> &AtomicBool {
+        &self.in_line
+    }
+
+    fn resume(self: &Arc<Self>) {
+        self.resume_rx();
+    }
+}
+
+/// Work for a thread that holds no lock.
+pub enum After {
+    /// The connection ends.
+    Over(Arc<Conn>, Over),
+    /// The last request before the end is complete.
+    Drained(Arc<Conn>),
+    /// The peer uses a connection that was accepted here.
+    Used(Arc<Conn>),
+}
+
+impl After {
+    /// Does the work.
+    pub fn run(self) {
+        match self {
+            After::Over(conn, Over::Failed(fatal)) => conn.fail(fatal),
+            After::Over(conn, Over::Left(end)) => {
+                conn.device.settle();
+                conn.peer_left(end);
+            }
+            After::Drained(conn) => conn.sink.drained(),
+            After::Used(conn) => {
+                conn.established(Vec::new());
+                conn.device.beginning.fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// Returns whether a connection is established, which is reported before the end of another one.
+    pub fn is_beginning(&self) -> bool {
+        matches!(self, After::Used(_))
+    }
+}
+
+impl Conn {
+    /// A queue pair that is not connected.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn new(
+        device: &Arc<Device>,
+        sink: EndpointSink<Tcp>,
+        terms: Terms,
+        srq: Option<Arc<SharedQueue<Conn>>>,
+    ) -> Result<Arc<Self>> {
+        let (datagrams, srq) = if terms.datagrams != 0 { (srq, None) } else { (None, srq) };
+        if let Some(srq) = &srq {
+            srq.expect()?;
+        }
+        Ok(memory::arc(Conn {
+            sink,
+            number: device.next_number(),
+            device: device.clone(),
+            terms,
+            to_extended: AtomicBool::new(false),
+            to_datagrams: AtomicU32::new(0),
+            phase: AtomicU8::new(Phase::Idle as u8),
+            announced: AtomicBool::new(false),
+            port: AtomicU64::new(0),
+            srq,
+            datagrams,
+            starved: AtomicBool::new(false),
+            stalls: Gauge::default(),
+            in_line: AtomicBool::new(false),
+            noted: AtomicBool::new(false),
+            receiving: Mutex::new(Rx::default()),
+        })?)
+    }
+
+    /// The adapter.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// The number of the connection.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The properties of this end.
+    pub fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// Returns the local port, 0 before there is one.
+    pub fn port(&self) -> u64 {
+        self.port.load(Ordering::Relaxed)
+    }
+
+    /// Notes the local port.
+    pub fn set_port(&self, port: u16) {
+        self.port.store(port.into(), Ordering::Relaxed);
+    }
+
+    /// The phase of the connection.
+    pub fn phase(&self) -> Phase {
+        Phase::from_u8(self.phase.load(Ordering::Acquire))
+    }
+
+    /// Enters a phase if the connection is in the phase `from`. Returns whether it was.
+    pub fn shift(&self, from: Phase, to: Phase) -> bool {
+        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Attaches a stream to both directions.
+    pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) {
+        if let Some(mut tx) = self.sink.lock_tx() {
+            tx.open(stream.clone());
+        }
+        self.receiving.lock().open(stream.clone());
+        if let Some(local) = stream.socket().local() {
+            self.set_port(local.port());
+        }
+    }
+
+    /// Notes the properties of the peer. Called before the endpoint is told that the connection is established.
+    pub fn note_peer(&self, extended: bool, datagrams: u32, reads_in: u8) {
+        self.to_extended.store(extended, Ordering::Relaxed);
+        self.to_datagrams.store(datagrams, Ordering::Relaxed);
+        if let Some(mut tx) = self.sink.lock_tx() {
+            tx.limit_reads(reads_in);
+        }
+    }
+
+    /// Returns whether the program of the peer takes extended operations.
+    pub fn takes_extended(&self) -> bool {
+        self.to_extended.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of the peer's endpoint if that carries datagrams.
+    pub fn datagrams_of_peer(&self) -> Option<u32> {
+        Some(self.to_datagrams.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    }
+
+    /// Reports that the connection is established, with the private data of the acceptor. Called without a lock.
+    pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
+        let phase = self.phase();
+        // Two threads may find the first record of the peer.
+        if !matches!(phase, Phase::Connecting | Phase::Accepting) || self.announced.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.sink.connection(ConnectionReport::Established(private_data));
+        // After this call another thread may report the end.
+        if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    // ---- Receiving ----
+
+    /// Handles what the socket has, through `buffer`. Returns whether it had something.
+    pub fn receive(self: &Arc<Self>, buffer: &mut [u8], after: &mut Vec<After>) -> bool {
+        match self.phase() {
+            Phase::Up => {}
+            Phase::Accepting => return self.first_record(after),
+            Phase::Idle | Phase::Connecting | Phase::Dead => return false,
+        }
+        let mut found = false;
+        let mut receiving = self.receiving.lock();
+        for _ in 0..READS {
+            match receiving.receive(self, buffer) {
+                Ok(None) => break,
+                Ok(Some(more)) => {
+                    found = true;
+                    if !more {
+                        break;
+                    }
+                }
+                Err(over) => {
+                    after.push(After::Over(self.clone(), over));
+                    return true;
+                }
+            }
+        }
+        if found {
+            self.conclude(&receiving);
+        }
+        found
+    }
+
+    /// Finds out whether the peer uses a connection that was accepted here, or has left.
+    fn first_record(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
+        // Another thread is about to report it.
+        if self.announced.load(Ordering::Acquire) {
+            return false;
+        }
+        let stream = self.receiving.lock().stream().cloned();
+        match stream.map(|stream| stream.socket().peek()) {
+            Some(Ok(Some(true))) => {
+                self.device.beginning.fetch_add(1, Ordering::AcqRel);
+                after.push(After::Used(self.clone()));
+                true
+            }
+            Some(Ok(Some(false)) | Err(_)) => {
+                after.push(After::Over(self.clone(), Over::Left(End::Disconnected)));
+                true
+            }
+            Some(Ok(None)) | None => false,
+        }
+    }
+
+    /// Reports handled requests to the peer, now or with the next poll that finds nothing.
+    fn conclude(self: &Arc<Self>, rx: &Rx) {
+        let Some(stream) = rx.stream() else { return };
+        if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
+            self.poll_later();
+        }
+    }
+
+    /// Adds the connection to those that the next poll without other work inspects.
+    fn poll_later(self: &Arc<Self>) {
+        if !self.noted.swap(true, Ordering::AcqRel) {
+            self.device.note(self);
+        }
+    }
+
+    /// Does what [`Conn::poll_later`] does for a thread that may not poll again, while others sleep.
+    pub fn poll_soon(self: &Arc<Self>) {
+        self.poll_later();
+        self.device.wake_if_parked();
+    }
+
+    /// Sends what waits: gathered requests, requests that the socket had no room for, and reports to the peer.
+    pub fn flush(self: &Arc<Self>, after: &mut Vec<After>) {
+        self.noted.store(false, Ordering::Release);
+        if self.phase() != Phase::Up {
+            return;
+        }
+        let stream = {
+            let mut receiving = self.receiving.lock();
+            if let Err(over) = receiving.resume(self) {
+                drop(receiving);
+                after.push(After::Over(self.clone(), over));
+                return;
+            }
+            receiving.stream().cloned()
+        };
+        self.pump(after);
+        // If the socket has no room, it reports when it has.
+        let _ = stream.is_none_or(|stream| stream.acknowledge());
+    }
+
+    /// Continues after the socket had no room.
+    pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
+        let stream = self.receiving.lock().stream().cloned();
+        match stream.map(|stream| stream.push()) {
+            Some(Err(NotSent::Lost(id))) => after.push(After::Over(self.clone(), rest_lost(id))),
+            _ => self.flush(after),
+        }
+    }
+
+    /// Fails if the rest of a record is in the region with this key, which is about to be freed. Called without a lock.
+    pub fn region_freed(self: &Arc<Self>, key: u32) {
+        let stream = self.receiving.lock().stream().cloned();
+        if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
+            After::Over(self.clone(), rest_lost(id)).run();
+        }
+    }
+
+    /// Sends requests, and reports those that are complete.
+    fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
+        let Some(mut tx) = self.sink.lock_tx() else { return };
+        self.pump_locked(&mut tx);
+        let drained = tx.done().is_some_and(|done| tx.request_done(done));
+        drop(tx);
+        if drained {
+            after.push(After::Drained(self.clone()));
+        }
+    }
+
+    /// Sends requests. Called with the sending direction locked.
+    pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
+        if let Err(failed) = tx.pump() {
+            self.device.later(After::Over(self.clone(), request_failed(failed)));
+        }
+    }
+
+    /// Notes what a header says of the requests of this end.
+    ///
+    /// # Errors
+    /// The connection ends.
+    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Over> {
+        self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
+    }
+
+    /// Returns where the next `len` bytes of a response go.
+    pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
+        self.sink.lock_tx()?.response(len)
+    }
+
+    /// Notes that bytes of a response are in their place.
+    ///
+    /// # Errors
+    /// The connection ends.
+    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), Over> {
+        self.heard(|tx| tx.on_response(len, placed).map_err(Some))
+    }
+
+    /// Changes the sending direction, and then sends and completes what that makes possible.
+    fn heard(
+        self: &Arc<Self>,
+        what: impl FnOnce(&mut Tx) -> std::result::Result<(), Option<Failed>>,
+    ) -> std::result::Result<(), Over> {
+        let Some(mut tx) = self.sink.lock_tx() else { return Ok(()) };
+        let heard = what(&mut tx);
+        if tx.done().is_some_and(|done| tx.request_done(done)) {
+            self.device.later(After::Drained(self.clone()));
+        }
+        match heard {
+            Ok(()) => {
+                self.pump_locked(&mut tx);
+                // A bind between requests is complete with them.
+                if tx.done().is_some_and(|done| tx.request_done(done)) {
+                    self.device.later(After::Drained(self.clone()));
+                }
+                Ok(())
+            }
+            Err(None) => Err(Over::Failed(Fatal::default())),
+            Err(Some(failed)) => Err(request_failed(failed)),
+        }
+    }
+
+    /// Takes the next receive for a message of `len` bytes. Returns false if there is none; the connection is resumed when
+    /// there is one.
+    ///
+    /// # Errors
+    /// The connection fails.
+    pub fn take(self: &Arc<Self>, taken: &mut Taken, len: u64) -> std::result::Result<bool, Fatal> {
+        let note_taken = |id| match self.sink.recv_taken(id) {
+            Verdict::Continue => Ok(true),
+            Verdict::Break => Err(Fatal::default()),
+        };
+        if let Some(queue) = &self.datagrams {
+            if len > LARGEST_DATAGRAM as u64 {
+                return Err(Fatal::default());
+            }
+            if queue.take_datagram(taken, len) {
+                return note_taken(taken.id);
+            }
+            self.sink.datagram_lost();
+            return Ok(true);
+        }
+        if let Some(srq) = &self.srq {
+            let found = srq.take(self, taken);
+            self.note_stall(!found);
+            return if found { note_taken(taken.id) } else { Ok(false) };
+        }
+        let mut found = self.sink.recv_take(taken);
+        if !found {
+            // A thread that posts next either finds this set, or posted before the second attempt: both happen under the lock
+            // of the endpoint's receives.
+            self.starved.store(true, Ordering::SeqCst);
+            found = self.sink.recv_take(taken);
+            if found {
+                self.starved.store(false, Ordering::SeqCst);
+            }
+        }
+        self.note_stall(!found);
+        Ok(found)
+    }
+
+    /// Notes whether a message waits for a receive. Called with the receiving direction locked.
+    fn note_stall(&self, waits: bool) {
+        self.stalls.set(self.sink.ep(), Stall::Message, waits);
+    }
+
+    /// Returns how often a message had to wait for a receive.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
+    }
+
+    /// Returns whether it carries datagrams.
+    pub fn has_datagrams(&self) -> bool {
+        self.datagrams.is_some()
+    }
+
+    /// Reports a complete receive.
+    pub fn complete(&self, done: RecvDone) {
+        if self.datagrams.is_some() {
+            // A lost datagram has no receive.
+            if done.id != RecvId::MAX {
+                self.sink.recv_special(done, Special::Datagram);
+            }
+        } else {
+            self.sink.recv_done(done);
+        }
+    }
+
+    /// Reports a complete receive that brought more than bytes.
+    pub fn complete_special(&self, done: RecvDone, what: Special) {
+        self.sink.recv_special(done, what);
+    }
+
+    /// Returns whether a message waits for a receive of the endpoint's own queue.
+    pub fn awaits_recv(&self) -> bool {
+        self.starved.load(Ordering::SeqCst)
+    }
+
+    /// Continues a message that waited for a receive of the own queue. Called without a lock.
+    pub fn recv_kick(self: &Arc<Self>) {
+        if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
+            self.resume_rx();
+        }
+    }
+
+    fn resume_rx(self: &Arc<Self>) {
+        let mut receiving = self.receiving.lock();
+        self.note_stall(false);
+        let resumed = receiving.resume(self);
+        // The program may not poll.
+        if let Some(stream) = receiving.stream()
+            && !stream.acknowledge()
+        {
+            self.poll_soon();
+        }
+        drop(receiving);
+        if let Err(over) = resumed {
+            After::Over(self.clone(), over).run();
+        }
+    }
+}
+
+/// A connection that ends because a request of this end cannot be executed.
+fn request_failed((id, status): Failed) -> Over {
+    Over::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
+}
+
+/// A connection that ends because the rest of a record cannot be sent: that of a request, or of a response.
+fn rest_lost(id: Option<RequestId>) -> Over {
+    let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
+    id.map_or(Over::Failed(fatal), |id| request_failed((id, Status::LocalProtection)))
+}
+
+/// Returns whether the sender of a record had to wait for the window.
+pub fn had_to_wait(header: &Header) -> bool {
+    header.flags & record::WAITED != 0
+}

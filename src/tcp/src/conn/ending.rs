@@ -1,0 +1,75 @@
+//! The end of a connection, from this side or the other.
+
+use std::sync::atomic::Ordering;
+
+use dat_core::transport::{ConnectionReport, FailedRequest};
+
+use super::{Conn, Phase};
+use crate::record::End;
+use crate::rx::Fatal;
+
+impl Conn {
+    /// Ends the connection for a call of the program. After the call no sink is called and no memory is used.
+    pub fn disconnect(&self, end: End) {
+        self.close(false, Some(end));
+    }
+
+    /// Detaches the stream, and ends it with `end` for the peer. All requests that are complete are reported if `report` is set.
+    /// Returns whether the connection had not ended before.
+    fn close(&self, report: bool, end: Option<End>) -> bool {
+        let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
+        if before == Phase::Accepting {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
+        let first = before < Phase::Dead;
+        let mut drained = false;
+        let stream = {
+            let mut receiving = self.receiving.lock();
+            self.note_stall(false);
+            let stream = receiving.close();
+            if let Some(mut tx) = self.sink.lock_tx() {
+                let done = tx.close();
+                drained = first && report && done.is_some_and(|last| tx.request_done(last));
+            }
+            stream
+        };
+        self.device.forget(self.number);
+        if let Some(stream) = stream
+            && stream.leave(end.filter(|_| before >= Phase::Accepting))
+        {
+            self.device.linger(self.number, stream);
+        }
+        if drained {
+            self.sink.drained();
+        }
+        first
+    }
+
+    /// Fails the connection from this end. Called without a lock.
+    pub fn fail(&self, fatal: Fatal) {
+        if self.close(true, Some(End::Broken(fatal.peer))) {
+            self.sink.failed(fatal.recv, fatal.request);
+        }
+    }
+
+    /// Reports that the peer has left. Called without a lock.
+    pub fn peer_left(&self, end: End) {
+        let accepting = self.phase() == Phase::Accepting;
+        if !self.close(true, None) {
+            return;
+        }
+        match end {
+            _ if accepting => self.sink.connection(ConnectionReport::AcceptFailed),
+            End::Disconnected => self.sink.connection(ConnectionReport::Disconnected),
+            End::Broken(None) => self.sink.connection(ConnectionReport::Broken),
+            End::Broken(Some(status)) => self.sink.failed(None, Some((FailedRequest::Oldest, status))),
+        }
+    }
+
+    /// Ends an attempt at a connection, and reports why. Called without a lock.
+    pub fn give_up(&self, report: ConnectionReport) {
+        if self.phase() <= Phase::Connecting && self.close(false, None) {
+            self.sink.connection(report);
+        }
+    }
+}

@@ -1,0 +1,583 @@
+//! What all of an open adapter shares: the connections by number, the set of their sockets, and the poll.
+//!
+//! # Polling
+//! A thread of the program that dequeues polls for the whole adapter. So does one that waits, until it sleeps on the set of
+//! sockets, from which the kernel wakes it. The progress thread checks every [`TICK`] whether the program still polls, and every
+//! [`PARK`] while a thread of it sleeps. When the program does neither, the progress thread sleeps on the set and polls itself,
+//! so a target that makes no call is served.
+//!
+//! A poll makes one system call if it finds nothing: it reads the socket that had data last, or, in every other poll, asks the
+//! set. The set costs the same for any number of sockets at rest.
+//!
+//! # Deferred work
+//! A connection that owes its peer a report, or has gathered requests, is noted ([`Device::note`]). The next poll that finds
+//! nothing sends both. A report that needs a lock which the reporting thread holds is deferred ([`Device::later`]) to the end of
+//! the poll.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::{ConnectionReport, Poll};
+use dat_memory::regions::{Party, RegionTable};
+use host::event_fd::EventFd;
+use host::lock::{Mutex, RwLock};
+use host::memory::{self, Room};
+use host::pause::Pause;
+use host::poll::{Epoll, Ready};
+use host::timers::Timers;
+
+use crate::cm::Handshakes;
+use crate::conn::{After, Conn};
+use crate::locate::Place;
+use crate::socket::Socket;
+use crate::stream::Stream;
+
+/// The table of registered memory, which no other process reads.
+pub type Regions = RegionTable<()>;
+
+/// Rows of the table of regions.
+pub const ROWS: u32 = 1 << 18;
+/// Bytes that one read takes, apart from a payload that is received into its place.
+const BUFFER: usize = 32 << 10;
+/// Sockets that one poll handles.
+const BATCH: usize = 64;
+/// Rounds of a poll that must report everything that happened before it.
+const ROUNDS: usize = 64;
+/// Time for which the progress thread polls although the program does, since the program did not poll when data came.
+pub const STAY: Duration = Duration::from_millis(100);
+/// Interval at which the progress thread checks whether the program polls. Requests that were gathered leave within it.
+pub const TICK: Duration = Duration::from_millis(1);
+/// The same while a thread of the program sleeps on the set of sockets.
+pub const PARK: Duration = Duration::from_millis(10);
+/// Time that a peer has to read what was sent before this side left.
+const LINGER: Duration = Duration::from_secs(2);
+/// The same when the adapter is closed.
+const LAST: Duration = Duration::from_millis(200);
+
+/// The error for lack of memory, or of descriptors.
+pub fn no_memory() -> Error {
+    Error::InsufficientResources(Resource::Memory)
+}
+
+/// Attempts at connections.
+#[derive(Default)]
+pub struct Work {
+    /// Attempts with a time limit.
+    pub timers: Timers<Arc<Conn>>,
+    /// Attempts that failed within a call.
+    pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
+}
+
+/// Streams that this side has left.
+#[derive(Default)]
+struct Leaving {
+    streams: HashMap<u64, (Arc<Stream>, Instant)>,
+    /// The adapter is closed.
+    closed: bool,
+}
+
+/// The memory of a poll, which so allocates nothing.
+struct Polling {
+    buffer: Vec<u8>,
+    ready: Vec<Ready>,
+    noted: Vec<Arc<Conn>>,
+    /// The connection that had data last.
+    hot: Option<Arc<Conn>>,
+    /// The next poll reads that connection before it asks the set.
+    reads_hot: bool,
+}
+
+/// What all of an open adapter shares.
+pub struct Device {
+    /// The address and the interface.
+    pub place: Place,
+    /// Registered memory.
+    pub regions: Regions,
+    /// Sockets of connections, by number.
+    sockets: Epoll,
+    /// Listening sockets, and those of connections that are being made.
+    pub handshakes: Handshakes,
+    /// Attempts at connections.
+    pub work: Mutex<Work>,
+    /// Wakes the progress thread.
+    pub wakeup: EventFd,
+    /// The progress thread must end.
+    pub stop: AtomicBool,
+    /// Threads of the program that sleep on the set, or are about to.
+    sleepers: AtomicUsize,
+    /// Needs for reports although no thread of the program makes a call.
+    pub watchers: AtomicUsize,
+    /// The progress thread leaves polling to sleepers.
+    pub parked: AtomicBool,
+    /// The progress thread sleeps without a limit.
+    pub watching: AtomicBool,
+    /// Connections in [`Phase::Accepting`](crate::conn::Phase).
+    pub unsettled: AtomicUsize,
+    /// Those of them whose first record was found, and is about to be reported.
+    pub beginning: AtomicUsize,
+    /// Polls by threads of the program.
+    polls: AtomicU64,
+    numbers: AtomicU64,
+    table: RwLock<HashMap<u64, Arc<Conn>>>,
+    /// Streams that this side has left, and when they are closed.
+    leaving: Mutex<Leaving>,
+    /// Connections whose sockets had no room for a whole record.
+    blocked: Mutex<Vec<u64>>,
+    polling: Mutex<Polling>,
+    noted: Mutex<Vec<Arc<Conn>>>,
+    is_noted: AtomicBool,
+    deferred: Mutex<Vec<After>>,
+    is_deferred: AtomicBool,
+}
+
+/// Returns the buffer of a poll. Returns `None` if there is no memory.
+fn buffer() -> Option<Vec<u8>> {
+    let mut buffer = memory::vec(BUFFER).ok()?;
+    buffer.resize(BUFFER, 0);
+    Some(buffer)
+}
+
+impl Device {
+    /// Opens the adapter of a place.
+    ///
+    /// # Errors
+    /// A line that states the reason.
+    pub fn open(place: Place) -> std::result::Result<Arc<Device>, String> {
+        // The address must be usable.
+        Socket::listen(SocketAddr::new(place.address, 0))
+            .map_err(|error| format!("cannot listen at {}: {error}", place.address))?;
+        let no_descriptor = |error| format!("no descriptor: {error}");
+        let device = Device {
+            place,
+            regions: RegionTable::new((), ROWS),
+            sockets: Epoll::new().map_err(no_descriptor)?,
+            handshakes: Handshakes::new().map_err(no_descriptor)?,
+            work: Mutex::default(),
+            wakeup: EventFd::new().map_err(no_descriptor)?,
+            stop: AtomicBool::new(false),
+            sleepers: AtomicUsize::new(0),
+            watchers: AtomicUsize::new(0),
+            parked: AtomicBool::new(false),
+            watching: AtomicBool::new(false),
+            unsettled: AtomicUsize::new(0),
+            beginning: AtomicUsize::new(0),
+            polls: AtomicU64::new(0),
+            numbers: AtomicU64::new(1),
+            table: RwLock::default(),
+            leaving: Mutex::default(),
+            blocked: Mutex::default(),
+            polling: Mutex::new(Polling {
+                buffer: buffer().ok_or("no memory")?,
+                ready: memory::vec(BATCH).map_err(|_| "no memory".to_owned())?,
+                noted: Vec::new(),
+                hot: None,
+                reads_hot: false,
+            }),
+            noted: Mutex::default(),
+            is_noted: AtomicBool::new(false),
+            deferred: Mutex::default(),
+            is_deferred: AtomicBool::new(false),
+        };
+        memory::arc(device).map_err(|_| "no memory".to_owned())
+    }
+
+    /// Returns a number that no other connection of this adapter ever has.
+    pub fn next_number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    // ---- Connections and their sockets ----
+
+    /// Makes room for another connection.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn expect(&self) -> Result<()> {
+        Ok(self.table.write().room(1)?)
+    }
+
+    /// Adds a connection.
+    pub fn enter(&self, conn: &Arc<Conn>) {
+        self.table.write().insert(conn.number(), conn.clone());
+    }
+
+    /// Removes a connection.
+    pub fn forget(&self, number: u64) {
+        let removed = self.table.write().remove(&number);
+        drop(removed);
+        self.handshakes.remove(number);
+    }
+
+    /// Returns the connection with this number.
+    pub fn conn(&self, number: u64) -> Option<Arc<Conn>> {
+        self.table.read().get(&number).cloned()
+    }
+
+    /// Returns all connections.
+    pub fn conns(&self) -> Vec<Arc<Conn>> {
+        self.table.read().values().cloned().collect()
+    }
+
+    /// Adds the socket of a connection to the set.
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn add_socket(&self, socket: &Socket, number: u64) -> std::io::Result<()> {
+        self.sockets.add(socket.as_fd(), number)
+    }
+
+    /// Removes a socket from the set, before it is closed.
+    pub fn remove_socket(&self, socket: &Socket) {
+        let _ = self.sockets.delete(socket.as_fd());
+    }
+
+    /// Asks for a report when a socket has room, or no longer.
+    pub fn await_room(&self, socket: &Socket, number: u64, room: bool) {
+        let _ = self.sockets.modify(socket.as_fd(), number, room);
+    }
+
+    /// The descriptor of the set, which is readable when a socket is.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.sockets.as_fd()
+    }
+
+    /// Keeps a stream that this side has left until its peer has read everything.
+    pub fn linger(&self, number: u64, stream: Arc<Stream>) {
+        let mut leaving = self.leaving.lock();
+        // After the adapter was closed, no thread would let it go.
+        if !leaving.closed {
+            leaving.streams.insert(number, (stream, Instant::now() + LINGER));
+            drop(leaving);
+            self.wakeup.ring();
+        }
+    }
+
+    /// Closes a stream that this side has left.
+    fn let_go(&self, number: u64) {
+        let left = self.leaving.lock().streams.remove(&number);
+        drop(left);
+    }
+
+    /// Closes the streams whose time is over. Returns the time until the next one.
+    pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
+        let mut due = Vec::new();
+        let mut leaving = self.leaving.lock();
+        leaving.streams.retain(|_, (stream, until)| {
+            let stays = *until > now;
+            if !stays {
+                due.push(stream.clone());
+            }
+            stays
+        });
+        let next = leaving.streams.values().map(|(_, until)| *until).min();
+        drop(leaving);
+        drop(due);
+        next.map(|next| next.saturating_duration_since(now))
+    }
+
+    /// Gives the peers of all streams that this side has left up to [`LAST`] to read everything, and closes them.
+    pub fn let_all_go(&self) {
+        let end = Instant::now() + LAST;
+        while !self.leaving.lock().streams.is_empty() && Instant::now() < end {
+            self.poll_once(Poll::Complete);
+            let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
+        }
+        let left = std::mem::replace(&mut *self.leaving.lock(), Leaving { closed: true, ..Leaving::default() });
+        drop(left);
+        // The connections refer to the device.
+        let mut polling = self.polling.lock();
+        polling.hot = None;
+        polling.noted.clear();
+        let noted = std::mem::take(&mut *self.noted.lock());
+        drop(polling);
+        drop(noted);
+    }
+
+    /// Handles the socket of a connection that this side has left. Returns whether it had something.
+    #[cold]
+    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) -> bool {
+        let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
+        let Some(stream) = stream else { return false };
+        if ready.writable {
+            let _ = stream.push();
+        }
+        if ready.readable {
+            // What a peer sends after the end goes nowhere.
+            for _ in 0..ROUNDS {
+                match stream.socket().recv_bytes(buffer) {
+                    Ok(Some(0)) | Err(_) => {
+                        self.let_go(ready.token);
+                        break;
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                }
+            }
+        }
+        true
+    }
+
+    // ---- Deferred work ----
+
+    /// Adds a connection to those that the next poll without other work inspects.
+    pub fn note(&self, conn: &Arc<Conn>) {
+        self.noted.lock().push(conn.clone());
+        // The progress thread sets its flag before it checks this one.
+        self.is_noted.store(true, Ordering::SeqCst);
+        self.wake_if_watching();
+    }
+
+    /// Wakes the progress thread if it sleeps without a limit: the program may not poll again.
+    fn wake_if_watching(&self) {
+        if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
+            self.wakeup.ring();
+        }
+    }
+
+    /// Wakes the progress thread if threads of the program sleep.
+    pub fn wake_if_parked(&self) {
+        if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
+            self.wakeup.ring();
+        }
+    }
+
+    /// Returns whether connections are noted.
+    pub fn is_noted(&self) -> bool {
+        self.is_noted.load(Ordering::SeqCst)
+    }
+
+    /// Defers work to a thread that holds no lock.
+    pub fn later(&self, after: After) {
+        self.deferred.lock().push(after);
+        self.is_deferred.store(true, Ordering::SeqCst);
+        self.wake_if_watching();
+        self.wake_if_parked();
+    }
+
+    /// Does deferred work.
+    pub fn run_deferred(&self) {
+        while self.is_deferred.swap(false, Ordering::AcqRel) {
+            let deferred = std::mem::take(&mut *self.deferred.lock());
+            deferred.into_iter().for_each(After::run);
+        }
+    }
+
+    /// Returns whether work is deferred.
+    pub fn is_deferred(&self) -> bool {
+        self.is_deferred.load(Ordering::SeqCst)
+    }
+
+    // ---- The poll ----
+
+    /// Polls for a thread of the program.
+    pub fn poll(&self, how: Poll) {
+        self.polls.fetch_add(1, Ordering::Relaxed);
+        self.poll_once(how);
+    }
+
+    /// Returns how often threads of the program have polled.
+    pub fn polls(&self) -> u64 {
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    /// Polls all connections, and reports what is found. Returns false if that is nothing.
+    pub fn poll_once(&self, how: Poll) -> bool {
+        let mut after = Vec::new();
+        let mut found = self.collect(how, &mut after);
+        while !after.is_empty() {
+            // Connections that begin are reported before others end.
+            after.sort_by_key(|after| !after.is_beginning());
+            let begins = after.first().is_some_and(After::is_beginning);
+            after.drain(..).for_each(After::run);
+            if begins {
+                // Their first records have arrived.
+                found |= self.collect(Poll::IfFree, &mut after);
+            }
+        }
+        if self.is_deferred() {
+            self.run_deferred();
+        }
+        found
+    }
+
+    /// Reports connections that a peer has used before it ended another one: each has a socket of its own, and this one may have
+    /// been read first. Programs rely on the order in which the peer did both. Called without a lock.
+    pub fn settle(&self) {
+        if self.unsettled.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut after = Vec::new();
+        self.collect(Poll::Complete, &mut after);
+        for after in after {
+            if after.is_beginning() { after.run() } else { self.later(after) }
+        }
+        // Another thread may have found one, and be about to report it.
+        let (mut pause, until) = (Pause::new(), Instant::now() + TICK);
+        while self.beginning.load(Ordering::Acquire) > 0 && Instant::now() < until {
+            pause.pass();
+        }
+    }
+
+    /// Handles the sockets that are ready, and collects what must be done without a lock. Returns whether something was found.
+    fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
+        let polling = match how {
+            Poll::IfFree => self.polling.try_lock(),
+            Poll::Complete => Some(self.polling.lock()),
+        };
+        let Some(mut polling) = polling else { return false };
+        let polling = &mut *polling;
+        if how == Poll::IfFree && polling.reads_hot {
+            polling.reads_hot = false;
+            if let Some(hot) = &polling.hot
+                && hot.receive(&mut polling.buffer, after)
+            {
+                polling.reads_hot = true;
+                return true;
+            }
+            if self.is_noted() {
+                self.flush(&mut polling.noted, after);
+            }
+            return false;
+        }
+        let mut found = false;
+        for _ in 0..ROUNDS {
+            if !self.collect_ready(polling, after) {
+                self.flush(&mut polling.noted, after);
+                break;
+            }
+            found = true;
+            if how == Poll::IfFree {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Handles up to [`BATCH`] sockets that are ready. Returns whether one of them had something.
+    fn collect_ready(&self, polling: &mut Polling, after: &mut Vec<After>) -> bool {
+        let Polling { buffer, ready, hot, reads_hot, .. } = polling;
+        ready.clear();
+        self.sockets.look(|found| ready.push(found));
+        let mut found = false;
+        for &one in ready.iter() {
+            let Some(conn) = self.conn(one.token) else {
+                found |= self.ready_late(one, buffer);
+                continue;
+            };
+            if one.writable {
+                conn.writable(after);
+            }
+            if one.readable && conn.receive(buffer, after) {
+                found = true;
+                *reads_hot = true;
+                *hot = Some(conn);
+            }
+        }
+        // A socket of a connection that has ended is of no use.
+        if hot.as_ref().is_some_and(|hot| hot.phase() > crate::conn::Phase::Up) {
+            *hot = None;
+        }
+        *reads_hot |= hot.is_some();
+        found
+    }
+
+    /// Sends what noted connections owe, and does deferred work.
+    pub fn flush_all(&self) {
+        let mut after = Vec::new();
+        self.flush(&mut self.polling.lock().noted, &mut after);
+        after.into_iter().for_each(After::run);
+        self.run_deferred();
+    }
+
+    /// Sends what noted connections owe.
+    fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
+        if !self.is_noted.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        // Connections that are noted during the loop have their turn with the next poll.
+        std::mem::swap(noted, &mut *self.noted.lock());
+        for conn in noted.drain(..) {
+            conn.flush(after);
+        }
+    }
+
+    // ---- Sleeping threads of the program ----
+
+    /// Prepares for the sleep of a thread of the program on the set of sockets.
+    pub fn begin_sleep(&self) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        if self.is_noted() {
+            self.poll_once(Poll::Complete);
+        }
+    }
+
+    /// Ends the sleep of a thread of the program.
+    pub fn end_sleep(&self) {
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Returns whether a thread of the program sleeps, or is about to.
+    pub fn has_sleepers(&self) -> bool {
+        self.sleepers.load(Ordering::SeqCst) > 0
+    }
+
+    /// Returns whether there is neither a connection nor an attempt at one, nor one whose peer still reads.
+    pub fn is_idle(&self) -> bool {
+        self.table.read().is_empty() && self.leaving.lock().streams.is_empty()
+    }
+
+    // ---- Work of the progress thread ----
+
+    /// Gives the progress thread work.
+    pub fn command(&self, change: impl FnOnce(&mut Work)) {
+        change(&mut self.work.lock());
+        self.wakeup.ring();
+    }
+
+    /// Returns an attempt whose time limit has passed.
+    pub fn take_due(&self, now: Instant) -> Option<Arc<Conn>> {
+        self.work.lock().timers.take_due(now)
+    }
+
+    // ---- Memory ----
+
+    /// Notes that the rest of a record of a connection may be in registered memory. Returns false if there is no memory.
+    pub fn list_blocked(&self, number: u64) -> bool {
+        let mut blocked = self.blocked.lock();
+        let has_room = blocked.room(1).is_ok();
+        if has_room {
+            blocked.push(number);
+        }
+        has_room
+    }
+
+    /// Fails the connections that send from a region which is about to be freed. Called without a lock.
+    pub fn region_freed(&self, key: u32) {
+        let mut at = 0;
+        loop {
+            let Some(number) = self.blocked.lock().get(at).copied() else { return };
+            match self.conn(number) {
+                Some(conn) => {
+                    conn.region_freed(key);
+                    at += 1;
+                }
+                None => self.blocked.lock().retain(|blocked| *blocked != number),
+            }
+        }
+    }
+
+    /// Revokes a region or a window.
+    pub fn remove_region(&self, key: u32) {
+        self.regions.remove(key);
+    }
+
+    /// Invalidates a window for the connection that has the end `own`. Returns false if that connection may not.
+    pub fn invalidate(&self, key: u32, own: &Party) -> bool {
+        self.regions.invalidate(key, own).is_some()
+    }
+}

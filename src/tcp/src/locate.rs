@@ -1,0 +1,162 @@
+//! Finds the address that the words of a configuration mean.
+
+#![forbid(unsafe_code)]
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
+
+use host::net;
+
+/// The first word of instance data.
+const TCP: &str = "tcp";
+
+/// The place of an adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The network interface.
+    pub netdev: String,
+    /// Its address.
+    pub address: IpAddr,
+}
+
+/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If `instance` is
+/// empty, it is what the entry's name says: `tcp`, or `tcp-NETDEV`. Without an interface it is that of the default route.
+///
+/// # Errors
+/// One line that says what was looked for and what exists.
+pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
+    let mut words = instance.split_whitespace();
+    let wanted = match words.next() {
+        Some(TCP) => words.next(),
+        Some(word) => return Err(format!("instance data \"{instance}\": {word} is not {TCP}")),
+        None => name.strip_prefix("tcp-").filter(|netdev| !netdev.is_empty()),
+    };
+    if let Some(word) = words.next() {
+        let form = "tcp [NETDEV or ADDRESS]";
+        return Err(format!("instance data \"{instance}\": {word} is one word too many; it is {form}"));
+    }
+    let interfaces = net::interfaces();
+    let (netdev, address) = match wanted {
+        Some(wanted) => match wanted.parse() {
+            Ok(address) => owner(&interfaces, address),
+            Err(_) => of_interface(&interfaces, wanted),
+        },
+        None => match default_route() {
+            Some(netdev) => of_interface(&interfaces, &netdev),
+            None => only(&interfaces),
+        },
+    }?;
+    Ok(Place { netdev, address })
+}
+
+/// An address of this host, with the name of its interface.
+fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, IpAddr), String> {
+    let owner = interfaces.iter().find(|(_, own)| *own == address && is_usable(own));
+    owner.cloned().ok_or_else(|| match address {
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => format!("{address} is link-local: {}", present(interfaces)),
+        _ => format!("no network interface has the address {address}: {}", present(interfaces)),
+    })
+}
+
+/// An interface, with its first address.
+fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), String> {
+    let address = addresses(interfaces, netdev).first().copied();
+    address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
+        let is_there = net::names(Path::new(net::PROC)).iter().any(|name| name == netdev);
+        let present = present(interfaces);
+        match is_there {
+            true => format!("network interface {netdev} has no IP address that peers reach: {present}"),
+            false => format!("there is no network interface {netdev}: {present}"),
+        }
+    })
+}
+
+/// The one interface that leads to other hosts, with its address. None of several is better than the others, and that of
+/// this host itself is not what a program means that names none.
+fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), String> {
+    let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
+    let mut all: Vec<&str> =
+        interfaces.iter().filter(|(_, own)| is_usable(own)).map(|(name, _)| device(name)).collect();
+    all.retain(|netdev| leads(netdev));
+    all.sort_unstable();
+    all.dedup();
+    match *all {
+        [netdev] => of_interface(interfaces, netdev),
+        [] => Err(format!("no network interface leads to other hosts: {}", present(interfaces))),
+        _ => Err(format!("no default route tells which network interface is meant: {}", present(interfaces))),
+    }
+}
+
+/// The interface of the default route: the one of IPv4 with the lowest metric, or else that of IPv6.
+fn default_route() -> Option<String> {
+    let v4 = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
+    let v6 = || fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();
+    route_of_v4(&v4).or_else(|| route_of_v6(&v6()))
+}
+
+/// The interface of the default route in a table as the kernel shows that of IPv4.
+fn route_of_v4(table: &str) -> Option<String> {
+    let routes = table.lines().skip(1).filter_map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let [netdev, "00000000", ..] = words[..] else { return None };
+        // A route that refuses has no interface, and one to this host itself leads nowhere.
+        if netdev == "*" || netdev == "lo" {
+            return None;
+        }
+        (words.get(7) == Some(&"00000000")).then_some((words.get(6)?.parse::<u64>().ok()?, netdev.to_owned()))
+    });
+    routes.min().map(|(_, netdev)| netdev)
+}
+
+/// The interface of the default route in a table as the kernel shows that of IPv6.
+fn route_of_v6(table: &str) -> Option<String> {
+    let routes = table.lines().filter_map(|line| {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let (netdev, metric) = (*words.get(9)?, u64::from_str_radix(words.get(5)?, 16).ok()?);
+        let default =
+            words.first().is_some_and(|to| to.bytes().all(|digit| digit == b'0')) && words.get(1) == Some(&"00");
+        (default && netdev != "lo").then_some((metric, netdev.to_owned()))
+    });
+    routes.min().map(|(_, netdev)| netdev)
+}
+
+/// Whether connections can be made from an address. From link-local ones nothing is reached without naming the interface.
+fn is_usable(address: &IpAddr) -> bool {
+    match address {
+        IpAddr::V6(v6) => !v6.is_unicast_link_local(),
+        IpAddr::V4(v4) => !v4.is_unspecified(),
+    }
+}
+
+/// The interface that a name means: an address of IPv4 can have a label, which begins with that and a colon.
+fn device(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(netdev, _)| netdev)
+}
+
+/// Usable addresses of an interface, or of a label of it, IPv4 first.
+fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
+    let own = interfaces.iter().filter(|(name, own)| (name == netdev || device(name) == netdev) && is_usable(own));
+    let mut found: Vec<_> = own.map(|(_, own)| *own).collect();
+    found.sort_by_key(IpAddr::is_ipv6);
+    found
+}
+
+/// What there is, as the end of a message: the interfaces and their first addresses.
+fn present(interfaces: &[(String, IpAddr)]) -> String {
+    let mut names: Vec<_> = interfaces.iter().map(|(name, _)| device(name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let shown = names.into_iter().filter_map(|netdev| {
+        let addresses = addresses(interfaces, netdev);
+        addresses.first().map(|address| format!("{netdev} {address}"))
+    });
+    let shown: Vec<_> = shown.collect();
+    match *shown {
+        [] => "none has an address".to_owned(),
+        _ => format!("name one of {}", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

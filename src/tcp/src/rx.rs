@@ -1,0 +1,401 @@
+//! The receiving direction of a connection: splits the byte stream of the socket into records.
+//!
+//! Records that are no requests are handled as they arrive. Requests go to [`Requests`], which handles them in order. While one
+//! of them waits, for a receive or for room to respond, the bytes of all later ones are kept here: no more than the peer's
+//! window admits.
+//!
+//! The payload of a long record is received straight into its place.
+
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
+use dat_core::Rights;
+use dat_core::event::Status;
+use dat_core::transport::{Checked, FailedRequest, MAX_SEGMENTS, RecvDone, RemoteSegment};
+use dat_memory::copy::{self, Slice};
+use dat_memory::user::{Source, Target};
+use host::memory::Room;
+
+use crate::conn::{Conn, had_to_wait};
+use crate::record::{End, HEADER, Header, MAX_HEAD, kind};
+use crate::requests::Requests;
+use crate::stream::Stream;
+
+/// Minimum rest of a payload that is received straight into its place.
+const DIRECT: u64 = 4096;
+/// Bytes of the last word of a transfer, which is stored last and whole.
+pub const TAIL: u64 = 8;
+/// Kept requests above which their memory is freed once they are handled.
+const KEPT: usize = 64 << 10;
+
+/// Why a connection fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fatal {
+    /// The receive that fails.
+    pub recv: Option<RecvDone>,
+    /// The request of this end that fails.
+    pub request: Option<(FailedRequest, Status)>,
+    /// The status of the peer's oldest request, if that fails.
+    pub peer: Option<Status>,
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Over {
+    /// It failed.
+    Failed(Fatal),
+    /// The peer has left.
+    Left(End),
+}
+
+impl From<Fatal> for Over {
+    fn from(fatal: Fatal) -> Over {
+        Over::Failed(fatal)
+    }
+}
+
+/// The peer violates the protocol.
+#[cold]
+fn violation() -> Over {
+    Over::Failed(Fatal::default())
+}
+
+/// Where the rest of a payload goes.
+#[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
+pub enum Place {
+    /// Segments of this end, from an offset on.
+    Local(Checked, u64),
+    /// Memory that a peer writes, from an offset on.
+    Granted(RemoteSegment, u64),
+}
+
+/// The last bytes of a transfer, gathered until they are complete.
+pub type Tail = ArrayVec<u8, { TAIL as usize }>;
+
+/// A transfer whose bytes arrive in pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Bytes of the transfer before the piece.
+    pub offset: u64,
+    /// Bytes of the transfer.
+    pub len: u64,
+}
+
+/// Stores `bytes` by `store`, which takes an offset, bytes, and whether they end the transfer. The last word is stored whole
+/// and last. Returns false if `store` does.
+pub fn store_piece(
+    tail: &mut Tail,
+    piece: Piece,
+    bytes: &[u8],
+    mut store: impl FnMut(u64, Source<'_>, bool) -> bool,
+) -> bool {
+    let Piece { offset, len } = piece;
+    let rest = len - offset;
+    if bytes.len() as u64 == rest && tail.is_empty() {
+        return store(offset, Source::of(bytes), true);
+    }
+    let end = len - len.min(TAIL);
+    let before = (bytes.len() as u64).min(end.saturating_sub(offset)) as usize;
+    if before > 0 && !store(offset, Source::of(&bytes[..before]), false) {
+        return false;
+    }
+    tail.extend(bytes[before..].iter().copied());
+    if bytes.len() as u64 == rest {
+        // Bytes before the tail may have been received into their place.
+        let stored = store(len - tail.len() as u64, Source::of(tail), true);
+        tail.clear();
+        return stored;
+    }
+    true
+}
+
+/// The record that is arriving.
+#[derive(Clone, Copy)]
+struct Current {
+    header: Header,
+    /// Bytes of it that did not arrive.
+    left: u64,
+}
+
+/// The receiving direction. The default belongs to no connection.
+#[derive(Default)]
+pub struct Rx {
+    stream: Option<Arc<Stream>>,
+    /// The end was found. The thread that found it reports it.
+    over: bool,
+    frame: ArrayVec<u8, HEADER>,
+    current: Option<Current>,
+    /// What the last header reported of the requests of this end.
+    reported: (u64, u32),
+    /// The last bytes of a response.
+    tail: Tail,
+    requests: Requests,
+    /// Bytes of requests that wait, of which the first `gone` are handled.
+    kept: Vec<u8>,
+    gone: usize,
+}
+
+impl Rx {
+    /// Attaches the stream of a connection.
+    pub fn open(&mut self, stream: Arc<Stream>) {
+        self.stream = Some(stream);
+    }
+
+    /// Detaches the stream and returns it.
+    pub fn close(&mut self) -> Option<Arc<Stream>> {
+        self.kept = Vec::new();
+        self.gone = 0;
+        self.requests = Requests::default();
+        self.stream.take()
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> Option<&Arc<Stream>> {
+        self.stream.as_ref()
+    }
+
+    /// Receives what the socket has, through `buffer`. Returns `None` if that is nothing, and otherwise whether there may be
+    /// more.
+    ///
+    /// # Errors
+    /// The connection ends.
+    pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, Over> {
+        if self.over {
+            return Ok(None);
+        }
+        let received = self.receive_next(conn, buffer);
+        self.over = received.is_err();
+        received
+    }
+
+    fn receive_next(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, Over> {
+        let Some(stream) = self.stream.clone() else { return Ok(None) };
+        let direct = self.direct(conn);
+        let (received, placed, asked) = match &direct {
+            Some((place, len)) => receive_direct(&stream, place, *len, buffer).ok_or_else(violation)?,
+            None => {
+                let received = stream.socket().recv(&[Target::of(buffer)]);
+                (received, 0, buffer.len())
+            }
+        };
+        let received = match received {
+            Ok(Some(0)) => return Err(Over::Left(self.end_of(&stream))),
+            Ok(Some(received)) => received,
+            Ok(None) => return Ok(None),
+            Err(_) => return Err(Over::Left(End::Broken(None))),
+        };
+        let placed = received.min(placed);
+        if placed > 0 {
+            self.advance(conn, placed as u64)?;
+        }
+        self.feed(conn, &buffer[..received - placed])?;
+        Ok(Some(received == asked))
+    }
+
+    /// The end of a stream without a record of it.
+    fn end_of(&self, stream: &Stream) -> End {
+        let whole = self.current.is_none() && self.frame.is_empty();
+        if whole && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
+    }
+
+    /// Returns where the rest of the current payload can be received to, and the number of bytes.
+    fn direct(&mut self, conn: &Arc<Conn>) -> Option<(Place, u64)> {
+        let current = self.current?;
+        if current.left < DIRECT {
+            return None;
+        }
+        if current.header.is_request() {
+            return if self.keeps() { None } else { self.requests.direct() };
+        }
+        let (places, offset, ends) = conn.response(current.left)?;
+        let tail = if ends { TAIL } else { 0 };
+        Some((Place::Local(places, offset), current.left - tail))
+    }
+
+    /// Notes that bytes of the current payload are in their place.
+    fn advance(&mut self, conn: &Arc<Conn>, bytes: u64) -> Result<(), Over> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        current.left -= bytes;
+        if current.header.is_request() {
+            self.requests.advance(bytes);
+            self.complete(conn)?;
+        } else {
+            conn.on_response(bytes, true)?;
+        }
+        self.end_record();
+        Ok(())
+    }
+
+    /// Handles bytes of the stream.
+    ///
+    /// # Errors
+    /// The connection ends.
+    pub fn feed(&mut self, conn: &Arc<Conn>, mut bytes: &[u8]) -> Result<(), Over> {
+        while !bytes.is_empty() {
+            let Some(current) = self.current else {
+                bytes = self.begin(conn, bytes)?;
+                continue;
+            };
+            let (piece, rest) = bytes.split_at(current.left.min(bytes.len() as u64) as usize);
+            bytes = rest;
+            let left = current.left - piece.len() as u64;
+            self.current = Some(Current { left, ..current });
+            if current.header.is_request() {
+                self.pass(conn, piece)?;
+            } else {
+                self.respond(conn, current.left, piece)?;
+            }
+            self.end_record();
+        }
+        Ok(())
+    }
+
+    fn end_record(&mut self) {
+        if self.current.is_some_and(|current| current.left == 0) {
+            self.current = None;
+        }
+    }
+
+    /// Gathers the header of the next record. Returns the bytes after it.
+    fn begin<'b>(&mut self, conn: &Arc<Conn>, bytes: &'b [u8]) -> Result<&'b [u8], Over> {
+        let (piece, rest) = bytes.split_at(bytes.len().min(self.frame.remaining_capacity()));
+        self.frame.extend(piece.iter().copied());
+        let Ok(frame) = <[u8; HEADER]>::try_from(&self.frame[..]) else { return Ok(rest) };
+        self.frame.clear();
+        let header = Header::decode(&frame).ok_or_else(violation)?;
+        // Gathered records report the same.
+        if self.reported != (header.handled, header.window) {
+            self.reported = (header.handled, header.window);
+            conn.peer_reports(&header)?;
+        }
+        if had_to_wait(&header) && !self.keeps() {
+            self.stream.iter().for_each(|stream| stream.widen());
+        }
+        if header.is_request() {
+            self.current = Some(Current { header, left: header.len.into() });
+            self.pass(conn, &frame)?;
+            self.end_record();
+            return Ok(rest);
+        }
+        match header.kind {
+            kind::HANDLED if header.len == 0 => {}
+            kind::RESPONSE => {
+                // Before any byte of it arrives, there must be a place for all of them.
+                conn.response(header.len.into()).ok_or_else(violation)?;
+                if header.len == 0 {
+                    conn.on_response(0, true)?;
+                } else {
+                    self.current = Some(Current { header, left: header.len.into() });
+                }
+            }
+            kind::END => return Err(End::decode(header.aux).map_or_else(violation, Over::Left)),
+            _ => return Err(violation()),
+        }
+        Ok(rest)
+    }
+
+    /// Stores bytes of a response, of which `left` bytes did not arrive before.
+    fn respond(&mut self, conn: &Arc<Conn>, left: u64, bytes: &[u8]) -> Result<(), Over> {
+        let Some(stream) = self.stream.clone() else { return Ok(()) };
+        let (places, offset, ends) = conn.response(left).ok_or_else(violation)?;
+        // Bytes that do not end the whole response need no last word.
+        let len = offset + left + if ends { 0 } else { TAIL };
+        let placed = store_piece(&mut self.tail, Piece { offset, len }, bytes, |offset, bytes, last| {
+            copy::scatter(stream.regions(), &places, offset, bytes, last)
+        });
+        conn.on_response(bytes.len() as u64, placed)
+    }
+
+    // ---- Requests ----
+
+    /// Returns whether bytes of requests must be kept.
+    fn keeps(&self) -> bool {
+        self.gone < self.kept.len() || self.requests.waits()
+    }
+
+    /// Handles bytes of requests, or keeps them if one of them waits.
+    fn pass(&mut self, conn: &Arc<Conn>, bytes: &[u8]) -> Result<(), Over> {
+        let done = if self.keeps() { 0 } else { self.handle(conn, bytes)? };
+        let rest = &bytes[done..];
+        if rest.is_empty() {
+            return Ok(());
+        }
+        let Some(stream) = &self.stream else { return Ok(()) };
+        // A peer that ignores its window is no peer.
+        let most = stream.window() as usize + HEADER + MAX_HEAD;
+        if self.kept.len() - self.gone + rest.len() > most || self.kept.room(rest.len()).is_err() {
+            return Err(violation());
+        }
+        self.kept.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn handle(&mut self, conn: &Arc<Conn>, bytes: &[u8]) -> Result<usize, Over> {
+        let Some(stream) = self.stream.clone() else { return Ok(bytes.len()) };
+        Ok(self.requests.feed(conn, &stream, bytes)?)
+    }
+
+    /// Completes a request of which the last bytes are in their place.
+    fn complete(&mut self, conn: &Arc<Conn>) -> Result<(), Over> {
+        self.handle(conn, &[]).map(|_| ())
+    }
+
+    /// Handles requests that waited.
+    ///
+    /// # Errors
+    /// The connection ends.
+    pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), Over> {
+        if self.over {
+            return Ok(());
+        }
+        let kept = std::mem::take(&mut self.kept);
+        let done = self.handle(conn, &kept[self.gone..]);
+        self.kept = kept;
+        self.over = done.is_err();
+        self.gone += done?;
+        if self.gone == self.kept.len() {
+            self.gone = 0;
+            self.kept.clear();
+            if self.kept.capacity() > KEPT {
+                self.kept = Vec::new();
+            }
+        } else if self.gone >= KEPT {
+            self.kept.drain(..self.gone);
+            self.gone = 0;
+        }
+        Ok(())
+    }
+}
+
+/// What [`receive_direct`] found: the result of the call, the bytes that could go to the place, and all that could come.
+type Received = (std::io::Result<Option<usize>>, usize, usize);
+
+/// Receives up to `len` bytes into a place, and the next header into `buffer`. Returns `None` if the memory of the place is not
+/// registered, or not for this.
+fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<Received> {
+    const MOST: usize = MAX_SEGMENTS + 2;
+    let regions = stream.regions();
+    let next = &mut buffer[..HEADER + MAX_HEAD];
+    let asked = len as usize + next.len();
+    let (pins, granted);
+    let mut pieces = ArrayVec::<Target<'_>, MOST>::new();
+    match place {
+        Place::Local(segments, offset) => {
+            pins = copy::pin_all(segments, |key| regions.pin_counted(key))?;
+            pieces.extend(copy::targets(segments, &pins, Slice { offset: *offset, len, last: false }));
+        }
+        Place::Granted(to, offset) => {
+            granted = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own).ok()?;
+            pieces.push(granted.target(*offset, len));
+        }
+    }
+    let found: usize = pieces.iter().map(Target::len).sum();
+    if found as u64 != len {
+        return None;
+    }
+    pieces.push(Target::of(next));
+    Some((stream.socket().recv(&pieces), found, asked))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,41 @@
+use dat_memory::user::{self, Target};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::{Piece, TAIL, Tail, store_piece};
+
+proptest! {
+    /// Parts of any length, of which some are received into their place and the others arrive in pieces of any length.
+    #[test]
+    fn stores_all_bytes_of_a_transfer_at_their_offsets(parts in vec((1..40_usize, any::<bool>(), 1..12_usize), 1..6)) {
+        let len: usize = parts.iter().map(|(part, ..)| part).sum();
+        let bytes: Vec<u8> = (1..=len).map(|at| at as u8).collect();
+        let (mut place, mut tail, mut offset) = (vec![0; len], Tail::new(), 0);
+        for (part, direct, step) in parts {
+            let end = offset + part;
+            let before = match direct {
+                // As much as the receiving direction receives into the place.
+                true if end < len => part,
+                true => part.saturating_sub(TAIL as usize),
+                false => 0,
+            };
+            // An earlier part has left bytes in the tail.
+            let before = if tail.is_empty() { before } else { 0 };
+            place[offset..offset + before].copy_from_slice(&bytes[offset..offset + before]);
+            offset += before;
+            while offset < end {
+                let piece = &bytes[offset..(offset + step).min(end)];
+                let whole = Piece { offset: offset as u64, len: len as u64 };
+                let stored = store_piece(&mut tail, whole, piece, |at, source, _| {
+                    let at = at as usize;
+                    let len = source.len();
+                    user::copy(Target::of(&mut place[at..at + len]), source) == len
+                });
+                prop_assert!(stored);
+                offset += piece.len();
+            }
+        }
+        prop_assert!(tail.is_empty());
+        prop_assert_eq!(place, bytes);
+    }
+}

@@ -1,0 +1,135 @@
+//! The progress thread of an adapter. It makes and ends connections, and polls while the program does not: see
+//! [`crate::device`].
+
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use dat_core::transport::{ConnectionReport, Poll};
+use host::poll;
+use host::thread::{self, Thread};
+
+use crate::cm;
+use crate::conn::Phase;
+use crate::device::{Device, PARK, STAY, TICK};
+use crate::record::End;
+
+/// Starts the progress thread of an adapter.
+///
+/// # Errors
+/// The error of the system.
+pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
+    let device = device.clone();
+    thread::start(c"dat-tcp", move || run(&device))
+}
+
+/// Runs one work item and catches a panic, so that the remaining items still run. The panic hook has already logged it.
+fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(item)).ok()
+}
+
+fn run(device: &Arc<Device>) {
+    log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
+    let mut progress = Progress { polls: 0, stay: Instant::now() };
+    loop {
+        device.wakeup.clear();
+        if device.stop.load(Ordering::Acquire) {
+            return;
+        }
+        let due = isolated(|| work(device)).flatten();
+        isolated(|| progress.sleep(device, due));
+    }
+}
+
+/// Handles connections that begin, and what is due. Returns the time until more is due.
+fn work(device: &Arc<Device>) -> Option<Duration> {
+    let mut ready = Vec::new();
+    device.handshakes.ready(&mut ready);
+    for ready in ready {
+        isolated(|| cm::handle(device, ready));
+    }
+    loop {
+        let Some((conn, report)) = device.work.lock().reports.pop() else { break };
+        isolated(|| match report {
+            ConnectionReport::AcceptFailed => conn.peer_left(End::Disconnected),
+            report => conn.give_up(report),
+        });
+    }
+    let now = Instant::now();
+    while let Some(conn) = device.take_due(now) {
+        isolated(|| {
+            if conn.phase() == Phase::Connecting {
+                conn.give_up(ConnectionReport::TimedOut);
+            }
+        });
+    }
+    isolated(|| device.run_deferred());
+    let leaving = isolated(|| device.let_go_due(now)).flatten();
+    let greeting = device.handshakes.close_due(now);
+    let mut work = device.work.lock();
+    work.timers.retain(|conn| conn.phase() == Phase::Connecting);
+    let attempt = work.timers.next_due().map(|due| due.saturating_duration_since(now));
+    [leaving, greeting, attempt].into_iter().flatten().min()
+}
+
+/// The thread's knowledge of the program.
+struct Progress {
+    /// Number of polls of the program so far.
+    polls: u64,
+    /// Until this time the thread polls even if the program does, because data came that the program did not poll for.
+    stay: Instant,
+}
+
+impl Progress {
+    /// Polls, and notes whether that found something that the program did not poll for.
+    fn poll(&mut self, device: &Device, how: Poll) {
+        let polls = device.polls();
+        if device.poll_once(how) && device.polls() == polls {
+            self.stay = Instant::now() + STAY;
+        }
+    }
+
+    /// Sleeps until there is work.
+    fn sleep(&mut self, device: &Arc<Device>, due: Option<Duration>) {
+        let (wakeup, handshakes) = (Some(device.wakeup.as_fd()), Some(device.handshakes.descriptor()));
+        let rest = |sockets, limit: Option<Duration>| {
+            let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
+        };
+        if device.is_idle() {
+            return rest(None, None);
+        }
+        let polls = device.polls();
+        let sleepers = device.has_sleepers();
+        let watched = device.watchers.load(Ordering::Acquire) > 0;
+        let stays = Instant::now() < self.stay;
+        if !watched && (sleepers || (polls != self.polls && !stays)) {
+            self.polls = polls;
+            device.parked.store(sleepers, Ordering::SeqCst);
+            if device.is_noted() || device.is_deferred() {
+                device.flush_all();
+            }
+            rest(None, Some(if sleepers { PARK } else { TICK }));
+            device.parked.store(false, Ordering::SeqCst);
+            // A thread that sleeps may be delayed, by a signal for example.
+            if sleepers && device.polls() == polls {
+                device.poll_once(Poll::IfFree);
+            }
+            if device.is_noted() || device.is_deferred() {
+                device.flush_all();
+            }
+            return;
+        }
+        self.poll(device, Poll::Complete);
+        device.watching.store(true, Ordering::SeqCst);
+        // What is noted or deferred after this store wakes this thread.
+        let left = device.is_noted() || device.is_deferred();
+        rest(Some(device.descriptor()), left.then_some(TICK));
+        device.watching.store(false, Ordering::SeqCst);
+        // What has come is left to the program, if that polls.
+        if stays || device.polls() == polls {
+            self.poll(device, Poll::IfFree);
+        }
+    }
+}

@@ -1,0 +1,502 @@
+//! The sending direction of a connection.
+//!
+//! Requests are sent in posting order, each as one record or as several. Records with short payloads are gathered: their
+//! headers and payloads leave with one system call. A request waits while the peer's window is full, while the socket has no
+//! room, for a fence, and for the maximum number of outstanding reads. It is complete when the peer has handled its last
+//! record and, for a read or an atomic operation, the whole response is in its place. Requests are reported in their order, by
+//! number ([`Mark`]).
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrayvec::ArrayVec;
+use dat_core::Handle;
+use dat_core::error::Result;
+use dat_core::event::Status;
+use dat_core::probes::Stall;
+use dat_core::transport::{Checked, Gauge, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
+use dat_memory::copy;
+use dat_memory::user::{self, Source, Target};
+use host::memory::Room;
+
+use crate::record::{self, HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
+use crate::stream::{Body, NotSent, Sender, Stream};
+
+/// Maximum bytes of the records that are gathered.
+const BATCH: usize = 4096;
+/// Maximum payload that is copied, so that further records can follow it.
+const SHORT: u64 = 512;
+/// Minimum payload of a part that is not the last one.
+const MIN_PART: u64 = 4096;
+/// Maximum number of requests that gathered records complete.
+const COMPLETED: usize = BATCH / HEADER;
+/// Requests that a post leaves for the next call of the library, while earlier ones are outstanding.
+const GATHERED: usize = 16;
+
+/// A request of which a part was not sent.
+struct Waiting {
+    id: RequestId,
+    operation: Operation,
+    /// Number of its segments, which are the next ones of the queue of segments.
+    count: usize,
+    len: u64,
+    fence: bool,
+    /// A bind, which needs no record.
+    local: bool,
+}
+
+/// What was sent of a request.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Progress {
+    /// Nothing.
+    #[default]
+    New,
+    /// The record before its bytes.
+    Begun,
+    /// This number of its bytes.
+    Bytes(u64),
+    /// All of its bytes, but not its immediate data.
+    Value,
+}
+
+/// A request that was sent, and is not complete.
+struct Flying {
+    id: RequestId,
+    /// Bytes of requests up to its end.
+    end: u64,
+    /// Its number among those that have a response, from 1; 0 if it has none.
+    question: u64,
+}
+
+/// A request whose response has not arrived completely.
+struct Question {
+    id: RequestId,
+    count: usize,
+    len: u64,
+    offset: u64,
+}
+
+/// A request of this end that cannot be executed: the connection fails with it.
+pub type Failed = (RequestId, Status);
+
+/// Why requests are not sent.
+enum Stop {
+    /// They wait for the peer.
+    Peer,
+    /// The socket has no room.
+    Busy,
+    /// A request cannot be executed.
+    Failed(Failed),
+}
+
+/// The next record of a request.
+struct Stage {
+    kind: u8,
+    flags: u8,
+    head: ArrayVec<u8, MAX_HEAD>,
+    offset: u64,
+    /// Bytes of the payload that can follow.
+    rest: u64,
+}
+
+/// Bytes of requests up to the end of each request that gathered records complete.
+type Ends = ArrayVec<u64, COMPLETED>;
+
+/// A payload that leaves from its place.
+struct Long {
+    id: RequestId,
+    segments: Checked,
+    offset: u64,
+    part: u64,
+}
+
+/// A position in the queue of requests, while records are gathered.
+#[derive(Clone, Copy, Default)]
+struct Cursor {
+    /// Requests that the gathered records complete, and their segments.
+    index: usize,
+    segments: usize,
+    progress: Progress,
+    sent: u64,
+    questions: usize,
+}
+
+/// The sending direction. The default belongs to no connection.
+#[derive(Default)]
+pub struct Tx {
+    stream: Option<Arc<Stream>>,
+    /// Bytes of requests that were sent, and those that the peer has handled.
+    sent: u64,
+    handled: u64,
+    window: u32,
+    waiting: VecDeque<Waiting>,
+    /// What was sent of the oldest of them.
+    progress: Progress,
+    /// The segments of requests that wait.
+    segments: VecDeque<Segment>,
+    flying: VecDeque<Flying>,
+    questions: VecDeque<Question>,
+    /// The segments of the responses.
+    places: VecDeque<Segment>,
+    asked: u64,
+    answered: u64,
+    /// Maximum number of outstanding questions.
+    reads: usize,
+    stalls: Gauge,
+    ep: Option<Handle>,
+}
+
+impl Waiting {
+    /// Returns the next record after `progress`.
+    fn stage(&self, progress: Progress) -> Stage {
+        let solicited = |solicited: bool| if solicited { record::SOLICITED } else { 0 };
+        let offset = match progress {
+            Progress::Bytes(offset) => offset,
+            Progress::New | Progress::Begun | Progress::Value => 0,
+        };
+        let stage =
+            |kind, flags, head: &[u8], rest| Stage { kind, flags, head: head.iter().copied().collect(), offset, rest };
+        let write = |to: &RemoteSegment| match progress {
+            Progress::Bytes(_) => stage(kind::WRITE_PART, 0, &[], self.len - offset),
+            _ => stage(kind::WRITE, 0, &record::target(&RemoteSegment { len: self.len, ..*to }), self.len),
+        };
+        match &self.operation {
+            Operation::Send { solicited: flag } => stage(kind::MESSAGE, solicited(*flag), &[], self.len - offset),
+            Operation::SendInvalidate { key, .. } if progress == Progress::New => {
+                stage(kind::INVALIDATE, 0, &key.to_le_bytes(), 0)
+            }
+            Operation::SendInvalidate { solicited: flag, .. } => {
+                stage(kind::MESSAGE, solicited(*flag), &[], self.len - offset)
+            }
+            Operation::Write(to) => write(to),
+            Operation::WriteImmediate { value, solicited: flag, .. } if progress == Progress::Value => {
+                stage(kind::IMMEDIATE, solicited(*flag), &value.to_le_bytes(), 0)
+            }
+            Operation::WriteImmediate { to, .. } => write(to),
+            Operation::Read(from) => stage(kind::READ, 0, &record::target(from), 0),
+            Operation::Atomic { addr, key, change } => stage(kind::ATOMIC, 0, &record::atomic(*addr, *key, *change), 0),
+        }
+    }
+
+    /// Returns what was sent after a record with `part` bytes of payload; `None` if that is everything.
+    fn after(&self, stage: &Stage, part: u64) -> Option<Progress> {
+        let end = stage.offset + part;
+        match stage.kind {
+            kind::INVALIDATE => Some(Progress::Begun),
+            kind::MESSAGE | kind::WRITE | kind::WRITE_PART if end < self.len => Some(Progress::Bytes(end)),
+            kind::WRITE | kind::WRITE_PART if matches!(self.operation, Operation::WriteImmediate { .. }) => {
+                Some(Progress::Value)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Tx {
+    /// A sending direction without a connection, with room for requests of these sizes.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Tx> {
+        let mut tx =
+            Tx { ep: Some(ep), reads: usize::from(sizes.reads_out.max(1)), window: MIN_WINDOW, ..Tx::default() };
+        tx.waiting.room(sizes.requests)?;
+        tx.segments.room(sizes.requests)?;
+        tx.flying.room(sizes.requests)?;
+        tx.questions.room(tx.reads.min(sizes.requests))?;
+        tx.places.room(tx.reads.min(sizes.requests))?;
+        Ok(tx)
+    }
+
+    /// Attaches the stream of a connection.
+    pub fn open(&mut self, stream: Arc<Stream>) {
+        self.stream = Some(stream);
+    }
+
+    /// Returns whether a stream is attached.
+    pub fn is_open(&self) -> bool {
+        self.stream.is_some()
+    }
+
+    /// Limits the outstanding reads to those that the peer serves. One is always possible, because it fails where the peer
+    /// serves none.
+    pub fn limit_reads(&mut self, reads: u8) {
+        self.reads = self.reads.min(usize::from(reads.max(1)));
+    }
+
+    /// Detaches the stream. Returns the mark of the requests that were complete.
+    pub fn close(&mut self) -> Option<Mark> {
+        let done = self.done();
+        self.stream = None;
+        self.note_stall();
+        done
+    }
+
+    /// Returns how often requests had to wait.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
+    }
+
+    fn note_stall(&self) {
+        if let Some(ep) = self.ep {
+            self.stalls.set(ep, Stall::Requests, self.stream.is_some() && !self.waiting.is_empty());
+        }
+    }
+
+    /// Queues a request.
+    ///
+    /// # Errors
+    /// [`dat_core::error::Resource::Memory`].
+    pub fn post(&mut self, request: &Request<'_>) -> Result<()> {
+        self.waiting.room(1)?;
+        self.flying.room(self.waiting.len() + 1)?;
+        self.segments.room(request.segments.len())?;
+        if is_question(&request.operation) {
+            self.questions.room(1)?;
+            self.places.room(request.segments.len())?;
+        }
+        self.segments.extend(request.segments);
+        let Request { id, operation, len, fence, .. } = *request;
+        let count = request.segments.len();
+        self.waiting.push_back(Waiting { id, operation, count, len, fence, local: false });
+        Ok(())
+    }
+
+    /// Queues a request that is complete as soon as those before it are.
+    ///
+    /// # Errors
+    /// [`dat_core::error::Resource::Memory`].
+    pub fn post_done(&mut self, id: RequestId) -> Result<()> {
+        self.waiting.room(1)?;
+        self.flying.room(self.waiting.len() + 1)?;
+        let operation = Operation::Send { solicited: false };
+        self.waiting.push_back(Waiting { id, operation, count: 0, len: 0, fence: false, local: true });
+        Ok(())
+    }
+
+    /// Returns whether the requests that wait can leave with the next call of the library: earlier ones are outstanding, and
+    /// there are only a few short ones.
+    pub fn can_gather(&self) -> bool {
+        !self.flying.is_empty()
+            && self.waiting.len() < GATHERED
+            && self.progress == Progress::New
+            && self.waiting.iter().all(|request| request.len <= SHORT)
+    }
+
+    /// Sends requests. Returns whether the socket had no room.
+    ///
+    /// # Errors
+    /// A request cannot be executed.
+    pub fn pump(&mut self) -> std::result::Result<bool, Failed> {
+        let result = self.launch_all();
+        self.note_stall();
+        match result {
+            Ok(()) | Err(Stop::Peer) => Ok(false),
+            Err(Stop::Busy) => Ok(true),
+            Err(Stop::Failed(failed)) => {
+                self.stream = None;
+                Err(failed)
+            }
+        }
+    }
+
+    fn launch_all(&mut self) -> std::result::Result<(), Stop> {
+        let Some(stream) = self.stream.clone() else { return Err(Stop::Peer) };
+        while !self.waiting.is_empty() {
+            self.launch(&stream)?;
+        }
+        Ok(())
+    }
+
+    /// Sends as many records as one system call takes.
+    fn launch(&mut self, stream: &Arc<Stream>) -> std::result::Result<(), Stop> {
+        let mut sender = stream.sender().map_err(|error| self.stop(error))?;
+        let start =
+            Cursor { progress: self.progress, sent: self.sent, questions: self.questions.len(), ..Cursor::default() };
+        let (mut at, mut heads, mut ends) = (start, ArrayVec::<u8, BATCH>::new(), Ends::new());
+        let (stop, long) = loop {
+            match self.gather(stream, &mut sender, &mut at, &mut heads, &mut ends) {
+                Ok(None) => {}
+                Ok(long) => break (None, long),
+                Err(stop) => break (stop, None),
+            }
+        };
+        if !heads.is_empty() {
+            let (body, offset, part) = match &long {
+                Some(Long { id, segments, offset, part }) => (Body::Local(*id, segments), *offset, *part),
+                None => (Body::None, 0, 0),
+            };
+            sender.send(&heads, body, offset, part).map_err(|error| self.stop(error))?;
+        }
+        self.commit(&at, &ends);
+        stop.map_or(Ok(()), Err)
+    }
+
+    /// Returns why requests stop after an attempt to send.
+    fn stop(&self, error: NotSent) -> Stop {
+        match error {
+            NotSent::Busy => Stop::Busy,
+            // A read of the socket reports the end of the connection.
+            NotSent::Gone | NotSent::Lost(None) => Stop::Peer,
+            NotSent::Lost(Some(id)) => Stop::Failed((id, Status::LocalProtection)),
+            NotSent::NoMemory => self.lost(),
+        }
+    }
+
+    /// The error of a request whose memory is not registered. Requests before it are reported first.
+    fn lost(&self) -> Stop {
+        match (self.flying.is_empty(), self.waiting.front()) {
+            (true, Some(front)) => Stop::Failed((front.id, Status::LocalProtection)),
+            _ => Stop::Peer,
+        }
+    }
+
+    /// Adds the next record to `heads`. Returns a payload that must leave from its place, after which no record can follow.
+    ///
+    /// # Errors
+    /// Nothing can be added; `None` if only because everything was, or there is no room in `heads`.
+    fn gather(
+        &self,
+        stream: &Stream,
+        sender: &mut Sender<'_>,
+        at: &mut Cursor,
+        heads: &mut ArrayVec<u8, BATCH>,
+        ends: &mut Ends,
+    ) -> std::result::Result<Option<Long>, Option<Stop>> {
+        let Some(request) = self.waiting.get(at.index) else { return Err(None) };
+        if ends.is_full() {
+            return Err(None);
+        }
+        if request.local {
+            at.index += 1;
+            ends.push(at.sent);
+            return Ok(None);
+        }
+        let question = is_question(&request.operation);
+        if at.progress == Progress::New
+            && ((request.fence && at.questions > 0) || (question && at.questions >= self.reads))
+        {
+            return Err(Some(Stop::Peer));
+        }
+        let stage = request.stage(at.progress);
+        let before = HEADER + stage.head.len();
+        let window = u64::from(self.window);
+        let room = (self.handled + window).saturating_sub(at.sent);
+        let part = stage.rest.min(MAX_PAYLOAD).min(window / 4).min(room.saturating_sub(before as u64));
+        if room < before as u64 || (part < stage.rest && part < MIN_PART) {
+            stream.note_waited();
+            return Err(Some(Stop::Peer));
+        }
+        let short = part <= SHORT;
+        if heads.remaining_capacity() < before + if short { part as usize } else { 0 } {
+            return Err(None);
+        }
+        let segments: Checked = self.segments.iter().skip(at.segments).take(request.count).copied().collect();
+        let mark = heads.len();
+        let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
+        heads.extend(header.encode());
+        heads.extend(stage.head.iter().copied());
+        if short && part > 0 {
+            let start = heads.len();
+            heads.extend(std::iter::repeat_n(0, part as usize));
+            let mut rest = Target::of(&mut heads[start..]);
+            let gathered = copy::gather(stream.regions(), &segments, stage.offset, part, |source: Source<'_>| {
+                let done = user::copy(rest, source);
+                rest = rest.split(done).1;
+            });
+            if !gathered {
+                heads.truncate(mark);
+                return Err(if at.index == 0 { Some(self.lost()) } else { None });
+            }
+        }
+        at.sent += (before as u64) + part;
+        match request.after(&stage, part) {
+            Some(progress) => at.progress = progress,
+            None => {
+                at.progress = Progress::New;
+                at.index += 1;
+                at.segments += request.count;
+                at.questions += usize::from(question);
+                ends.push(at.sent);
+            }
+        }
+        Ok((!short).then_some(Long { id: request.id, segments, offset: stage.offset, part }))
+    }
+
+    /// Notes that everything before `at` was sent.
+    fn commit(&mut self, at: &Cursor, ends: &Ends) {
+        for &end in ends {
+            let Some(request) = self.waiting.pop_front() else { break };
+            let Waiting { id, count, len, .. } = request;
+            let question = is_question(&request.operation);
+            if question {
+                self.asked += 1;
+                self.questions.push_back(Question { id, count, len, offset: 0 });
+                self.places.extend(self.segments.drain(..count));
+            } else {
+                self.segments.drain(..count);
+            }
+            self.flying.push_back(Flying { id, end, question: if question { self.asked } else { 0 } });
+        }
+        self.progress = at.progress;
+        self.sent = at.sent;
+    }
+
+    /// Notes what the peer has handled and how large its window is. Returns false if that cannot be.
+    pub fn on_handled(&mut self, handled: u64, window: u32) -> bool {
+        if handled > self.sent || window < self.window {
+            return false;
+        }
+        self.window = window;
+        self.handled = self.handled.max(handled);
+        true
+    }
+
+    /// Returns where the next bytes of a response go: its segments, and the bytes of it that arrived. Returns `None` if there
+    /// is no response to wait for, or none of `len` further bytes.
+    pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
+        let question = self.questions.front()?;
+        if len > question.len - question.offset || (len == 0 && question.len > 0) {
+            return None;
+        }
+        let places = self.places.iter().take(question.count).copied().collect();
+        Some((places, question.offset, question.offset + len == question.len))
+    }
+
+    /// Notes that bytes of a response are in their places, or that these are lost.
+    ///
+    /// # Errors
+    /// The memory of the response is not registered.
+    pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Failed> {
+        let Some(question) = self.questions.front_mut() else { return Ok(()) };
+        if !placed {
+            return Err((question.id, Status::LocalProtection));
+        }
+        question.offset += len;
+        if question.offset == question.len {
+            let count = question.count;
+            self.questions.pop_front();
+            self.places.drain(..count);
+            self.answered += 1;
+        }
+        Ok(())
+    }
+
+    /// Removes the requests that are complete. Returns the mark of the last one.
+    pub fn done(&mut self) -> Option<Mark> {
+        let mut last = None;
+        while let Some(front) = self.flying.front()
+            && front.end <= self.handled
+            && front.question <= self.answered
+        {
+            last = Some(Mark(front.id));
+            self.flying.pop_front();
+        }
+        last
+    }
+}
+
+/// Returns whether the peer sends a response to the request.
+fn is_question(operation: &Operation) -> bool {
+    matches!(operation, Operation::Read(_) | Operation::Atomic { .. })
+}
