@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SIZE = 30000, RECEIVES = 8, OUT_AT = RECEIVES * SIZE };
@@ -237,7 +238,7 @@ static void cut(bool stopped, const char *what)
     call_start(&c, false);
     must(talks(&c), "no traffic");
     if (stopped)
-        kill(c.p.pid, SIGSTOP);
+        must(kill(c.p.pid, SIGSTOP) == 0 && waitpid(c.p.pid, NULL, WUNTRACED) == c.p.pid, "SIGSTOP");
     else
         wire->cut = 1;
     for (DAT_UINT64 i = 0; i < SENDS; i++)

@@ -11,7 +11,7 @@
 
 use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::thread::{Timespec, nanosleep};
@@ -93,15 +93,26 @@ pub fn life() -> u32 {
     LIVES.load(Ordering::Relaxed)
 }
 
-/// The descriptors; 0 is a free place. The size is fixed, because the child of a fork can neither take a lock nor trust
-/// a list that another thread was changing.
-static NOTED: [AtomicI32; 4096] = [const { AtomicI32::new(0) }; 4096];
+/// Descriptors that children close: one bit for each number. The size is fixed, because the child of a fork can neither
+/// take a lock nor trust a list that another thread was changing. The kernel provides the pages that are used.
+static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] =
+    [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
+/// Number above those that can be noted: the kernel's default for `fs.nr_open`.
+const MAX_FD: u32 = 1 << 20;
+/// Number above those that were ever noted.
+static END: AtomicU32 = AtomicU32::new(0);
+
+/// Returns the word of [`NOTED`] and the bit in it for a descriptor.
+fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
+    let fd = u32::try_from(fd).ok()?;
+    Some((NOTED.get((fd / u64::BITS) as usize)?, 1 << (fd % u64::BITS)))
+}
 
 /// A note that children close a descriptor. The note must end before the descriptor is closed here, because another
 /// file may get the same number at once. So a value that owns both declares the note first, and one that closes in its
 /// own `drop` calls [`NotInherited::end`] there.
 ///
-/// There are 4096 notes. A descriptor that finds no place stays open in children.
+/// A descriptor from [`MAX_FD`] on stays open in children.
 #[derive(Debug)]
 pub struct NotInherited(RawFd);
 
@@ -109,25 +120,18 @@ impl NotInherited {
     /// Notes `fd`.
     pub fn new(fd: impl AsFd) -> Self {
         let fd = fd.as_fd().as_raw_fd();
-        let free = |place: &&AtomicI32| {
-            place.load(Ordering::Relaxed) == 0
-                && place.compare_exchange(0, fd, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        };
-        let _ = NOTED.iter().find(free);
+        if let Some((word, bit)) = bit(fd) {
+            END.fetch_max(fd as u32 + 1, Ordering::AcqRel);
+            word.fetch_or(bit, Ordering::AcqRel);
+        }
         NotInherited(fd)
     }
 
     /// Lets children keep the descriptor from now on.
     pub fn end(&mut self) {
-        if self.0 == 0 {
-            return;
+        if let Some((word, bit)) = bit(std::mem::replace(&mut self.0, -1)) {
+            word.fetch_and(!bit, Ordering::AcqRel);
         }
-        let noted = |place: &&AtomicI32| {
-            place.load(Ordering::Relaxed) == self.0
-                && place.compare_exchange(self.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        };
-        let _ = NOTED.iter().find(noted);
-        self.0 = 0;
     }
 }
 
@@ -143,9 +147,12 @@ impl Drop for NotInherited {
 /// The caller is the child of a fork, in which no value is ever touched again that owns one of these descriptors, because
 /// another file may soon get the same number.
 pub unsafe fn close_in_child() {
-    for place in &NOTED {
-        let fd = place.swap(0, Ordering::AcqRel);
-        if fd > 0 {
+    let end = END.load(Ordering::Acquire).div_ceil(u64::BITS) as usize;
+    for (at, word) in NOTED.iter().enumerate().take(end) {
+        let mut noted = word.swap(0, Ordering::AcqRel);
+        while noted != 0 {
+            let fd = at as RawFd * u64::BITS as RawFd + noted.trailing_zeros() as RawFd;
+            noted &= noted - 1;
             // SAFETY: this is the child's copy of a descriptor, and its owner is never touched again, as said above.
             unsafe { rustix::io::close(fd) };
         }

@@ -86,6 +86,8 @@ impl Socket {
     /// The error of the system.
     pub fn connect(from: SocketAddr, to: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&to)?;
+        // A service point can listen at the port of this socket.
+        sockopt::set_socket_reuseaddr(&socket, true)?;
         // The kernel chooses the port with regard to both addresses when the socket connects, not when it is bound.
         let on: libc::c_int = 1;
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);

@@ -54,7 +54,7 @@ fn a_fork_does_not_wait_for_ever_and_the_child_is_free() {
 }
 
 fn is_noted(fd: RawFd) -> bool {
-    NOTED.iter().any(|place| place.load(Ordering::Relaxed) == fd)
+    bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
 }
 
 /// A child that lives on does not keep a peer from being told of the end of its parent.
