@@ -30,7 +30,7 @@ use crate::Tcp;
 use crate::conn::{Conn, Phase, Terms};
 use crate::device::{Device, no_memory};
 use crate::hello::{self, MAX_PRIVATE_DATA, Word};
-use crate::record::{End, kind};
+use crate::record::kind;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -489,14 +489,15 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
             let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
+            // Before the program can post: a socket without room is reported by the set only.
+            if device.add_socket(stream.socket(), conn.number()).is_err() {
+                return conn.give_up(ConnectionReport::NonPeerRejected);
+            }
             conn.note_peer(extended, datagrams, reads_in.max(1));
             conn.attach(&stream);
             // The acceptor waits for it.
             let _ = stream.send_record(kind::HANDLED, 0, 0);
             conn.established(private_data);
-            if device.add_socket(stream.socket(), conn.number()).is_err() {
-                conn.peer_left(End::Broken(None));
-            }
         }
         Some((Word::Rejected, private_data)) => conn.give_up(ConnectionReport::PeerRejected(private_data)),
         // Another program listens there.

@@ -354,11 +354,11 @@ impl Conn {
 
     /// Continues after the socket had no room.
     pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
-        let stream = self.receiving.lock().stream().cloned();
-        match stream.map(|stream| stream.push()) {
-            Some(Err(NotSent::Lost(id))) => after.push(After::Over(self.clone(), rest_lost(id))),
+        let Some(stream) = self.receiving.lock().stream().cloned() else { return };
+        stream.on_room(|pushed| match pushed {
+            Err(NotSent::Lost(id)) => after.push(After::Over(self.clone(), rest_lost(id))),
             _ => self.flush(after),
-        }
+        });
     }
 
     /// Fails if the rest of a record is in the region with this key, which is about to be freed. Called without a lock.

@@ -304,7 +304,7 @@ impl Device {
         let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
         let Some(stream) = stream else { return false };
         if ready.writable {
-            let _ = stream.push();
+            stream.on_room(drop);
         }
         if ready.readable {
             // What a peer sends after the end goes nowhere.

@@ -71,6 +71,10 @@ struct Out {
     leaving: bool,
     /// Nothing can be sent any more.
     cut: bool,
+    /// The set of sockets reports room for this one.
+    armed: bool,
+    /// Something waits for room since the last report.
+    awaits_room: bool,
     /// The adapter knows that payloads of this stream may stay.
     listed: bool,
 }
@@ -119,6 +123,8 @@ impl Stream {
                 body: Kept::None,
                 offset: 0,
                 len: 0,
+                armed: false,
+                awaits_room: false,
                 listed: false,
                 leaving: false,
                 cut: false,
@@ -226,12 +232,20 @@ impl Stream {
         Ok(f(&pieces))
     }
 
-    /// Sends what is left of a record.
-    ///
-    /// # Errors
-    /// Something is still left.
-    pub fn push(&self) -> Result<(), NotSent> {
-        self.push_locked(&mut self.out.lock())
+    /// Handles a report of room: sends what is left of a record, and calls `then` with the result. The reports end when nothing
+    /// waits for room any more. Only this function ends them, so that a sender that found no room is always called.
+    pub fn on_room(&self, then: impl FnOnce(Result<(), NotSent>)) {
+        let pushed = {
+            let mut out = self.out.lock();
+            out.awaits_room = false;
+            self.push_locked(&mut out)
+        };
+        then(pushed);
+        let mut out = self.out.lock();
+        if out.armed && !out.awaits_room {
+            self.device.await_room(&self.socket, self.number, false);
+            out.armed = false;
+        }
     }
 
     fn push_locked(&self, out: &mut Out) -> Result<(), NotSent> {
@@ -249,7 +263,10 @@ impl Stream {
             };
             let send = |pieces: &[Source<'_>]| self.socket.send(pieces);
             let sent = match self.with_pieces(&out.head[out.gone..], body, out.offset, out.len, send) {
-                Ok(Ok(0)) => return Err(NotSent::Busy),
+                Ok(Ok(0)) => {
+                    self.await_room(out);
+                    return Err(NotSent::Busy);
+                }
                 Ok(Ok(sent)) => sent,
                 Ok(Err(_)) => {
                     out.cut = true;
@@ -271,7 +288,6 @@ impl Stream {
         out.head.clear();
         out.gone = 0;
         out.body = Kept::None;
-        self.device.await_room(&self.socket, self.number, false);
         if out.leaving {
             self.socket.shut_down(Shutdown::Write);
         }
@@ -291,8 +307,20 @@ impl Stream {
     }
 
     /// Asks for a report when the socket has room.
-    fn await_room(&self) {
-        self.device.await_room(&self.socket, self.number, true);
+    fn await_room(&self, out: &mut Out) {
+        out.awaits_room = true;
+        if !out.armed {
+            self.device.await_room(&self.socket, self.number, true);
+            out.armed = true;
+        }
+    }
+
+    /// Makes room for the rest of a record. A sender that finds no memory tries again as if the socket had no room.
+    fn reserve(&self, out: &mut Out, bytes: usize) -> Result<(), NotSent> {
+        out.head.room(bytes).map_err(|_| {
+            self.await_room(out);
+            NotSent::Busy
+        })
     }
 
     /// Sends a record without a payload.
@@ -413,14 +441,14 @@ impl Sender<'_> {
     pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
         // What does not fit must stay, so that there is a place for it first.
-        out.head.room(head.len()).map_err(|_| NotSent::Busy)?;
+        stream.reserve(out, head.len())?;
         let sent = stream.with_pieces(head, body, offset, len, |pieces| stream.socket.send(pieces))?;
         let Ok(sent) = sent else {
             out.cut = true;
             return Err(NotSent::Gone);
         };
         if sent == 0 {
-            stream.await_room();
+            stream.await_room(out);
             return Err(NotSent::Busy);
         }
         let of_head = sent.min(head.len());
@@ -436,7 +464,7 @@ impl Sender<'_> {
             if out.len > 0 && !out.listed {
                 out.listed = stream.device.list_blocked(stream.number);
             }
-            stream.await_room();
+            stream.await_room(out);
         }
         self.note_sent();
         Ok(())
@@ -448,13 +476,12 @@ impl Sender<'_> {
     /// Nothing was sent, and `compute` was not called.
     pub fn send_computed(mut self, header: Header, compute: impl FnOnce() -> Option<[u8; 8]>) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
-        out.head.room(HEADER + 8).map_err(|_| NotSent::Busy)?;
+        stream.reserve(out, HEADER + 8)?;
         let Some(payload) = compute() else { return Ok(()) };
         out.head.extend_from_slice(&header.encode());
         out.head.extend_from_slice(&payload);
-        if stream.push_locked(out) == Err(NotSent::Busy) {
-            stream.await_room();
-        }
+        // What is left is sent later.
+        let _ = stream.push_locked(out);
         self.note_sent();
         Ok(())
     }
