@@ -95,8 +95,7 @@ pub fn life() -> u32 {
 
 /// Descriptors that children close: one bit for each number. The size is fixed, because the child of a fork can neither
 /// take a lock nor trust a list that another thread was changing. The kernel provides the pages that are used.
-static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] =
-    [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
+static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
 /// Number above those that can be noted: the kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;
 /// Number above those that were ever noted.

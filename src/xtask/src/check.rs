@@ -64,6 +64,8 @@ struct Outcome {
     step: Step,
     results: Results,
     time: Duration,
+    /// CPU time of its commands, builds included.
+    cpu: Duration,
 }
 
 /// Runs the steps. Returns whether none of them failed.
@@ -136,7 +138,8 @@ impl Check {
             let began = Instant::now();
             let results = self.run_step(step);
             bar.finish_and_clear();
-            let outcome = Outcome { step: step.clone(), results, time: began.elapsed() };
+            let cpu = self.context.cpu_time(step);
+            let outcome = Outcome { step: step.clone(), results, time: began.elapsed(), cpu };
             self.report(&outcome);
             self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(outcome);
         }
@@ -174,7 +177,7 @@ impl Check {
             text += &format!("\n==== {}\n", outcome.step.name);
             lines[lines.len() - shown..].iter().for_each(|line| text += &format!("{line}\n"));
         }
-        text += &row(&outcome.step.name, outcome.results.counts, outcome.time);
+        text += &row(&outcome.step.name, outcome.results.counts, outcome.time, outcome.cpu);
         self.bars.suspend(|| {
             // The reader may have gone.
             let _ = writeln!(std::io::stdout(), "{text}");
@@ -183,9 +186,10 @@ impl Check {
 }
 
 /// Returns a row of the table of results.
-fn row(name: &str, counts: Counts, time: Duration) -> String {
+fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     let Counts { passed, failed, skipped } = counts;
-    format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {:5}s", time.as_secs())
+    let (time, cpu) = (time.as_secs(), cpu.as_secs());
+    format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {time:5}s {cpu:5}s of CPU time")
 }
 
 /// Prints what was skipped and why, the table of results and the closing line, which it also writes into the file `summary`.
@@ -211,12 +215,12 @@ fn summarise(
         match outcomes.iter().find(|outcome| outcome.step.name == step.name) {
             Some(outcome) => {
                 total += outcome.results.counts;
-                lines.push(row(&step.name, outcome.results.counts, outcome.time));
+                lines.push(row(&step.name, outcome.results.counts, outcome.time, outcome.cpu));
             }
             None => lines.push(format!("{:<15} not started: another step failed (--keep-going runs all)", step.name)),
         }
     }
-    lines.push(row("total", total, time));
+    lines.push(row("total", total, time, outcomes.iter().map(|outcome| outcome.cpu).sum()));
     lines.push(total.to_string());
     let path = context.logs.join("summary");
     let mut file = File::create(&path).with_context(|| path.display().to_string())?;

@@ -80,8 +80,8 @@ impl Group {
     }
 
     /// Waits for the child, then kills what is left of its group. At the deadline the group gets SIGTERM, and SIGKILL if the
-    /// child is still alive after [`GRACE`].
-    pub fn wait(mut self, limit: Duration) -> io::Result<End> {
+    /// child is still alive after [`GRACE`]. Returns the CPU time of the child and of those that it waited for, too.
+    pub fn wait(mut self, limit: Duration) -> io::Result<(End, Duration)> {
         let timed_out = !self.ends_within(limit)?;
         if timed_out {
             self.signal(Signal::TERM);
@@ -89,9 +89,18 @@ impl Group {
         }
         // Before the child is reaped, its number cannot belong to another group.
         self.signal(Signal::KILL);
+        let cpu = self.cpu_time().unwrap_or_default();
         let status = self.child.wait()?;
         GROUPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.pid.as_raw_nonzero().get());
-        Ok(if timed_out { End::TimedOut } else { status.into() })
+        Ok((if timed_out { End::TimedOut } else { status.into() }, cpu))
+    }
+
+    /// Returns the CPU time of a child that was not reaped: the fields 14 to 17 of its line in /proc.
+    fn cpu_time(&self) -> Option<Duration> {
+        let line = fs::read_to_string(format!("/proc/{}/stat", self.pid.as_raw_nonzero())).ok()?;
+        let fields = line.rsplit_once(')')?.1.split_whitespace();
+        let ticks: u64 = fields.skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum();
+        Some(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))
     }
 
     /// Returns whether the child ends within `limit`. Does not reap it.

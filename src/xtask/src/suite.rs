@@ -281,7 +281,7 @@ impl Suite {
         let limit = Duration::try_from_secs_f64(scaled).unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         let began = Instant::now();
         let group = Group::spawn(&mut command).with_context(|| program.path.display().to_string())?;
-        let end = group.wait(limit)?;
+        let (end, _) = group.wait(limit)?;
         let time = began.elapsed();
         let (output, errors) = (read_lossy(&tap)?, read_lossy(&err)?);
         let (results, why) = tap::program(&output, end);

@@ -55,6 +55,7 @@ pub struct Context {
     /// Factor for all limits.
     pub slow: f64,
     deadlines: Mutex<BTreeMap<String, Instant>>,
+    cpu: Mutex<BTreeMap<String, Duration>>,
 }
 
 /// Returns the value of a variable of the environment, or a default.
@@ -82,6 +83,7 @@ impl Context {
             xtask: std::env::current_exe().context("cannot find the path of this program")?,
             slow,
             deadlines: Mutex::default(),
+            cpu: Mutex::default(),
         };
         for step in steps {
             File::create(context.log(step))?;
@@ -154,12 +156,18 @@ impl Context {
         let log = OpenOptions::new().append(true).create(true).open(&path)?;
         command.stdout(log.try_clone()?).stderr(log);
         let group = Group::spawn(command).with_context(|| format!("{:?}", command.get_program()))?;
-        let end = group.wait(deadline.saturating_duration_since(Instant::now()))?;
+        let (end, cpu) = group.wait(deadline.saturating_duration_since(Instant::now()))?;
+        *self.cpu.lock().unwrap_or_else(PoisonError::into_inner).entry(step.name.clone()).or_default() += cpu;
         if end == End::TimedOut {
             self.note(step, &format!("{}: ran out of time", step.name));
         }
         let output = fs::read(&path)?;
         Ok((end, String::from_utf8_lossy(&output[from.min(output.len())..]).into_owned()))
+    }
+
+    /// Returns the CPU time of the commands of a step.
+    pub fn cpu_time(&self, step: &Step) -> Duration {
+        self.cpu.lock().unwrap_or_else(PoisonError::into_inner).get(&step.name).copied().unwrap_or_default()
     }
 
     /// Adds a line to the log of a step.
