@@ -122,6 +122,12 @@ static inline void clock_step(struct clock *c)
     c->last = t;
 }
 
+/* Sets the start of the current step to `seconds` ago. */
+static inline void clock_began(struct clock *c, double seconds)
+{
+    c->last = ticks() - (uint64_t)(seconds / seconds_of_tick());
+}
+
 /* Prints "name value unit". */
 void result(const char *name, double value, const char *unit);
 

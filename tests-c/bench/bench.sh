@@ -6,39 +6,41 @@
 #   bench.sh PROGRAMS LIBDIR OUT
 #
 # PROGRAMS is the directory with dat-perf, bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
-# NAME.csv and NAME.txt, where NAME is shm, verbs or tcp. `make bench` builds the programs and calls this.
+# NAME.csv and NAME.txt, where NAME is shm, verbs, tcp, or with PIN=0 tcp-unpinned. `make bench` builds the programs and
+# calls this.
 #
 #   QUICK=1         fewer rows and fewer iterations
-#   ROUNDS=5        of each command
-#   BUDGET=240      seconds: on a slow machine no round begins that would end later, so that there are fewer
+#   ROUNDS=5        of each command; over TCP 7
+#   BUDGET=240      seconds: on a slow machine no round begins that would end later, so that there are fewer; over TCP 900
 #   AGAINST=DIR     compares with the libraries in DIR, with which the same programs run as well
 #   ONLY=PATTERN    only rows that match, an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
 #   TCP=NAME        over TCP on this network interface, such as lo
 #   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
 #   CPUS=A,B        the processors of the two processes
+#   PIN=0           pins no process to a processor; only with TCP
 #   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
 #                   not decide; of an RDMA device 0, since the kernel's threads do the work of Soft-RoCE
 #   PROGRESS=WHAT   line: one line that changes, by default on a terminal; rounds: a line for each round; none
 #
 # What stands beside ours: what the machine itself needs (marks.c); on shm UCX's ucx_perftest, on an RDMA device
-# ib_send_lat and others of perftest, over TCP libfabric's fi_pingpong, where they are installed.
+# ib_send_lat and others of perftest, over TCP libfabric's fi_pingpong and UCX's ucx_perftest, where they are installed.
 set -u
 LC_ALL=C
 export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,25p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,27p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
-: "${QUICK:=0}" "${ROUNDS:=5}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}"
-: "${BUDGET:=240}" "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${PROGRESS:=}"
+: "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${PIN:=1}"
+: "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${PROGRESS:=}"
 [ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
 name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
 [ -z "$NETDEV" ] || name=verbs sets=verbs NICE=${NICE:-0}
-[ -z "$TCP" ] || name=tcp sets=tcp
-: "${NICE:=-20}"
+[ -z "$TCP" ] || name=tcp sets=tcp ROUNDS=${ROUNDS:-7} BUDGET=${BUDGET:-900} CPUS=${CPUS:-$([ "$PIN" = 1 ] || echo -1,-1)}
+: "${NICE:=-20}" "${ROUNDS:=5}" "${BUDGET:=240}"
 mkdir -p "$out" || exit 2
 
 work=$(mktemp -d) || exit 2
@@ -80,6 +82,17 @@ if [ "$(nice -n "$NICE" nice 2>/dev/null)" = "$NICE" ]; then
     session=$(sed -n 's/.* nice //p' /proc/self/autogroup 2>/dev/null)
     [ -z "$session" ] || echo "$NICE" 2>/dev/null >/proc/self/autogroup || session=
 fi
+
+# on FIRST_OR_SECOND COMMAND...: on the processor of that process, or unpinned.
+on()
+{
+    cpu=${CPUS%,*}
+    [ "$1" = first ] || cpu=${CPUS#*,}
+    shift
+    [ "$cpu" -lt 0 ] || set -- taskset -c "$cpu" "$@"
+    # shellcheck disable=SC2086
+    exec $first "$@"
+}
 
 # The library of the provider, and what it opens: a directory in which no other process meets ours, or NETDEV.
 provider=libdapl$name instance=$work/meet device=
@@ -130,7 +143,11 @@ iterations()
     fi
     if [ -n "$TCP" ]; then
         # The kernel lets the buffers of a connection grow for some hundreds of long messages.
-        [ "$size" -le 8192 ] && echo 20000 || echo 3000
+        case $1 in
+        *wait* | *epoll* | *watched*) echo 2000 ;;
+        *_bw*) [ "$size" -le 8192 ] && echo 100000 || echo 1000 ;;
+        *) [ "$size" -le 8192 ] && echo 20000 || echo 1000 ;;
+        esac
         return
     fi
     case $1 in

@@ -12,19 +12,34 @@
  *   writev_pong  the same there and back: each process spins, then writes; one way
  *   readv        process_vm_readv from that process, one call after the other
  *   memcpy       from one buffer to another one, in one process
+ *
+ * Over a TCP connection on the loopback interface, with TCP_NODELAY:
+ *
+ *   tcp_pong        send and recv there and back; both processes poll with non-blocking calls; one way
+ *   tcp_epoll       the same, each process sleeps in epoll_wait; one way
+ *   tcp_epoll_late  the same, each process pauses for 50 microseconds before it sends; the pauses are subtracted
+ *   tcp_stream      sends in one direction; the receiver acknowledges the last one
+ *   tcp_watched     eight sends of an eighth of SIZE; a thread of the second process receives them into memory that its main
+ *                   thread polls; median: from before the first send until the main thread sees the last word
  */
 #define _GNU_SOURCE
 #include "bench.h"
 
+#include <errno.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -40,8 +55,9 @@ static struct {
 /* Of each process alone, at the same address in both. */
 static unsigned char *out, *in;
 static size_t size;
-static long iterations;
+static long iterations, warmup;
 static pid_t other;
+static struct clock times;
 
 static void pin(int cpu)
 {
@@ -161,6 +177,144 @@ static void memcpy_step(long i, int second)
     }
 }
 
+/* ---- TCP ---- */
+
+/* The ends of a connection: of the first process, of the second process. */
+static int ends[2];
+
+static void tcp_connect(void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
+
+    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 1) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) != 0 ||
+        connect(ends[0], (struct sockaddr *)&address, length) != 0 ||
+        (ends[1] = accept(listener, NULL, NULL)) < 0)
+        fail("no TCP connection");
+    for (int i = 0; i < 2; i++)
+        setsockopt(ends[i], IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    close(listener);
+}
+
+static void tcp_send(int fd, const unsigned char *from, size_t bytes)
+{
+    for (ssize_t n; bytes > 0; from += n, bytes -= (size_t)n)
+        if ((n = send(fd, from, bytes, MSG_DONTWAIT)) < 0) {
+            if (errno != EAGAIN)
+                fail("send: %s", strerror(errno));
+            n = 0;
+        }
+}
+
+static void tcp_receive(int fd, unsigned char *to, size_t bytes, int epoll)
+{
+    struct epoll_event event;
+
+    for (ssize_t n; bytes > 0; to += n, bytes -= (size_t)n) {
+        if (epoll >= 0 && epoll_wait(epoll, &event, 1, -1) != 1)
+            fail("epoll_wait: %s", strerror(errno));
+        n = recv(fd, to, bytes, MSG_DONTWAIT);
+        if (n < 0 && errno == EAGAIN)
+            n = 0;
+        else if (n <= 0)
+            fail("recv: the connection has failed");
+    }
+}
+
+static void tcp_round(int second, int epoll, int pause)
+{
+    for (int turn = 0; turn < 2; turn++)
+        if (turn == second) {
+            rest(pause);
+            tcp_send(ends[second], out, size);
+        } else {
+            tcp_receive(ends[second], in, size, epoll);
+        }
+}
+
+static void tcp_pong(long i, int second)
+{
+    (void)i;
+    tcp_round(second, -1, 0);
+}
+
+/* The epoll instance of this process. */
+static int epoll_of(int fd)
+{
+    static int epoll = -1;
+    struct epoll_event event = { .events = EPOLLIN };
+
+    if (epoll < 0 && ((epoll = epoll_create1(0)) < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0))
+        fail("epoll: %s", strerror(errno));
+    return epoll;
+}
+
+static void tcp_epoll(long i, int second)
+{
+    (void)i;
+    tcp_round(second, epoll_of(ends[second]), 0);
+}
+
+static void tcp_epoll_late(long i, int second)
+{
+    (void)i;
+    tcp_round(second, epoll_of(ends[second]), PAUSE);
+}
+
+static void tcp_stream(long i, int second)
+{
+    int last = i == warmup || i == warmup + iterations;
+
+    if (second) {
+        tcp_receive(ends[1], in, size, -1);
+        if (last)
+            tcp_send(ends[1], out, 1);
+    } else {
+        tcp_send(ends[0], out, size);
+        if (last)
+            tcp_receive(ends[0], in, 1, -1);
+    }
+}
+
+/* The receiving thread of the second process. */
+static void *tcp_receiver(void *unused)
+{
+    size_t at = 0;
+    ssize_t n;
+
+    while ((n = recv(ends[1], in + at, size - at, 0)) > 0)
+        at = (at + (size_t)n) % size;
+    return unused;
+}
+
+static void tcp_watched(long i, int second)
+{
+    static double before;
+    double time;
+    pthread_t thread;
+
+    if (!second) {
+        time = now();
+        memcpy(end_of(out), &time, sizeof time);
+        for (int part = 0; part < 8; part++)
+            tcp_send(ends[0], out + size / 8 * (size_t)part, size / 8);
+        hear(&time, sizeof time);
+        clock_began(&times, time);
+        return;
+    }
+    if (i == 1 && pthread_create(&thread, NULL, tcp_receiver, NULL) != 0)
+        fail("no thread");
+    do
+        __atomic_load((double *)(void *)end_of(in), &time, __ATOMIC_ACQUIRE);
+    while (time == before);
+    before = time;
+    time = now() - time;
+    tell(&time, sizeof time);
+}
+
 static const struct test {
     const char *name;
     void (*step)(long i, int second);
@@ -174,9 +328,14 @@ static const struct test {
     { "writev", write_step, 1, 1 },
     { "readv", read_step, 1, 1 },
     { "memcpy", memcpy_step, 1, 1 },
+    { "tcp_pong", tcp_pong, 2, 0 },
+    { "tcp_epoll", tcp_epoll, 2, 0 },
+    { "tcp_epoll_late", tcp_epoll_late, 2, 0 },
+    { "tcp_stream", tcp_stream, 1, 0 },
+    { "tcp_watched", tcp_watched, 1, 0 },
 };
 
-static void second_process(const struct test *test, long warmup)
+static void second_process(const struct test *test)
 {
     unsigned char seen = 0;
 
@@ -202,18 +361,16 @@ static void *buffer(void)
 
 int main(int argc, char **argv)
 {
-    static struct clock clock;
     const struct test *test = NULL;
     double seconds, median, rests;
-    long warmup;
-    int cpu[2];
+    int cpu[2], link[2];
 
     for (size_t i = 0; argc == 5 && i < sizeof tests / sizeof tests[0]; i++)
         if (strcmp(argv[1], tests[i].name) == 0)
             test = &tests[i];
     if (test == NULL || sscanf(argv[4], "%d,%d", &cpu[0], &cpu[1]) != 2 || atol(argv[2]) < 8 ||
         atol(argv[3]) < 1) {
-        fprintf(stderr, "usage: marks cache_line|futex|futex_late|writev|writev_pong|readv|memcpy SIZE ITERATIONS CPU,CPU\n");
+        fprintf(stderr, "usage: marks TEST SIZE ITERATIONS CPU,CPU; see tests-c/bench/marks.c\n");
         return 2;
     }
     role = "marks";
@@ -225,6 +382,10 @@ int main(int argc, char **argv)
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         fail("no shared memory");
+    if (strncmp(test->name, "tcp_", 4) == 0)
+        tcp_connect();
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, link) != 0)
+        fail("no socket");
     /* Each process may write to the other one, whichever has started it. */
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     other = fork();
@@ -235,30 +396,32 @@ int main(int argc, char **argv)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
         other = getppid();
+        link_set(link[1]);
         pin(cpu[1]);
         memset(in, 0, size);
         memset(out, 0, size);
-        second_process(test, warmup);
+        second_process(test);
     }
+    link_set(link[0]);
     pin(cpu[0]);
     memset(in, 0, size);
     memset(out, 0, size);
     while (!atomic_load(&shared->ready))
         usleep(100);
-    clock_start(&clock);
+    clock_start(&times);
     for (long i = 1; i <= warmup; i++) {
         test->step(i, 0);
-        clock_step(&clock);
+        clock_step(&times);
     }
-    clock_start(&clock);
+    clock_start(&times);
     for (long i = 1 + warmup; i <= warmup + iterations; i++) {
         test->step(i, 0);
-        clock_step(&clock);
+        clock_step(&times);
     }
-    seconds = clock_end(&clock, &median);
+    seconds = clock_end(&times, &median);
     atomic_store(&shared->stop, 1);
     waitpid(other, NULL, 0);
-    rests = test->step == futex_late ? 2 * PAUSE * 1e-6 : 0;
+    rests = strstr(test->name, "_late") != NULL ? 2 * PAUSE * 1e-6 : 0;
     result("median", (median - rests) / test->ways * 1e9, "ns");
     result("overall", (seconds / (double)iterations - rests) / test->ways * 1e9, "ns");
     result("bandwidth", (double)size * (double)iterations / seconds / 1e6, "MB/s");

@@ -9,13 +9,14 @@
 //! ```
 //!
 //! All of this is the work of the progress thread, which has a set of sockets of its own for it. A peer that does not complete
-//! its greeting is closed after [`GREETING_TIMEOUT`]; if there are [`MAX_GREETINGS`] of them, the oldest one is closed.
+//! its greeting is closed after [`GREETING_TIMEOUT`]; if there are [`MAX_GREETINGS`] of them, the oldest one is closed. So is one
+//! that was accepted and sends no record.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
@@ -28,7 +29,7 @@ use host::poll::{Epoll, Ready};
 
 use crate::Tcp;
 use crate::conn::{Conn, Phase, Terms};
-use crate::device::{Device, no_memory};
+use crate::device::{Device, descriptors, no_memory};
 use crate::hello::{self, MAX_PRIVATE_DATA, Word};
 use crate::record::kind;
 use crate::socket::Socket;
@@ -36,13 +37,11 @@ use crate::stream::Stream;
 
 /// Time in which a peer must complete its greeting.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of peers that have not completed their greetings.
+/// Maximum number of peers that have not completed their greetings; half of it for peers of one network.
 const MAX_GREETINGS: usize = 1024;
-/// The same for peers with one address.
-const MAX_GREETINGS_OF_ADDRESS: usize = 512;
 /// Connections that one listening socket accepts before others have their turn.
 const ACCEPTS: usize = 64;
-/// Time for which a listening socket rests when there are no descriptors left.
+/// Time for which no connection is accepted when there are no descriptors left.
 pub const REST: Duration = Duration::from_millis(20);
 
 /// The bytes of a greeting that have arrived.
@@ -75,6 +74,8 @@ impl Half {
 pub struct Handshakes {
     sockets: Epoll,
     halves: Mutex<Halves>,
+    /// There was no descriptor for a connection.
+    rests: AtomicBool,
 }
 
 /// Sockets, sorted by number. New numbers are mostly the highest. Unlike a table of hashes, the list needs no memory to be used
@@ -102,7 +103,7 @@ impl Handshakes {
     /// # Errors
     /// The error of the system.
     pub fn new() -> io::Result<Handshakes> {
-        Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default() })
+        Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), rests: AtomicBool::new(false) })
     }
 
     /// The descriptor of the set.
@@ -161,24 +162,46 @@ impl Handshakes {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Closes the oldest peers that have not completed their greetings, so that one more has room.
-    fn make_room(&self, address: IpAddr) {
-        let oldest = |of: Option<IpAddr>, most: usize| {
-            let halves = self.halves.lock();
-            let greetings = halves.iter().filter_map(|(number, half)| match half {
-                Half::Greeting { until, peer, .. } if of.is_none_or(|of| of == peer.ip()) => Some((*until, number)),
-                _ => None,
-            });
-            let greetings: Vec<_> = greetings.collect();
-            if greetings.len() < most { None } else { greetings.into_iter().min().map(|(_, number)| number) }
-        };
-        if self.halves.lock().0.len() < MAX_GREETINGS_OF_ADDRESS {
-            return;
+    /// Closes the oldest of the peers that have not completed their greetings if there are `most`: of those in the network of
+    /// an address, or of all. Returns whether there were.
+    fn close_oldest(&self, of: Option<IpAddr>, most: usize) -> bool {
+        let of = of.map(network);
+        let halves = self.halves.lock();
+        let (mut found, mut oldest) = (0, None);
+        for (number, half) in halves.iter() {
+            if let Half::Greeting { until, peer, .. } = half
+                && of.is_none_or(|of| of == network(peer.ip()))
+            {
+                found += 1;
+                oldest = oldest.into_iter().chain([(*until, number)]).min();
+            }
         }
-        if let Some(number) = oldest(Some(address), MAX_GREETINGS_OF_ADDRESS).or_else(|| oldest(None, MAX_GREETINGS)) {
+        drop(halves);
+        let closes = found >= most.max(1);
+        if let Some((_, number)) = oldest.filter(|_| closes) {
             log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
             self.remove(number);
         }
+        closes
+    }
+
+    /// Makes room for a peer with this address.
+    fn make_room(&self, address: IpAddr) {
+        let most = descriptors(MAX_GREETINGS);
+        let _ = self.close_oldest(Some(address), most / 2) || self.close_oldest(None, most);
+    }
+
+    /// Returns whether no connection can be accepted for a while.
+    pub fn rests(&self) -> bool {
+        self.rests.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// Returns the part of an address that stands for one host: of IPv6, each host has 2^64 addresses.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
     }
 }
 
@@ -249,7 +272,7 @@ impl Incoming {
             log::debug!(target: host::diagnostics::CM, "a request cannot be accepted: its peer has gone");
             device.command(|work| work.reports.push((conn.clone(), ConnectionReport::AcceptFailed)));
         } else {
-            device.wakeup.ring();
+            device.command(|work| work.timers.set(Instant::now() + GREETING_TIMEOUT, conn.clone()));
         }
         Ok(())
     }
@@ -386,7 +409,9 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
             Err(error) => {
                 log::debug!(target: host::diagnostics::CM, "service point: cannot accept: {error}");
                 // The connection stays in the backlog; the thread must not spin on it.
-                std::thread::sleep(REST);
+                if !set.close_oldest(None, 1) {
+                    set.rests.store(true, Ordering::Relaxed);
+                }
                 return;
             }
         }
@@ -456,6 +481,8 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
 fn begin(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, greeting: &Greeting) {
     let sent = socket.take_error().and_then(|()| socket.send_bytes(greeting));
     match sent {
+        // Two ends that connect to each other are one connection, and so is an end that connects to itself.
+        Ok(_) if socket.local() == socket.peer() => conn.give_up(ConnectionReport::NonPeerRejected),
         Ok(sent) if sent == greeting.len() => {
             let half = Half::Answer { socket, conn: conn.clone(), got: Greeting::new() };
             if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
@@ -28,6 +29,8 @@ mod ending;
 
 /// Reads of the socket in one poll. The rest follows in the next one, so that other connections have their turn.
 const READS: usize = 8;
+/// Time after which no further one begins.
+const TURN: Duration = Duration::from_micros(500);
 
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -267,14 +270,14 @@ impl Conn {
             Phase::Accepting => return self.first_record(after),
             Phase::Idle | Phase::Connecting | Phase::Dead => return false,
         }
-        let mut found = false;
+        let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
         for _ in 0..READS {
             match receiving.receive(self, buffer) {
                 Ok(None) => break,
                 Ok(Some(more)) => {
                     found = true;
-                    if !more {
+                    if !more || began.get_or_insert_with(Instant::now).elapsed() >= TURN {
                         break;
                     }
                 }
@@ -320,7 +323,7 @@ impl Conn {
     }
 
     /// Adds the connection to those that the next poll without other work inspects.
-    fn poll_later(self: &Arc<Self>) {
+    pub fn poll_later(self: &Arc<Self>) {
         if !self.noted.swap(true, Ordering::AcqRel) {
             self.device.note(self);
         }

@@ -46,8 +46,15 @@ pub const ROWS: u32 = 1 << 18;
 const BUFFER: usize = 32 << 10;
 /// Sockets that one poll handles.
 const BATCH: usize = 64;
-/// Rounds of a poll that must report everything that happened before it.
-const ROUNDS: usize = 64;
+/// Maximum time of a poll that must report everything that happened before it.
+const COMPLETE: Duration = Duration::from_millis(10);
+/// Successive polls that find something, after which the set is asked and reports are sent: a peer that always sends must not
+/// hide the others.
+const STREAK: u32 = 8;
+/// Reads of what a peer sends after the end, in one poll.
+const LATE_READS: usize = 8;
+/// Maximum number of streams that wait for their peers to read everything.
+const MAX_LEAVING: usize = 1024;
 /// Time for which the progress thread polls although the program does, since the program did not poll when data came.
 pub const STAY: Duration = Duration::from_millis(100);
 /// Interval at which the progress thread checks whether the program polls. Requests that were gathered leave within it.
@@ -90,6 +97,8 @@ struct Polling {
     hot: Option<Arc<Conn>>,
     /// The next poll reads that connection before it asks the set.
     reads_hot: bool,
+    /// Successive polls that found something.
+    streak: u32,
 }
 
 /// What all of an open adapter shares.
@@ -135,6 +144,12 @@ pub struct Device {
     is_deferred: AtomicBool,
 }
 
+/// Returns how many descriptors of a kind that peers cause are open at most: `most`, or a part of the process's limit.
+pub fn descriptors(most: usize) -> usize {
+    let limit = host::limit::open_files().ok().flatten();
+    limit.map_or(most, |limit| most.min(limit as usize / 8))
+}
+
 /// Returns the buffer of a poll. Returns `None` if there is no memory.
 fn buffer() -> Option<Vec<u8>> {
     let mut buffer = memory::vec(BUFFER).ok()?;
@@ -177,6 +192,7 @@ impl Device {
                 noted: Vec::new(),
                 hot: None,
                 reads_hot: false,
+                streak: 0,
             }),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
@@ -210,6 +226,7 @@ impl Device {
     pub fn forget(&self, number: u64) {
         let removed = self.table.write().remove(&number);
         drop(removed);
+        self.blocked.lock().retain(|blocked| *blocked != number);
         self.handshakes.remove(number);
     }
 
@@ -250,11 +267,19 @@ impl Device {
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
         let mut leaving = self.leaving.lock();
         // After the adapter was closed, no thread would let it go.
-        if !leaving.closed {
-            leaving.streams.insert(number, (stream, Instant::now() + LINGER));
-            drop(leaving);
-            self.wakeup.ring();
+        if leaving.closed {
+            return;
         }
+        let oldest = |streams: &HashMap<u64, (Arc<Stream>, Instant)>| {
+            streams.iter().min_by_key(|(_, (_, until))| *until).map(|(number, _)| *number)
+        };
+        let full = leaving.streams.len() >= descriptors(MAX_LEAVING);
+        let gone =
+            if full { oldest(&leaving.streams).and_then(|oldest| leaving.streams.remove(&oldest)) } else { None };
+        leaving.streams.insert(number, (stream, Instant::now() + LINGER));
+        drop(leaving);
+        drop(gone);
+        self.wakeup.ring();
     }
 
     /// Closes a stream that this side has left.
@@ -298,17 +323,17 @@ impl Device {
         drop(noted);
     }
 
-    /// Handles the socket of a connection that this side has left. Returns whether it had something.
+    /// Handles the socket of a connection that this side has left.
     #[cold]
-    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) -> bool {
+    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
         let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
-        let Some(stream) = stream else { return false };
+        let Some(stream) = stream else { return };
         if ready.writable {
             stream.on_room(drop);
         }
         if ready.readable {
             // What a peer sends after the end goes nowhere.
-            for _ in 0..ROUNDS {
+            for _ in 0..LATE_READS {
                 match stream.socket().recv_bytes(buffer) {
                     Ok(Some(0)) | Err(_) => {
                         self.let_go(ready.token);
@@ -319,7 +344,6 @@ impl Device {
                 }
             }
         }
-        true
     }
 
     // ---- Deferred work ----
@@ -431,29 +455,22 @@ impl Device {
         };
         let Some(mut polling) = polling else { return false };
         let polling = &mut *polling;
-        if how == Poll::IfFree && polling.reads_hot {
-            polling.reads_hot = false;
-            if let Some(hot) = &polling.hot
-                && hot.receive(&mut polling.buffer, after)
-            {
-                polling.reads_hot = true;
-                return true;
-            }
-            if self.is_noted() {
-                self.flush(&mut polling.noted, after);
-            }
-            return false;
-        }
         let mut found = false;
-        for _ in 0..ROUNDS {
-            if !self.collect_ready(polling, after) {
-                self.flush(&mut polling.noted, after);
-                break;
+        if how == Poll::IfFree && polling.reads_hot {
+            found = polling.hot.as_ref().is_some_and(|hot| hot.receive(&mut polling.buffer, after));
+            polling.reads_hot = found && polling.streak + 1 < STREAK;
+        } else {
+            let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
+            while self.collect_ready(polling, after) {
+                found = true;
+                if end.is_none_or(|end| Instant::now() >= end) {
+                    break;
+                }
             }
-            found = true;
-            if how == Poll::IfFree {
-                break;
-            }
+        }
+        polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
+        if polling.streak == 0 || how == Poll::Complete {
+            self.flush(&mut polling.noted, after);
         }
         found
     }
@@ -466,7 +483,7 @@ impl Device {
         let mut found = false;
         for &one in ready.iter() {
             let Some(conn) = self.conn(one.token) else {
-                found |= self.ready_late(one, buffer);
+                self.ready_late(one, buffer);
                 continue;
             };
             if one.writable {
@@ -496,7 +513,7 @@ impl Device {
 
     /// Sends what noted connections owe.
     fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
-        if !self.is_noted.swap(false, Ordering::AcqRel) {
+        if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
             return;
         }
         // Connections that are noted during the loop have their turn with the next poll.
@@ -558,15 +575,11 @@ impl Device {
 
     /// Fails the connections that send from a region which is about to be freed. Called without a lock.
     pub fn region_freed(&self, key: u32) {
-        let mut at = 0;
-        loop {
-            let Some(number) = self.blocked.lock().get(at).copied() else { return };
-            match self.conn(number) {
-                Some(conn) => {
-                    conn.region_freed(key);
-                    at += 1;
-                }
-                None => self.blocked.lock().retain(|blocked| *blocked != number),
+        // From the end, because a connection that fails leaves the list.
+        for at in (0..self.blocked.lock().len()).rev() {
+            let number = self.blocked.lock().get(at).copied();
+            if let Some(conn) = number.and_then(|number| self.conn(number)) {
+                conn.region_freed(key);
             }
         }
     }

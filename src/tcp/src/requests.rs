@@ -17,6 +17,11 @@ use crate::record::{self, HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::rx::{Fatal, Piece, Place, TAIL, Tail, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
+/// Bytes of responses, with their headers, after which other connections have their turn.
+const TURN: u64 = 2 << 20;
+/// What a response counts besides its bytes.
+const RESPONSE: u64 = 16 << 10;
+
 /// What happens to a request.
 enum Way {
     /// It goes on.
@@ -50,6 +55,8 @@ pub struct Requests {
     write: Option<(RemoteSegment, u64)>,
     /// Bytes of the current read that were sent.
     responded: u64,
+    /// Bytes of responses that can be sent in this turn.
+    turn: u64,
     tail: Tail,
 }
 
@@ -77,6 +84,7 @@ impl Requests {
     pub fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<usize, Fatal> {
         let mut rest = bytes;
         self.waits = false;
+        self.turn = TURN;
         loop {
             if !self.begun {
                 if !self.gather(&mut rest) {
@@ -134,7 +142,9 @@ impl Requests {
         let start = self.start.clone();
         let head = &start[HEADER..];
         let whole = self.message.is_none() && self.write.is_none();
-        if header.aux > record::LARGEST || (conn.has_datagrams() && header.kind != kind::MESSAGE) {
+        // A datagram is one record.
+        let fits = !conn.has_datagrams() || (header.kind == kind::MESSAGE && self.left == header.aux);
+        if header.aux > record::LARGEST || !fits {
             return Err(violation());
         }
         match header.kind {
@@ -156,7 +166,7 @@ impl Requests {
                 self.invalidates = Some(key);
                 Ok(Way::Continue)
             }
-            kind::READ if whole && self.invalidates.is_none() => self.read(stream, head),
+            kind::READ if whole && self.invalidates.is_none() => self.read(conn, stream, head),
             kind::ATOMIC if whole && self.invalidates.is_none() => atomic(stream, head),
             _ => Err(violation()),
         }
@@ -313,9 +323,13 @@ impl Requests {
     // ---- Responses ----
 
     /// Sends the bytes that the peer reads, as far as the socket has room.
-    fn read(&mut self, stream: &Arc<Stream>, head: &[u8]) -> Result<Way, Fatal> {
+    fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<Way, Fatal> {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {
+            if self.turn == 0 {
+                conn.poll_later();
+                return Ok(Way::Wait);
+            }
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
             let sent = stream.sender().and_then(|mut sender| {
                 let header = sender.header(kind::RESPONSE, 0, part as usize, from.len);
@@ -327,6 +341,7 @@ impl Requests {
                 // A read of the socket reports the end of the connection.
                 Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Ok(Way::Wait),
             }
+            self.turn = self.turn.saturating_sub(part + RESPONSE);
             self.responded += part;
             if self.responded == from.len {
                 self.responded = 0;

@@ -359,7 +359,7 @@ impl Rx {
             if self.kept.capacity() > KEPT {
                 self.kept = Vec::new();
             }
-        } else if self.gone >= KEPT {
+        } else if self.gone >= KEPT.max(self.kept.len() / 2) {
             self.kept.drain(..self.gone);
             self.gone = 0;
         }

@@ -134,6 +134,11 @@ impl Socket {
         net::getsockname(&self.fd).ok().and_then(|address| address.try_into().ok())
     }
 
+    /// Returns the address of the peer.
+    pub fn peer(&self) -> Option<SocketAddr> {
+        net::getpeername(&self.fd).ok().flatten().and_then(|address| address.try_into().ok())
+    }
+
     /// Returns why the socket failed, if it did.
     pub fn take_error(&self) -> io::Result<()> {
         Ok(sockopt::socket_error(&self.fd)??)

@@ -156,7 +156,9 @@ impl Stream {
 
     /// Returns the bytes of handled requests that the peer does not know of.
     pub fn owed(&self) -> u64 {
-        self.handled.load(Ordering::Acquire) - self.told.load(Ordering::Acquire)
+        // In this order, because both grow.
+        let told = self.told.load(Ordering::Acquire);
+        self.handled.load(Ordering::Acquire) - told
     }
 
     /// Returns whether the peer should hear of handled requests now, since it may soon wait for that.
@@ -292,6 +294,11 @@ impl Stream {
             self.socket.shut_down(Shutdown::Write);
         }
         Ok(())
+    }
+
+    /// Returns whether a payload of a request of this end was not sent completely, so that the peer cannot have handled it.
+    pub fn holds_request(&self) -> bool {
+        matches!(self.out.lock().body, Kept::Local(..))
     }
 
     /// Returns the failure if the rest of a record is in the region with this key.

@@ -11,7 +11,7 @@ use dat_core::transport::{ConnectionReport, Poll};
 use host::poll;
 use host::thread::{self, Thread};
 
-use crate::cm;
+use crate::cm::{self, REST};
 use crate::conn::Phase;
 use crate::device::{Device, PARK, STAY, TICK};
 use crate::record::End;
@@ -59,17 +59,17 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     }
     let now = Instant::now();
     while let Some(conn) = device.take_due(now) {
-        isolated(|| {
-            if conn.phase() == Phase::Connecting {
-                conn.give_up(ConnectionReport::TimedOut);
-            }
+        isolated(|| match conn.phase() {
+            Phase::Connecting => conn.give_up(ConnectionReport::TimedOut),
+            Phase::Accepting => conn.peer_left(End::Disconnected),
+            _ => {}
         });
     }
     isolated(|| device.run_deferred());
     let leaving = isolated(|| device.let_go_due(now)).flatten();
     let greeting = device.handshakes.close_due(now);
     let mut work = device.work.lock();
-    work.timers.retain(|conn| conn.phase() == Phase::Connecting);
+    work.timers.retain(|conn| matches!(conn.phase(), Phase::Connecting | Phase::Accepting));
     let attempt = work.timers.next_due().map(|due| due.saturating_duration_since(now));
     [leaving, greeting, attempt].into_iter().flatten().min()
 }
@@ -93,7 +93,11 @@ impl Progress {
 
     /// Sleeps until there is work.
     fn sleep(&mut self, device: &Arc<Device>, due: Option<Duration>) {
-        let (wakeup, handshakes) = (Some(device.wakeup.as_fd()), Some(device.handshakes.descriptor()));
+        let wakeup = Some(device.wakeup.as_fd());
+        let (handshakes, due) = match device.handshakes.rests() {
+            true => (None, due.into_iter().chain([REST]).min()),
+            false => (Some(device.handshakes.descriptor()), due),
+        };
         let rest = |sockets, limit: Option<Duration>| {
             let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
         };
@@ -125,7 +129,7 @@ impl Progress {
         device.watching.store(true, Ordering::SeqCst);
         // What is noted or deferred after this store wakes this thread.
         let left = device.is_noted() || device.is_deferred();
-        rest(Some(device.descriptor()), left.then_some(TICK));
+        rest(Some(device.descriptor()), left.then_some(Duration::ZERO));
         device.watching.store(false, Ordering::SeqCst);
         // What has come is left to the program, if that polls.
         if stays || device.polls() == polls {
