@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`objects`] | zones, regions and windows: rows of the table |
 //! | [`copy`] | moving bytes between segments of a request and other memory of this process |
 //! | [`regions`] | the table of registered memory, and pins, under which it stays |
 //! | [`pages`] | whether memory can be registered |
@@ -10,11 +11,12 @@
 //! A module uses those below it. The crate knows no peer: a transport says with [`regions::Mirror`] whether peers see
 //! the table.
 //!
-//! Unsafe code is in [`user`], [`pages`] and [`regions`], which trust the program about the memory that it registers.
+//! Unsafe code is in [`user`], [`pages`], [`regions`] and [`objects`], which trust the program about the memory that it registers.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod copy;
+pub mod objects;
 pub mod pages;
 pub mod regions;
 pub mod user;

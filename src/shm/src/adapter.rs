@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Arg, Error, Resource, Result};
+use dat_core::error::{Error, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow,
-    Handed, Hooks, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
-    RequestId, Scope, Segment, ShortSend, Shown, Transport, ZoneId,
+    Handed, Hooks, ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment,
+    ShortSend, Shown, Transport, ZoneId,
 };
-use dat_memory::pages;
-use dat_memory::regions::{NewRow, ROWS, Users, WRITES};
-use host::lock::Mutex;
-use host::{fork, memory, zone};
+use dat_memory::objects::{self, Region, Window, Zone};
+use host::{fork, memory};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
@@ -38,126 +36,11 @@ pub struct Shm {
 
 static NODES: Nodes = Nodes::new();
 
-/// A protection zone: a number by which regions and connections are compared. Between processes only the one that made
-/// it compares it.
-pub struct Zone(u32);
-
-impl ZoneId for Zone {
-    fn id(&self) -> u32 {
-        self.0
-    }
-}
-
-/// Registered memory.
-pub struct Region {
-    node: Arc<Node>,
-    key: u32,
-    zone: u32,
-    remote: bool,
-    /// Whether a window was ever bound into it.
-    shown: AtomicBool,
-}
-
-impl RegionKeys for Region {
-    fn local_key(&self) -> u64 {
-        self.key.into()
-    }
-
-    fn remote_key(&self) -> u32 {
-        if self.remote { self.key } else { 0 }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        self.node.links.home.regions.remove(self.key);
-        // A window of it may have been revoked by one peer while another one used it.
-        if self.remote || self.shown.load(Ordering::Relaxed) {
-            self.node.links.await_peers();
-        }
-    }
-}
-
-/// A window, to which remote rights can be bound: a row of the table of regions, while bound.
-pub struct Window {
-    node: Arc<Node>,
-    scope: Scope,
-    key: Mutex<Option<u32>>,
-    /// It has shown something else before.
-    used: AtomicBool,
-}
-
-impl Window {
-    /// Shows another row, or none, from now on; see [`Window::await_peers`].
-    fn replace(&self, key: Option<u32>) {
-        let old = std::mem::replace(&mut *self.key.lock(), key);
-        if let Some(old) = old {
-            self.node.links.home.regions.remove(old);
-            self.used.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Waits until no peer uses what it has shown before.
-    fn await_peers(&self) {
-        if self.used.load(Ordering::Relaxed) {
-            self.node.links.await_peers();
-        }
-    }
-}
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        self.replace(None);
-        self.await_peers();
-    }
-}
-
 /// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
 pub struct Cq;
 
 fn attributes() -> AdapterAttributes {
-    AdapterAttributes {
-        vendor: "libdat".into(),
-        provider: "shm".into(),
-        hardware_version: (1, 0),
-        firmware_version: (1, 0),
-        address: Address::loopback(),
-        max_eps: 16384,
-        max_dto_per_ep: 65536,
-        max_rdma_read_per_ep_in: 128,
-        max_rdma_read_per_ep_out: 128,
-        max_rdma_read_in: 128 * 16384,
-        max_rdma_read_out: 128 * 16384,
-        max_evds: 65536,
-        max_evd_qlen: 1 << 20,
-        max_segments: MAX_SEGMENTS,
-        max_segments_read: MAX_SEGMENTS,
-        max_segments_write: MAX_SEGMENTS,
-        max_lmrs: ROWS - 1024,
-        max_lmr_block: 1 << 46,
-        max_lmr_address: u64::MAX >> 1,
-        max_pzs: 65536,
-        max_message: LARGEST,
-        max_rdma: LARGEST,
-        max_rmrs: ROWS / 2,
-        max_rmr_address: u64::MAX >> 1,
-        max_srqs: 4096,
-        max_eps_per_srq: 16384,
-        max_recvs_per_srq: 65536,
-        max_private_data: wire::MAX_PRIVATE_DATA,
-        max_reject_data: wire::MAX_PRIVATE_DATA,
-        optimal_alignment: 64,
-        srq: true,
-        srq_low_watermark: true,
-        rmr: true,
-        zero_based: true,
-        immediate: true,
-        atomics: true,
-        invalidate: true,
-        endpoint_windows: true,
-        datagrams: true,
-        fabric: Fabric::memory("shm".into()),
-    }
+    objects::attributes("shm", Address::loopback(), Fabric::memory("shm".into()), LARGEST, wire::MAX_PRIVATE_DATA)
 }
 
 impl Drop for Shm {
@@ -166,19 +49,10 @@ impl Drop for Shm {
     }
 }
 
-impl Shm {
-    /// The error of a region or window that finds no row.
-    #[cold]
-    fn no_region(&self) -> Error {
-        let full = self.node.links.home.regions.is_full();
-        Error::InsufficientResources(if full { Resource::Region } else { Resource::Memory })
-    }
-}
-
 impl Parts for Shm {
     type Zone = Zone;
-    type Region = Region;
-    type Window = Window;
+    type Region = Region<Node>;
+    type Window = Window<Node>;
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
     type Qp = Conn;
@@ -213,10 +87,7 @@ impl Hooks for Shm {
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
             Shown::Before(window) => window.await_peers(),
-            Shown::Window(window) => {
-                window.replace(None);
-                window.await_peers();
-            }
+            Shown::Window(window) => window.close(),
             // They were waited for when its windows were closed.
             Shown::Region(_) => {}
         }
@@ -289,27 +160,15 @@ impl Transport for Shm {
     }
 
     fn zone_create(&self) -> Result<Zone> {
-        Ok(Zone(zone::next_number()))
+        Ok(Zone::new())
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
-        let write = rights.intersects(WRITES);
-        if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, write) {
-            return Err(Error::InvalidParameter(Arg::Region));
-        }
-        // SAFETY: registering is the program's promise that the memory is there, and to be
-        // used as the rights say, until it deregisters it.
-        let key = unsafe {
-            let users = Users::of_zone(zone.0);
-            self.node.links.home.regions.insert(&NewRow { addr, len, first, rights, users, window: false })
-        };
-        let key = key.ok_or_else(|| self.no_region())?;
-        let remote = rights.intersects(Rights::REMOTE);
-        Ok(Region { node: self.node.clone(), key, zone: zone.0, remote, shown: AtomicBool::new(false) })
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<Node>> {
+        Region::register(&self.node, zone, addr, len, rights, first)
     }
 
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window> {
-        Ok(Window { node: self.node.clone(), scope, key: Mutex::new(None), used: AtomicBool::new(false) })
+    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<Node>> {
+        Ok(Window::new(&self.node, scope))
     }
 
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
@@ -381,31 +240,13 @@ impl Transport for Shm {
         qp: &Arc<Conn>,
         tx: &mut Tx,
         id: RequestId,
-        window: &Window,
-        target: Option<&BindTarget<'_, Region>>,
+        window: &Window<Node>,
+        target: Option<&BindTarget<'_, Region<Node>>>,
         signalled: bool,
     ) -> Result<(u32, Mark)> {
-        let key = match target {
-            Some(target) => {
-                let BindTarget { region, addr, len, rights, first } = *target;
-                region.shown.store(true, Ordering::Relaxed);
-                let rights = rights.intersection(Rights::REMOTE);
-                let users = match window.scope {
-                    Scope::Zone => Users::of_zone(region.zone),
-                    Scope::Endpoint => Users::of_connection(qp.info().port),
-                };
-                // SAFETY: a part of a region that is registered, and stays so while the
-                // window is bound into it (the core refuses to free it).
-                let key = unsafe {
-                    self.node.links.home.regions.insert(&NewRow { addr, len, first, rights, users, window: true })
-                };
-                Some(key.ok_or_else(|| self.no_region())?)
-            }
-            None => None,
-        };
-        window.replace(key);
+        let key = window.bind(target, qp.info().port)?;
         let mark = qp.end().map_or(Mark::NEVER, |end| tx.post_done(end, id, signalled));
-        Ok((key.unwrap_or(0), mark))
+        Ok((key, mark))
     }
 
     fn reap(&self, qp: &Arc<Conn>) {

@@ -7,21 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Arg, Error, Resource, Result};
+use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
-    LARGEST_DATAGRAM, ListenerSink, MAX_SEGMENTS, Mark, Parts, Poll, QpInit, Recv, RegionKeys, Rejection, Request,
-    RequestId, Scope, Segment, SharedQueue, Shown, Transport, ZoneId,
+    ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SharedQueue, Shown,
+    Transport, ZoneId,
 };
-use dat_memory::pages;
-use dat_memory::regions::{NewRow, Users, WRITES};
+use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
-use host::{fork, memory, zone};
+use host::{fork, memory};
 
 use crate::cm::{self, Incoming, Listener};
 use crate::conn::{Conn, Terms};
-use crate::device::{Device, ROWS};
+use crate::device::Device;
 use crate::hello;
 use crate::locate::{Place, locate};
 use crate::record::{End, LARGEST};
@@ -36,117 +35,14 @@ pub struct Tcp {
     closed: AtomicBool,
 }
 
-/// A protection zone: a number by which regions and connections are compared.
-pub struct Zone(u32);
-
-impl ZoneId for Zone {
-    fn id(&self) -> u32 {
-        self.0
-    }
-}
-
-/// Registered memory.
-pub struct Region {
-    device: Arc<Device>,
-    key: u32,
-    zone: u32,
-    remote: bool,
-}
-
-impl RegionKeys for Region {
-    fn local_key(&self) -> u64 {
-        self.key.into()
-    }
-
-    fn remote_key(&self) -> u32 {
-        if self.remote { self.key } else { 0 }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        self.device.remove_region(self.key);
-    }
-}
-
-/// A window, to which remote rights can be bound: a row of the table of regions, while bound.
-pub struct Window {
-    device: Arc<Device>,
-    scope: Scope,
-    key: Mutex<Option<u32>>,
-}
-
-impl Window {
-    /// Shows another row, or none, from now on.
-    fn replace(&self, key: Option<u32>) {
-        let old = std::mem::replace(&mut *self.key.lock(), key);
-        if let Some(old) = old {
-            self.device.remove_region(old);
-        }
-    }
-}
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        self.replace(None);
-    }
-}
-
 /// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
 pub struct Cq;
 
 fn attributes(device: &Device) -> AdapterAttributes {
     let Place { netdev, address } = &device.place;
-    AdapterAttributes {
-        vendor: "libdat".into(),
-        provider: "tcp".into(),
-        hardware_version: (1, 0),
-        firmware_version: (0, 0),
-        address: Address::new(SocketAddr::new(*address, 0)),
-        max_eps: 16384,
-        max_dto_per_ep: 65536,
-        max_rdma_read_per_ep_in: 128,
-        max_rdma_read_per_ep_out: 128,
-        max_rdma_read_in: 128 * 16384,
-        max_rdma_read_out: 128 * 16384,
-        max_evds: 65536,
-        max_evd_qlen: 1 << 20,
-        max_segments: MAX_SEGMENTS,
-        max_segments_read: MAX_SEGMENTS,
-        max_segments_write: MAX_SEGMENTS,
-        max_lmrs: ROWS as usize - 1024,
-        max_lmr_block: 1 << 46,
-        max_lmr_address: u64::MAX >> 1,
-        max_pzs: 65536,
-        max_message: LARGEST,
-        max_rdma: LARGEST,
-        max_rmrs: ROWS as usize / 2,
-        max_rmr_address: u64::MAX >> 1,
-        max_srqs: 4096,
-        max_eps_per_srq: 16384,
-        max_recvs_per_srq: 65536,
-        max_private_data: hello::MAX_PRIVATE_DATA,
-        max_reject_data: hello::MAX_PRIVATE_DATA,
-        optimal_alignment: 64,
-        srq: true,
-        srq_low_watermark: true,
-        rmr: true,
-        zero_based: true,
-        immediate: true,
-        atomics: true,
-        invalidate: true,
-        endpoint_windows: true,
-        datagrams: true,
-        fabric: Fabric {
-            kind: FabricKind::Fabric,
-            device: netdev.clone(),
-            mtu: LARGEST_DATAGRAM,
-            node_guid: None,
-            gid: None,
-            port: 1,
-            active: true,
-        },
-    }
+    let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
+    let address = Address::new(SocketAddr::new(*address, 0));
+    objects::attributes("tcp", address, fabric, LARGEST, hello::MAX_PRIVATE_DATA)
 }
 
 impl Drop for Tcp {
@@ -156,19 +52,10 @@ impl Drop for Tcp {
     }
 }
 
-impl Tcp {
-    /// The error of a region or window that finds no row.
-    #[cold]
-    fn no_region(&self) -> Error {
-        let full = self.device.regions.is_full();
-        Error::InsufficientResources(if full { Resource::Region } else { Resource::Memory })
-    }
-}
-
 impl Parts for Tcp {
     type Zone = Zone;
-    type Region = Region;
-    type Window = Window;
+    type Region = Region<Device>;
+    type Window = Window<Device>;
     type Cq = Cq;
     type Srq = Arc<SharedQueue<Conn>>;
     type Qp = Conn;
@@ -216,8 +103,8 @@ impl Hooks for Tcp {
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
-            Shown::Window(window) => window.replace(None),
-            Shown::Region(region) => self.device.region_freed(region.key),
+            Shown::Window(window) => window.close(),
+            Shown::Region(region) => self.device.region_freed(region.key()),
             // The bind has waited for the threads that used it.
             Shown::Before(_) => {}
         }
@@ -274,26 +161,15 @@ impl Transport for Tcp {
     }
 
     fn zone_create(&self) -> Result<Zone> {
-        Ok(Zone(zone::next_number()))
+        Ok(Zone::new())
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
-        let write = rights.intersects(WRITES);
-        if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, write) {
-            return Err(Error::InvalidParameter(Arg::Region));
-        }
-        // SAFETY: registering is the program's promise that the memory is there, and to be
-        // used as the rights say, until it deregisters it.
-        let key = unsafe {
-            let users = Users::of_zone(zone.0);
-            self.device.regions.insert(&NewRow { addr, len, first, rights, users, window: false })
-        };
-        let key = key.ok_or_else(|| self.no_region())?;
-        Ok(Region { device: self.device.clone(), key, zone: zone.0, remote: rights.intersects(Rights::REMOTE) })
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<Device>> {
+        Region::register(&self.device, zone, addr, len, rights, first)
     }
 
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window> {
-        Ok(Window { device: self.device.clone(), scope, key: Mutex::new(None) })
+    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<Device>> {
+        Ok(Window::new(&self.device, scope))
     }
 
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
@@ -365,28 +241,11 @@ impl Transport for Tcp {
         qp: &Arc<Conn>,
         tx: &mut Tx,
         id: RequestId,
-        window: &Window,
-        target: Option<&BindTarget<'_, Region>>,
+        window: &Window<Device>,
+        target: Option<&BindTarget<'_, Region<Device>>>,
         _signalled: bool,
     ) -> Result<(u32, Mark)> {
-        let key = match target {
-            Some(target) => {
-                let BindTarget { region, addr, len, rights, first } = *target;
-                let rights = rights.intersection(Rights::REMOTE);
-                let users = match window.scope {
-                    Scope::Zone => Users::of_zone(region.zone),
-                    Scope::Endpoint => Users::of_connection(qp.number()),
-                };
-                // SAFETY: a part of a region that is registered, and stays so while the
-                // window is bound into it (the core refuses to free it).
-                let key =
-                    unsafe { self.device.regions.insert(&NewRow { addr, len, first, rights, users, window: true }) };
-                Some(key.ok_or_else(|| self.no_region())?)
-            }
-            None => None,
-        };
-        window.replace(key);
-        let key = key.unwrap_or(0);
+        let key = window.bind(target, qp.number())?;
         if !tx.is_open() {
             return Ok((key, Mark::NEVER));
         }

@@ -37,6 +37,8 @@ use crate::stream::Stream;
 
 /// Time in which a peer must complete its greeting.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time that a peer has for it when descriptors are short.
+const SOON: Duration = Duration::from_secs(1);
 /// Maximum number of peers that have not completed their greetings; half of it for peers of one network.
 const MAX_GREETINGS: usize = 1024;
 /// Connections that one listening socket accepts before others have their turn.
@@ -162,14 +164,15 @@ impl Handshakes {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Closes the oldest of the peers that have not completed their greetings if there are `most`: of those in the network of
-    /// an address, or of all. Returns whether there were.
-    fn close_oldest(&self, of: Option<IpAddr>, most: usize) -> bool {
-        let of = of.map(network);
+    /// Closes the oldest of the peers that have not completed their greetings if there are `most` which have had `time` for it: of
+    /// those in the network of an address, or of all. Returns whether there were.
+    fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
+        let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let halves = self.halves.lock();
         let (mut found, mut oldest) = (0, None);
         for (number, half) in halves.iter() {
             if let Half::Greeting { until, peer, .. } = half
+                && *until <= before
                 && of.is_none_or(|of| of == network(peer.ip()))
             {
                 found += 1;
@@ -188,7 +191,8 @@ impl Handshakes {
     /// Makes room for a peer with this address.
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
-        let _ = self.close_oldest(Some(address), most / 2) || self.close_oldest(None, most);
+        let _ =
+            self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
     }
 
     /// Returns whether no connection can be accepted for a while.
@@ -252,6 +256,8 @@ impl Incoming {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let device = conn.device();
         device.expect()?;
+        // Before the socket is taken.
+        memory::probe(size_of::<Stream>())?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
         let stream = Stream::new(device, socket, conn.number(), conn.terms().zone)?;
         conn.note_peer(request.extended, request.datagrams, request.reads_in);
@@ -261,13 +267,14 @@ impl Incoming {
         let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
         let reads_in = reads_in.min(request.reads_out);
         *incoming = None;
-        conn.attach(&stream);
+        if !conn.attach(&stream) {
+            return Ok(());
+        }
         device.enter(conn);
         let word = Word::Terms { extended, datagrams, reads_in, reads_out };
         let greeting = hello::encode(word, private_data);
         // The socket has room: nothing was sent before.
         let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
-        stream.socket().watch_peer();
         if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
             log::debug!(target: host::diagnostics::CM, "a request cannot be accepted: its peer has gone");
             device.command(|work| work.reports.push((conn.clone(), ConnectionReport::AcceptFailed)));
@@ -409,7 +416,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
             Err(error) => {
                 log::debug!(target: host::diagnostics::CM, "service point: cannot accept: {error}");
                 // The connection stays in the backlog; the thread must not spin on it.
-                if !set.close_oldest(None, 1) {
+                if !set.close_oldest(None, 1, SOON) {
                     set.rests.store(true, Ordering::Relaxed);
                 }
                 return;
@@ -512,7 +519,6 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
     }
     match hello::decode(&got) {
         Some((Word::Terms { extended, datagrams, reads_in, .. }, private_data)) => {
-            socket.watch_peer();
             let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
@@ -521,7 +527,9 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             }
             conn.note_peer(extended, datagrams, reads_in.max(1));
-            conn.attach(&stream);
+            if !conn.attach(&stream) {
+                return;
+            }
             // The acceptor waits for it.
             let _ = stream.send_record(kind::HANDLED, 0, 0);
             conn.established(private_data);

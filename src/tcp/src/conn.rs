@@ -217,15 +217,21 @@ impl Conn {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Attaches a stream to both directions.
-    pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) {
-        if let Some(mut tx) = self.sink.lock_tx() {
-            tx.open(stream.clone());
-        }
-        self.receiving.lock().open(stream.clone());
+    /// Attaches a stream to both directions. Returns false if the connection has ended.
+    pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
         if let Some(local) = stream.socket().local() {
             self.set_port(local.port());
         }
+        let mut receiving = self.receiving.lock();
+        // A thread that ends it has changed the phase before it detaches the stream under this lock.
+        if self.phase() == Phase::Dead {
+            return false;
+        }
+        receiving.open(stream.clone());
+        if let Some(mut tx) = self.sink.lock_tx() {
+            tx.open(stream.clone());
+        }
+        true
     }
 
     /// Notes the properties of the peer. Called before the endpoint is told that the connection is established.
@@ -272,6 +278,7 @@ impl Conn {
         }
         let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
+        receiving.begin_turn();
         for _ in 0..READS {
             match receiving.receive(self, buffer) {
                 Ok(None) => break,
@@ -323,7 +330,7 @@ impl Conn {
     }
 
     /// Adds the connection to those that the next poll without other work inspects.
-    pub fn poll_later(self: &Arc<Self>) {
+    fn poll_later(self: &Arc<Self>) {
         if !self.noted.swap(true, Ordering::AcqRel) {
             self.device.note(self);
         }
@@ -338,7 +345,8 @@ impl Conn {
     /// Sends what waits: gathered requests, requests that the socket had no room for, and reports to the peer.
     pub fn flush(self: &Arc<Self>, after: &mut Vec<After>) {
         self.noted.store(false, Ordering::Release);
-        if self.phase() != Phase::Up {
+        // The program may post before the phase is `Up`.
+        if self.phase() == Phase::Dead {
             return;
         }
         let stream = {

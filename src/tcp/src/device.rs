@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ConnectionReport, Poll};
-use dat_memory::regions::{Party, RegionTable};
+use dat_memory::objects::Owner;
+use dat_memory::regions::{Party, ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
@@ -40,8 +41,6 @@ use crate::stream::Stream;
 /// The table of registered memory, which no other process reads.
 pub type Regions = RegionTable<()>;
 
-/// Rows of the table of regions.
-pub const ROWS: u32 = 1 << 18;
 /// Bytes that one read takes, apart from a payload that is received into its place.
 const BUFFER: usize = 32 << 10;
 /// Sockets that one poll handles.
@@ -169,7 +168,7 @@ impl Device {
         let no_descriptor = |error| format!("no descriptor: {error}");
         let device = Device {
             place,
-            regions: RegionTable::new((), ROWS),
+            regions: RegionTable::new((), ROWS as u32),
             sockets: Epoll::new().map_err(no_descriptor)?,
             handshakes: Handshakes::new().map_err(no_descriptor)?,
             work: Mutex::default(),
@@ -584,13 +583,16 @@ impl Device {
         }
     }
 
-    /// Revokes a region or a window.
-    pub fn remove_region(&self, key: u32) {
-        self.regions.remove(key);
-    }
-
     /// Invalidates a window for the connection that has the end `own`. Returns false if that connection may not.
     pub fn invalidate(&self, key: u32, own: &Party) -> bool {
         self.regions.invalidate(key, own).is_some()
+    }
+}
+
+impl Owner for Device {
+    type Mirror = ();
+
+    fn regions(&self) -> &Regions {
+        &self.regions
     }
 }

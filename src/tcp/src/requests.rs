@@ -77,6 +77,11 @@ impl Requests {
         self.waits
     }
 
+    /// Begins a turn of the connection.
+    pub fn begin_turn(&mut self) {
+        self.turn = TURN;
+    }
+
     /// Handles bytes of requests. Returns how many; fewer than all if a request waits.
     ///
     /// # Errors
@@ -84,7 +89,6 @@ impl Requests {
     pub fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<usize, Fatal> {
         let mut rest = bytes;
         self.waits = false;
-        self.turn = TURN;
         loop {
             if !self.begun {
                 if !self.gather(&mut rest) {
@@ -327,7 +331,7 @@ impl Requests {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {
             if self.turn == 0 {
-                conn.poll_later();
+                conn.poll_soon();
                 return Ok(Way::Wait);
             }
             let part = (from.len - self.responded).min(MAX_PAYLOAD);

@@ -154,6 +154,11 @@ impl Rx {
         self.stream.as_ref()
     }
 
+    /// Begins a turn of the connection, in which it sends a limited number of bytes of responses.
+    pub fn begin_turn(&mut self) {
+        self.requests.begin_turn();
+    }
+
     /// Receives what the socket has, through `buffer`. Returns `None` if that is nothing, and otherwise whether there may be
     /// more.
     ///
@@ -195,7 +200,7 @@ impl Rx {
     /// The end of a stream without a record of it.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.frame.is_empty();
-        if whole && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
+        if whole && !stream.is_cut() && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
     }
 
     /// Returns where the rest of the current payload can be received to, and the number of bytes.
@@ -348,6 +353,7 @@ impl Rx {
         if self.over {
             return Ok(());
         }
+        self.begin_turn();
         let kept = std::mem::take(&mut self.kept);
         let done = self.handle(conn, &kept[self.gone..]);
         self.kept = kept;

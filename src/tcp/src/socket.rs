@@ -92,7 +92,7 @@ impl Socket {
         let on: libc::c_int = 1;
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
         net::bind(&socket, &from)?;
-        socket.send_at_once();
+        socket.set_up();
         match net::connect(&socket, &to) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
             Err(error) => Err(error.into()),
@@ -112,7 +112,7 @@ impl Socket {
         });
         match (accepted, peer) {
             (Ok(socket), Some(peer)) => {
-                socket.send_at_once();
+                socket.set_up();
                 Ok(Some((socket, peer)))
             }
             (Ok(_), None) => Ok(None),
@@ -124,9 +124,14 @@ impl Socket {
         }
     }
 
-    /// Turns off the delay of small segments.
-    fn send_at_once(&self) {
+    /// Turns off the delay of small segments, and lets the kernel end the connection when the host of the peer no longer answers.
+    fn set_up(&self) {
         let _ = sockopt::set_tcp_nodelay(self, true);
+        let _ = sockopt::set_tcp_keepidle(self, KEEPALIVE_IDLE);
+        let _ = sockopt::set_tcp_keepintvl(self, KEEPALIVE_INTERVAL);
+        let _ = sockopt::set_tcp_keepcnt(self, KEEPALIVE_PROBES);
+        let _ = sockopt::set_socket_keepalive(self, true);
+        self.set_option(libc::IPPROTO_TCP, TCP_RTO_MAX_MS, MAX_RETRY_MS);
     }
 
     /// Returns the local address.
@@ -142,15 +147,6 @@ impl Socket {
     /// Returns why the socket failed, if it did.
     pub fn take_error(&self) -> io::Result<()> {
         Ok(sockopt::socket_error(&self.fd)??)
-    }
-
-    /// Lets the kernel end the connection when the host of the peer no longer answers.
-    pub fn watch_peer(&self) {
-        let _ = sockopt::set_tcp_keepidle(self, KEEPALIVE_IDLE);
-        let _ = sockopt::set_tcp_keepintvl(self, KEEPALIVE_INTERVAL);
-        let _ = sockopt::set_tcp_keepcnt(self, KEEPALIVE_PROBES);
-        let _ = sockopt::set_socket_keepalive(self, true);
-        self.set_option(libc::IPPROTO_TCP, TCP_RTO_MAX_MS, MAX_RETRY_MS);
     }
 
     fn set_option(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) {

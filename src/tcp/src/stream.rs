@@ -69,8 +69,6 @@ struct Out {
     len: u64,
     /// The connection has ended on this side: after the rest comes the end of the stream.
     leaving: bool,
-    /// Nothing can be sent any more.
-    cut: bool,
     /// The set of sockets reports room for this one.
     armed: bool,
     /// Something waits for room since the last report.
@@ -99,6 +97,8 @@ pub struct Stream {
     window: AtomicU32,
     /// The window was too small for this end since the last record.
     waited: AtomicBool,
+    /// Nothing can be sent any more.
+    cut: AtomicBool,
     out: Mutex<Out>,
 }
 
@@ -117,6 +117,7 @@ impl Stream {
             told: AtomicU64::new(0),
             window: AtomicU32::new(MIN_WINDOW),
             waited: AtomicBool::new(false),
+            cut: AtomicBool::new(false),
             out: Mutex::new(Out {
                 head: Vec::new(),
                 gone: 0,
@@ -127,7 +128,6 @@ impl Stream {
                 awaits_room: false,
                 listed: false,
                 leaving: false,
-                cut: false,
             }),
         })?)
     }
@@ -251,7 +251,7 @@ impl Stream {
     }
 
     fn push_locked(&self, out: &mut Out) -> Result<(), NotSent> {
-        if out.cut {
+        if self.is_cut() {
             return Err(NotSent::Gone);
         }
         if out.is_empty() {
@@ -270,10 +270,7 @@ impl Stream {
                     return Err(NotSent::Busy);
                 }
                 Ok(Ok(sent)) => sent,
-                Ok(Err(_)) => {
-                    out.cut = true;
-                    return Err(NotSent::Gone);
-                }
+                Ok(Err(_)) => return Err(self.cut()),
                 // It stays, so that each later attempt finds the same.
                 Err(_) => {
                     return Err(NotSent::Lost(match out.body {
@@ -352,14 +349,11 @@ impl Stream {
     pub fn leave(&self, end: Option<End>) -> bool {
         let mut out = self.out.lock();
         if out.leaving {
-            return !out.cut;
+            return !self.is_cut();
         }
         out.leaving = true;
-        if !out.cut && !self.detach(&mut out, end) {
-            out.cut = true;
-        }
-        if out.cut {
-            self.socket.shut_down(Shutdown::Both);
+        if self.is_cut() || !self.detach(&mut out, end) {
+            self.cut();
             return false;
         }
         match self.push_locked(&mut out) {
@@ -369,10 +363,22 @@ impl Stream {
             }
             Err(NotSent::Busy) => true,
             Err(_) => {
-                self.socket.shut_down(Shutdown::Both);
+                self.cut();
                 false
             }
         }
+    }
+
+    /// Ends both directions after an error, so that a read reports the end of the connection.
+    fn cut(&self) -> NotSent {
+        self.cut.store(true, Ordering::Release);
+        self.socket.shut_down(Shutdown::Both);
+        NotSent::Gone
+    }
+
+    /// Returns whether sending failed.
+    pub fn is_cut(&self) -> bool {
+        self.cut.load(Ordering::Acquire)
     }
 
     /// Copies the rest of a payload, and adds the last record. Returns false if that is not possible.
@@ -450,10 +456,7 @@ impl Sender<'_> {
         // What does not fit must stay, so that there is a place for it first.
         stream.reserve(out, head.len())?;
         let sent = stream.with_pieces(head, body, offset, len, |pieces| stream.socket.send(pieces))?;
-        let Ok(sent) = sent else {
-            out.cut = true;
-            return Err(NotSent::Gone);
-        };
+        let Ok(sent) = sent else { return Err(stream.cut()) };
         if sent == 0 {
             stream.await_room(out);
             return Err(NotSent::Busy);

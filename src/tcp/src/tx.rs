@@ -345,8 +345,9 @@ impl Tx {
 
     /// The error of a request whose memory is not registered. Requests before it are reported first.
     fn lost(&self) -> Stop {
-        match (self.flying.is_empty(), self.waiting.front()) {
-            (true, Some(front)) => Stop::Failed((front.id, Status::LocalProtection)),
+        let is_last = self.questions.is_empty() && self.flying.back().is_none_or(|last| last.end <= self.handled);
+        match self.waiting.front() {
+            Some(front) if is_last => Stop::Failed((front.id, Status::LocalProtection)),
             _ => Stop::Peer,
         }
     }
@@ -393,6 +394,10 @@ impl Tx {
         }
         let segments: Checked = self.segments.iter().skip(at.segments).take(request.count).copied().collect();
         let mark = heads.len();
+        // Records before it leave alone, so that the failure is that of this request.
+        if !short && mark > 0 && copy::pin_all(&segments, |key| stream.regions().pin(key)).is_none() {
+            return Err(None);
+        }
         let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
         heads.extend(header.encode());
         heads.extend(stage.head.iter().copied());

@@ -9,6 +9,7 @@ use std::time::Duration;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::ListenerSink;
+use dat_memory::objects::Owner;
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 use host::thread::Thread;
@@ -22,6 +23,7 @@ use crate::link::{Link, Links};
 use crate::os::directory::{ANY, Claim, Reachable, SocketName};
 use crate::os::vm;
 use crate::pair::Pair;
+use crate::regions::{Published, RegionTable};
 use crate::thread::PendingConnect;
 use crate::wire::{Message, Probe};
 
@@ -67,6 +69,18 @@ pub struct Node {
     vm: bool,
     /// Yama was asked to let other processes copy.
     traceable: AtomicBool,
+}
+
+impl Owner for Node {
+    type Mirror = Published;
+
+    fn regions(&self) -> &RegionTable {
+        &self.links.home.regions
+    }
+
+    fn await_peers(&self) {
+        self.links.await_peers();
+    }
 }
 
 impl Node {

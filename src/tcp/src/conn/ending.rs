@@ -23,7 +23,8 @@ impl Conn {
         }
         let first = before < Phase::Dead;
         let mut drained = false;
-        let stream = {
+        // No later call uses memory of the program, not even for the rest of a record.
+        let left = {
             let mut receiving = self.receiving.lock();
             self.note_stall(false);
             let stream = receiving.close();
@@ -31,12 +32,10 @@ impl Conn {
                 let done = tx.close();
                 drained = first && report && done.is_some_and(|last| tx.request_done(last));
             }
-            stream
+            stream.filter(|stream| stream.leave(end.filter(|_| before >= Phase::Accepting)))
         };
         self.device.forget(self.number);
-        if let Some(stream) = stream
-            && stream.leave(end.filter(|_| before >= Phase::Accepting))
-        {
+        if let Some(stream) = left {
             self.device.linger(self.number, stream);
         }
         if drained {

@@ -1,0 +1,233 @@
+//! Zones, regions and windows of a transport whose registered memory is a [`RegionTable`].
+
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dat_core::Rights;
+use dat_core::addr::Address;
+use dat_core::error::{Arg, Error, Resource, Result};
+use dat_core::transport::{AdapterAttributes, BindTarget, Fabric, MAX_SEGMENTS, RegionKeys, Scope, ZoneId};
+use host::lock::Mutex;
+use host::zone;
+
+use crate::pages;
+use crate::regions::{Mirror, NewRow, ROWS, RegionTable, Users, WRITES};
+
+/// The owner of a table.
+pub trait Owner: Send + Sync + 'static {
+    /// Where peers see the rows.
+    type Mirror: Mirror;
+
+    /// The table.
+    fn regions(&self) -> &RegionTable<Self::Mirror>;
+
+    /// Waits until no peer uses memory whose row was removed. Only peers that copy by themselves do.
+    fn await_peers(&self) {}
+}
+
+/// Enters a row.
+///
+/// # Safety
+/// As for [`RegionTable::insert`].
+unsafe fn insert<O: Owner>(owner: &O, row: &NewRow) -> Result<u32> {
+    let regions = owner.regions();
+    // SAFETY: the promise of the caller.
+    unsafe { regions.insert(row) }.ok_or_else(|| {
+        Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory })
+    })
+}
+
+/// A protection zone: a number by which regions and connections are compared.
+pub struct Zone(u32);
+
+impl Zone {
+    /// Creates a zone.
+    #[allow(clippy::new_without_default, reason = "each zone is another one")]
+    pub fn new() -> Zone {
+        Zone(zone::next_number())
+    }
+}
+
+impl ZoneId for Zone {
+    fn id(&self) -> u32 {
+        self.0
+    }
+}
+
+/// Registered memory.
+pub struct Region<O: Owner> {
+    owner: Arc<O>,
+    key: u32,
+    zone: u32,
+    is_remote: bool,
+    /// A window was bound into it.
+    is_bound: AtomicBool,
+}
+
+impl<O: Owner> Region<O> {
+    /// Registers memory. `first` is the number by which peers name its first byte.
+    ///
+    /// # Errors
+    /// [`Arg::Region`]: the memory is not mapped, or cannot be used as the rights say. [`Resource::Region`],
+    /// [`Resource::Memory`].
+    pub fn register(owner: &Arc<O>, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<O>> {
+        if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, rights.intersects(WRITES)) {
+            return Err(Error::InvalidParameter(Arg::Region));
+        }
+        let row = NewRow { addr, len, first, rights, users: Users::of_zone(zone.0), window: false };
+        // SAFETY: a program that registers memory promises that it exists, and can be used as the rights say, until it frees
+        // the region.
+        let key = unsafe { insert(&**owner, &row) }?;
+        let is_remote = rights.intersects(Rights::REMOTE);
+        Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote, is_bound: AtomicBool::new(false) })
+    }
+
+    /// The key of its row.
+    pub fn key(&self) -> u32 {
+        self.key
+    }
+}
+
+impl<O: Owner> RegionKeys for Region<O> {
+    fn local_key(&self) -> u64 {
+        self.key.into()
+    }
+
+    fn remote_key(&self) -> u32 {
+        if self.is_remote { self.key } else { 0 }
+    }
+}
+
+impl<O: Owner> Drop for Region<O> {
+    fn drop(&mut self) {
+        self.owner.regions().remove(self.key);
+        // A window of it may have been revoked by one peer while another one used it.
+        if self.is_remote || self.is_bound.load(Ordering::Relaxed) {
+            self.owner.await_peers();
+        }
+    }
+}
+
+/// A window: while it is bound, a row of the table.
+pub struct Window<O: Owner> {
+    owner: Arc<O>,
+    scope: Scope,
+    key: Mutex<Option<u32>>,
+    /// It was bound to something else before.
+    was_bound: AtomicBool,
+}
+
+impl<O: Owner> Window<O> {
+    /// Creates a window that is not bound.
+    pub fn new(owner: &Arc<O>, scope: Scope) -> Window<O> {
+        Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
+    }
+
+    /// Binds it to a target, or to nothing, for a bind that was posted to the connection with this number. Returns its key, 0
+    /// for none. See [`Window::await_peers`].
+    ///
+    /// # Errors
+    /// [`Resource::Region`], [`Resource::Memory`]; the window stays as it was.
+    pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
+        let key = match target {
+            Some(&BindTarget { region, addr, len, rights, first }) => {
+                region.is_bound.store(true, Ordering::Relaxed);
+                let users = match self.scope {
+                    Scope::Zone => Users::of_zone(region.zone),
+                    Scope::Endpoint => Users::of_connection(connection),
+                };
+                let rights = rights.intersection(Rights::REMOTE);
+                // SAFETY: a part of a region that stays registered while the window is bound into it: the core refuses to free
+                // it.
+                Some(unsafe { insert(&*self.owner, &NewRow { addr, len, first, rights, users, window: true }) }?)
+            }
+            None => None,
+        };
+        self.replace(key);
+        Ok(key.unwrap_or(0))
+    }
+
+    fn replace(&self, key: Option<u32>) {
+        let old = mem::replace(&mut *self.key.lock(), key);
+        if let Some(old) = old {
+            self.owner.regions().remove(old);
+            self.was_bound.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until no peer uses what it was bound to before.
+    pub fn await_peers(&self) {
+        if self.was_bound.load(Ordering::Relaxed) {
+            self.owner.await_peers();
+        }
+    }
+
+    /// Ends the bind, and waits until no peer uses the memory.
+    pub fn close(&self) {
+        self.replace(None);
+        self.await_peers();
+    }
+}
+
+impl<O: Owner> Drop for Window<O> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Returns the attributes of an adapter that executes all requests by itself, with a table of [`ROWS`] rows.
+///
+/// `largest` is the maximum length of a transfer, and `private_data` that of private data.
+pub fn attributes(
+    provider: &str,
+    address: Address,
+    fabric: Fabric,
+    largest: u64,
+    private_data: usize,
+) -> AdapterAttributes {
+    const MAX_EPS: usize = 16384;
+    const MAX_READS: usize = 128;
+    AdapterAttributes {
+        vendor: "libdat".into(),
+        provider: provider.into(),
+        hardware_version: (1, 0),
+        firmware_version: (1, 0),
+        address,
+        max_eps: MAX_EPS,
+        max_dto_per_ep: 65536,
+        max_rdma_read_per_ep_in: MAX_READS,
+        max_rdma_read_per_ep_out: MAX_READS,
+        max_rdma_read_in: MAX_READS * MAX_EPS,
+        max_rdma_read_out: MAX_READS * MAX_EPS,
+        max_evds: 65536,
+        max_evd_qlen: 1 << 20,
+        max_segments: MAX_SEGMENTS,
+        max_segments_read: MAX_SEGMENTS,
+        max_segments_write: MAX_SEGMENTS,
+        max_lmrs: ROWS - 1024,
+        max_lmr_block: 1 << 46,
+        max_lmr_address: u64::MAX >> 1,
+        max_pzs: 65536,
+        max_message: largest,
+        max_rdma: largest,
+        max_rmrs: ROWS / 2,
+        max_rmr_address: u64::MAX >> 1,
+        max_srqs: 4096,
+        max_eps_per_srq: MAX_EPS,
+        max_recvs_per_srq: 65536,
+        max_private_data: private_data,
+        max_reject_data: private_data,
+        optimal_alignment: 64,
+        srq: true,
+        srq_low_watermark: true,
+        rmr: true,
+        zero_based: true,
+        immediate: true,
+        atomics: true,
+        invalidate: true,
+        endpoint_windows: true,
+        datagrams: true,
+        fabric,
+    }
+}
