@@ -859,6 +859,48 @@ static void handled_backwards(void)
     victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "one byte more is handled than was sent");
 }
 
+/*
+ * The peer does not read, and reports more and more bytes as handled, up to those that the process still sends from the
+ * program's memory. No byte that the program writes after the completion of a send may reach the peer.
+ */
+static void handled_too_early(void)
+{
+    enum { LEN = 1 << 20, COUNT = 16, STEP_MS = 20 };
+    static unsigned char bytes[1 << 16];
+    DAT_LMR_TRIPLET t;
+    struct region r;
+    struct victim v;
+    DAT_EVENT e;
+    size_t wrong = 0;
+    ssize_t len;
+
+    region_make(&fx, &r, (size_t)LEN * COUNT, MEM_LOCAL);
+    memset(r.mem, 0xaa, (size_t)LEN * COUNT);
+    victim_begin(&v);
+    RAW_RECORD(v.fd, .kind = KIND_HANDLED, .window = RECORD_MAX_WINDOW);
+    for (int i = 0; i < COUNT; i++) {
+        t = segment(&r, (size_t)i * LEN, LEN);
+        must_rc(dat_ep_post_send(v.s.ep, 1, &t, cookie((DAT_UINT64)i), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+                "dat_ep_post_send");
+    }
+    must(quiet(v.s.req), "a send completes that no peer has handled");
+    for (uint64_t handled = 0; ep_state(v.s.ep) == DAT_EP_STATE_CONNECTED && handled <= (uint64_t)COUNT * 2 * LEN;
+         handled += RECORD_HEADER + RECORD_MAX_PAYLOAD) {
+        const DAT_DTO_COMPLETION_EVENT_DATA *d = &e.event_data.dto_completion_event_data;
+
+        RAW_RECORD(v.fd, .kind = KIND_HANDLED, .handled = handled, .window = RECORD_MAX_WINDOW);
+        while (wait_event_ms(v.s.req, STEP_MS, &e))
+            if (d->status == DAT_DTO_SUCCESS)
+                memset(r.mem + d->user_cookie.as_64 * LEN, 0xbb, LEN);
+    }
+    while ((len = recv(v.fd, bytes, sizeof bytes, 0)) > 0)
+        for (ssize_t i = 0; i < len; i++)
+            wrong += bytes[i] == 0xbb;
+    ok(wrong == 0, "a peer reports bytes as handled too early: it receives no byte of a later use of the memory");
+    victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "a peer reports bytes as handled too early");
+    region_free(&r);
+}
+
 /* ---- Responses ---- */
 
 enum { READ_COOKIE = 40 };
@@ -1135,6 +1177,7 @@ static void violations(void)
     uses_window();
     windows_grow();
     handled_backwards();
+    handled_too_early();
     responses();
     short_last_parts();
     ends();
@@ -1189,13 +1232,55 @@ static void random_records(void)
     at_rest(before, "random bytes");
 }
 
+/* ---- A peer that always sends ---- */
+
+static volatile int flood_stops;
+
+static void *flood(void *argument)
+{
+    enum { RECORDS = 500, LEN = RECORD_HEADER + RECORD_TARGET };
+    static unsigned char bytes[RECORDS * LEN];
+    int fd = *(int *)argument;
+
+    /* Writes of no bytes need no right. */
+    for (size_t at = 0; at < sizeof bytes; at += LEN) {
+        bytes[at] = KIND_WRITE;
+        bytes[at + 4] = RECORD_TARGET;
+        bytes[at + 16 + 2] = RECORD_MIN_WINDOW >> 16;
+    }
+    while (!flood_stops && raw_say(fd, bytes, sizeof bytes) == sizeof bytes) {
+        unsigned char reply[4096];
+
+        while (recv(fd, reply, sizeof reply, MSG_DONTWAIT) > 0)
+            ;
+    }
+    return NULL;
+}
+
+static void always_sends(void)
+{
+    struct greeting reply;
+    pthread_t thread;
+    int before = files(), fd = raw_connect(&fx, port);
+
+    raw_say(fd, greeting.bytes, greeting.len);
+    must(raw_hear_greeting(fd, &reply), "no reply to a valid greeting");
+    must(pthread_create(&thread, NULL, flood, &fd) == 0, "pthread_create");
+    for (int i = 0; i < 5; i++)
+        conforming(5000, "a peer always sends");
+    flood_stops = 1;
+    pthread_join(thread, NULL);
+    close(fd);
+    at_rest(before, "a peer always sends");
+}
+
 /* ---- Silence ---- */
 
 static void silent(void)
 {
     static int fds[SILENT];
     int before = files(), with, most, count = env_count(SILENT, 200);
-    int limit = (int)(CM_MAX_GREETINGS_OF_ADDRESS < CM_MAX_GREETINGS ? CM_MAX_GREETINGS_OF_ADDRESS : CM_MAX_GREETINGS);
+    int limit = (int)CM_MAX_GREETINGS / 2; /* of one address */
     int held = count < limit ? count : limit;
 
     for (int i = 0; i < count; i++)
@@ -1330,6 +1415,7 @@ int main(int argc, char **argv)
     violations();
     random_records();
     stops_reading();
+    always_sends();
     silent();
     conforming(5000, "after all of it");
     is_int(peer_join(&server, 0), -1, "the process has not exited");

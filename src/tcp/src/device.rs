@@ -575,7 +575,8 @@ impl Device {
     /// Fails the connections that send from a region which is about to be freed. Called without a lock.
     pub fn region_freed(&self, key: u32) {
         // From the end, because a connection that fails leaves the list.
-        for at in (0..self.blocked.lock().len()).rev() {
+        let blocked = self.blocked.lock().len();
+        for at in (0..blocked).rev() {
             let number = self.blocked.lock().get(at).copied();
             if let Some(conn) = number.and_then(|number| self.conn(number)) {
                 conn.region_freed(key);
