@@ -9,7 +9,7 @@
 # tests-c/perf. After a whole run docs/bench.svg is drawn.
 #
 #   VERBS=1         an RDMA device as well (verbs.sh), unless QUICK=1
-#   TCP=1           TCP as well, over the loopback interface
+#   TCP=1           TCP as well, over the loopback interface, with pinned and with unpinned processes
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,8 +31,10 @@ if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
 fi
 
 if [ "$TCP" = 1 ]; then
-    echo
-    TCP=lo "$here/bench.sh" "$programs" "$libdir" "$out" || status=1
+    for pin in 1 0; do
+        echo
+        TCP=lo PIN=$pin "$here/bench.sh" "$programs" "$libdir" "$out" || status=1
+    done
 fi
 if [ "$VERBS" = 1 ] && [ "$QUICK" = 0 ]; then
     echo

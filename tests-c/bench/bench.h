@@ -9,7 +9,7 @@
  *   node.c      the objects of one process, and the connection between two
  *   latency.c   one transfer at a time, there and back
  *   stream.c    many transfers one way
- *   delay.c     writes to a target that has just stopped calling
+ *   delay.c     writes to a target that has just stopped calling, or makes no call at all
  *   calls.c     the cost of single calls
  *   link.c      what the processes tell each other outside of uDAPL, and clocks
  *
@@ -88,6 +88,7 @@ static inline void must(const char *call, DAT_RETURN rc)
 void run_latency(struct plan *plan, void *node);
 void run_stream(struct plan *plan, void *node);
 void run_delay(struct plan *plan, void *node);
+void run_watched(struct plan *plan, void *node);
 void run_calls(struct plan *plan, void *node);
 
 /* link.c */

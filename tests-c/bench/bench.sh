@@ -39,7 +39,10 @@ programs=$1 libdir=$2 out=$3
 name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
 [ -z "$NETDEV" ] || name=verbs sets=verbs NICE=${NICE:-0}
-[ -z "$TCP" ] || name=tcp sets=tcp ROUNDS=${ROUNDS:-7} BUDGET=${BUDGET:-900} CPUS=${CPUS:-$([ "$PIN" = 1 ] || echo -1,-1)}
+if [ -n "$TCP" ]; then
+    name=tcp sets=tcp ROUNDS=${ROUNDS:-7} BUDGET=${BUDGET:-900}
+    [ "$PIN" = 1 ] || CPUS=-1,-1
+fi
 : "${NICE:=-20}" "${ROUNDS:=5}" "${BUDGET:=240}"
 mkdir -p "$out" || exit 2
 
@@ -83,16 +86,9 @@ if [ "$(nice -n "$NICE" nice 2>/dev/null)" = "$NICE" ]; then
     [ -z "$session" ] || echo "$NICE" 2>/dev/null >/proc/self/autogroup || session=
 fi
 
-# on FIRST_OR_SECOND COMMAND...: on the processor of that process, or unpinned.
-on()
-{
-    cpu=${CPUS%,*}
-    [ "$1" = first ] || cpu=${CPUS#*,}
-    shift
-    [ "$cpu" -lt 0 ] || set -- taskset -c "$cpu" "$@"
-    # shellcheck disable=SC2086
-    exec $first "$@"
-}
+# The commands that pin the two processes.
+pin_first="taskset -c ${CPUS%,*}" pin_second="taskset -c ${CPUS#*,}"
+[ "$CPUS" != -1,-1 ] || pin_first='' pin_second=''
 
 # The library of the provider, and what it opens: a directory in which no other process meets ours, or NETDEV.
 provider=libdapl$name instance=$work/meet device=
@@ -182,7 +178,7 @@ dat()
     n=$(iterations "$*" "$(size_of --size "$@")")
     case "$who $1" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
-    *\ calls | *\ delay*) in_c "$programs/bench" "$@" ;;
+    *\ calls | *\ delay* | *\ watched*) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }
@@ -202,8 +198,18 @@ in_c()
 # perf TEST OPTIONS...
 perf()
 {
-    with_libraries "$programs/dat-perf" bench --self --csv --test "$@" --cpu "${CPUS%,*}" --peer-cpu "${CPUS#*,}" \
-        --iterations "$n" >"$work/perf" || return
+    if [ "$CPUS" = -1,-1 ]; then
+        # With --self dat-perf pins both processes if the host is idle.
+        client="--csv --test $* --iterations $n"
+        DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib both "$programs/dat-perf" || {
+            tail -n 1 "$work/client" >&2
+            return 1
+        }
+        cp "$work/client" "$work/perf"
+    else
+        with_libraries "$programs/dat-perf" bench --self --csv --test "$@" --cpu "${CPUS%,*}" --peer-cpu "${CPUS#*,}" \
+            --iterations "$n" >"$work/perf" || return
+    fi
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         {
             print "median", $at["median_ns"], "ns"
@@ -231,12 +237,13 @@ both()
     tries=$((tries + 1))
     listen=
     case $program in
+    */dat-perf) set -- bench --qualifier "$port"; listen=--once ;;
     ucx_perftest) set -- -p "$port" ;;
     fi_pingpong) listen="-B $port" client="-P $port" ;;
     *) set -- "$@" -p "$port" ;;
     esac
     # shellcheck disable=SC2086
-    $first taskset -c "${CPUS#*,}" "$program" "$@" $listen >"$work/server" 2>&1 &
+    $first $pin_second "$program" "$@" $listen >"$work/server" 2>&1 &
     served=$!
     # A client does not wait for a server that does not listen yet.
     tried=0
@@ -245,7 +252,7 @@ both()
         [ "$tried" -lt 200 ] || break
         sleep 0.05
     done
-    timeout 60 $first taskset -c "${CPUS%,*}" "$program" "$@" $client 127.0.0.1 >"$work/client" 2>&1
+    timeout 60 $first $pin_first "$program" "$@" $client 127.0.0.1 >"$work/client" 2>&1
     status=$?
     kill "$served" 2>/dev/null
     wait "$served" 2>/dev/null
@@ -261,7 +268,9 @@ ucx()
     size=$(size_of -s "$@")
     n=$(iterations "$test $*" "$size")
     client="-t $test $* -n $n -w $((n / 10 + 1)) -f -v"
-    UCX_TLS=shm,self both ucx_perftest
+    tls=shm,self
+    [ -z "$TCP" ] || tls=tcp
+    UCX_TLS=$tls UCX_NET_DEVICES=${TCP:-all} both ucx_perftest
     # iterations, median, average and overall microseconds, MiB/s twice, messages/s twice
     awk -F, -v size="$size" '/^ *[0-9]+,/ {
         print "median", $2 * 1000, "ns"
@@ -351,7 +360,7 @@ without()
     grep -v "| $2 " "$work/rows" >"$work/left"
     mv "$work/left" "$work/rows"
 }
-[ -n "$NETDEV$TCP" ] || without ucx_perftest ucx ucx-utils
+[ -n "$NETDEV" ] || without ucx_perftest ucx ucx-utils
 [ -z "$TCP" ] || without fi_pingpong fabric libfabric-bin
 [ -z "$NETDEV" ] || without ib_send_lat raw perftest
 [ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
@@ -375,6 +384,7 @@ progress()
     [ "$PROGRESS" != line ] || printf '\r\033[K%s' "$1" >&2
 }
 
+[ "$CPUS" != -1,-1 ] || name=$name-unpinned
 raw=$out/$name.csv
 echo round,command,result,value,unit >"$raw"
 tries=0 failures=0 round=0
@@ -408,6 +418,7 @@ done
 progress ''
 {
     "$here/machine.sh"
+    [ -z "$TCP" ] || echo "Over TCP, the processes are $([ -n "$pin_first" ] && echo pinned || echo not pinned)."
     awk -f "$here/table.awk" -v sets="$sets" "$work/rows" "$raw"
 } >"$out/$name.txt"
 cat "$out/$name.txt"

@@ -62,6 +62,7 @@ for how in '' --wait; do
         bench 'median overall rate bandwidth' $test --size 5000 --iterations 300 $how
     done
 done
+bench 'median overall' watched --size 65536 --iterations 50
 bench 'dat_evd_dequeue(empty) dat_get_handle_type(live) dat_get_handle_type(NULL) dat_ep_get_status
     dat_srq_query dat_srq_post_recv' calls
 
@@ -72,7 +73,8 @@ LD_LIBRARY_PATH=$work/lib "$programs/bench" send_lat --size 0 >"$work/told" 2>&1
 [ $? -eq 2 ]
 result $? 'bench: no bytes: refused'
 
-for test in cache_line futex futex_late writev writev_pong readv memcpy; do
+for test in cache_line futex futex_late writev writev_pong readv memcpy tcp_pong tcp_epoll tcp_epoll_late \
+    tcp_stream tcp_watched; do
     timeout 60 "$programs/marks" $test 64 50 -1,-1 >"$work/told" 2>&1 &&
         awk '$1 == "median" || $1 == "bandwidth" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/told"
     result $? "marks: $test"

@@ -6,6 +6,8 @@
  * In each round the target polls a dispatcher while writes arrive, so that these are left to it. Then it makes no call, says
  * so, and spins on its memory. The next write carries the time of its post. After it the initiator reaps its completion,
  * or, in "delay_silent", makes no call either.
+ *
+ * "watched" measures eight writes, from before the first post until the target, which makes no call, sees the last word.
  */
 #include "hot.h"
 
@@ -71,6 +73,65 @@ static void target_of(struct node *n, long rounds)
         took = clock_ns() - posted;
         tell(&took, sizeof took);
     }
+}
+
+/* ---- Eight writes to a target that makes no call ---- */
+
+enum { PARTS = 8 };
+
+/* The last word of a buffer, which contains the time at which the initiator posted the first write. */
+static uint64_t *last_word(const struct memory *m)
+{
+    return (uint64_t *)(void *)(m->base + m->bytes - 8);
+}
+
+static void write_parts(struct node *n)
+{
+    size_t part = n->plan->size / PARTS;
+    DAT_LMR_TRIPLET from = segment(&n->out, part);
+    DAT_RMR_TRIPLET to = target(n, part);
+
+    for (int i = 0; i < PARTS; i++) {
+        n->requests++;
+        must("dat_ep_post_rdma_write",
+             dat_ep_post_rdma_write(n->ep, 1, &from, no_cookie(), &to, DAT_COMPLETION_DEFAULT_FLAG));
+        from.virtual_address += part;
+        to.target_address += part;
+    }
+    reap_all(n);
+}
+
+void run_watched(struct plan *plan, void *node)
+{
+    static struct clock clock;
+    struct node *n = node;
+    uint64_t posted, took, before = 0;
+    double median, seconds;
+
+    meet();
+    clock_start(&clock);
+    for (long i = 0; i < plan->warmup + plan->iterations; i++) {
+        if (i == plan->warmup)
+            clock_start(&clock);
+        if (n->second) {
+            while ((posted = __atomic_load_n(last_word(&n->in), __ATOMIC_ACQUIRE)) == before)
+                continue;
+            before = posted;
+            took = clock_ns() - posted;
+            tell(&took, sizeof took);
+        } else {
+            *last_word(&n->out) = clock_ns();
+            write_parts(n);
+            hear(&took, sizeof took);
+            clock_began(&clock, (double)took * 1e-9);
+            clock_step(&clock);
+        }
+    }
+    seconds = clock_end(&clock, &median);
+    if (n->second)
+        return;
+    result("median", median * 1e9, "ns");
+    result("overall", seconds / (double)plan->iterations * 1e9, "ns");
 }
 
 void run_delay(struct plan *plan, void *node)

@@ -9,6 +9,7 @@
  *   send_bw write_bw read_bw   many transfers one way
  *   delay delay_silent      the longest way of a write to a target that has just stopped calling; the initiator
  *                           polls, or makes no call either
+ *   watched                 eight writes of an eighth of --size to a target that makes no call and polls its memory
  *   calls                   the cost of single calls
  *
  *   --adapter NAME          (shm)
@@ -40,7 +41,7 @@ static const struct test {
     { "send_lat", run_latency, SEND }, { "send_bw", run_stream, SEND },
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
-    { "calls", run_calls, SEND },
+    { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
 };
 
 static void usage(const char *problem, const char *what)
@@ -111,7 +112,7 @@ static void options(struct plan *plan, char **arg)
         plan->iterations = plan->size <= 4096 ? 20000 : plan->size <= 65536 ? 5000 : 500;
     plan->warmup = plan->iterations / 10 + 1;
     if (plan->outstanding == 0)
-        plan->outstanding = plan->run == run_stream ? 64 : 1;
+        plan->outstanding = plan->run == run_stream ? 64 : plan->run == run_watched ? 8 : 1;
 }
 
 static void pin(int cpu)

@@ -27,7 +27,7 @@ programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd) out=$(cd "$3" && pwd)
 if DAPL2=$("$root/tests-c/verbs/dapl2.sh" "$TARGET"); then
     library=$(dirname "$(find "$DAPL2/usr/lib" -name libdat2.so | head -n 1)")
     "$CC" -std=gnu11 -Wall -Wextra -Werror -O2 -g -DDAT2 -isystem "$DAPL2/usr/include" -o "$programs/bench2" \
-        "$here"/main.c "$here"/node.c "$here"/latency.c "$here"/stream.c "$here"/calls.c "$here"/link.c \
+        "$here"/main.c "$here"/node.c "$here"/latency.c "$here"/stream.c "$here"/delay.c "$here"/calls.c "$here"/link.c \
         -L"$library" -ldat2 || exit
 else
     DAPL2=
