@@ -4,7 +4,7 @@
 //! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
 //! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
 //!
-//! Fast calls of a transport that reaches no cancellation point (`Transport::CANCELLATION_POINTS`) leave the state of the
+//! Fast calls reach no cancellation point (see [`Transport`](dat_core::transport::Transport)) and leave the state of the
 //! thread alone, which would cost two calls of libc. What may run in one of them after all and is a cancellation point
 //! forbids it itself ([`host::cancel`]). Slow calls run in `making`, which lets in a call that
 //! makes something only while the reserve of memory has a share for every call under way or the system as much, or in
@@ -16,7 +16,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dat_core::Object;
 use dat_core::error::{Arg, Error, Resource, Role};
-use dat_core::transport::Transport;
 use dat_udat::{DAT_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
 use host::cold_path;
@@ -175,30 +174,27 @@ pub fn quickly<F: Face, O: Object>(
     body: impl FnOnce(&O) -> Answer<()>,
     otherwise: impl FnOnce() -> DAT_RETURN,
 ) -> DAT_RETURN {
-    let call = move || {
-        let Some(held) = F::domain().get_quickly::<O>(handle) else {
-            cold_path();
-            return otherwise();
-        };
-        // A panic would end the process, so that nothing would have to be left.
-        let held = ManuallyDrop::new(held);
-        if !found(&held) {
-            drop(ManuallyDrop::into_inner(held));
-            return F::Version::QUEUE_EMPTY;
-        }
-        match body(&held) {
-            Ok(()) => {
-                drop(ManuallyDrop::into_inner(held));
-                DAT_SUCCESS
-            }
-            Err(fault) => {
-                cold_path();
-                drop(ManuallyDrop::into_inner(held));
-                failed::<F>(fault)
-            }
-        }
+    let Some(held) = F::domain().get_quickly::<O>(handle) else {
+        cold_path();
+        return otherwise();
     };
-    if <F::Transport as Transport>::CANCELLATION_POINTS { uncancelled(call) } else { call() }
+    // A panic would end the process, so that nothing would have to be left.
+    let held = ManuallyDrop::new(held);
+    if !found(&held) {
+        drop(ManuallyDrop::into_inner(held));
+        return F::Version::QUEUE_EMPTY;
+    }
+    match body(&held) {
+        Ok(()) => {
+            drop(ManuallyDrop::into_inner(held));
+            DAT_SUCCESS
+        }
+        Err(fault) => {
+            cold_path();
+            drop(ManuallyDrop::into_inner(held));
+            failed::<F>(fault)
+        }
+    }
 }
 
 /// The return code of a fault.

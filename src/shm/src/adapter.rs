@@ -134,9 +134,6 @@ impl Hooks for Shm {
 }
 
 impl Transport for Shm {
-    // All system calls on the way go past libc, but for copies between processes, which are no cancellation points either.
-    const CANCELLATION_POINTS: bool = false;
-
     const AT_ONCE: u64 = SMALL as u64;
 
     const TAKES_RECEIVES: bool = true;

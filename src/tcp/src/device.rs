@@ -6,7 +6,7 @@
 //! [`PARK`] while a thread of it sleeps. When the program does neither, the progress thread sleeps on the set and polls itself,
 //! so a target that makes no call is served.
 //!
-//! A poll makes one system call if it finds nothing: it reads the socket that had data last, or, in every other poll, asks the
+//! A poll makes one system call if it finds nothing: it reads the socket that had data last, or, in every fourth poll, asks the
 //! set. The set costs the same for any number of sockets at rest.
 //!
 //! # Deferred work
@@ -50,13 +50,19 @@ const COMPLETE: Duration = Duration::from_millis(10);
 /// Successive polls that find something, after which the set is asked and reports are sent: a peer that always sends must not
 /// hide the others.
 const STREAK: u32 = 8;
+/// Reads of a socket without data, after which the set is asked.
+const MISSES: u32 = 3;
 /// Reads of what a peer sends after the end, in one poll.
 const LATE_READS: usize = 8;
 /// Maximum number of streams that wait for their peers to read everything.
 const MAX_LEAVING: usize = 1024;
 /// Time for which the progress thread polls although the program does, since the program did not poll when data came.
 pub const STAY: Duration = Duration::from_millis(100);
-/// Interval at which the progress thread checks whether the program polls. Requests that were gathered leave within it.
+/// Polls of the program in a [`TICK`] from which on the progress thread does not stay: such a program polls all the time, and the
+/// thread would take the CPU from it.
+pub const POLLS_PER_TICK: u128 = 2;
+/// Interval at which the progress thread checks whether the program polls. Requests that were gathered leave within two of
+/// it if the program does not poll any more.
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a thread of the program sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
@@ -94,10 +100,12 @@ struct Polling {
     noted: Vec<Arc<Conn>>,
     /// The connection that had data last.
     hot: Option<Arc<Conn>>,
-    /// The next poll reads that connection before it asks the set.
-    reads_hot: bool,
+    /// It had data the time before, too: polls read it before they ask the set.
+    is_steady: bool,
     /// Successive polls that found something.
     streak: u32,
+    /// Successive polls that read this connection in vain.
+    misses: u32,
 }
 
 /// What all of an open adapter shares.
@@ -190,8 +198,9 @@ impl Device {
                 ready: memory::vec(BATCH).map_err(|_| "no memory".to_owned())?,
                 noted: Vec::new(),
                 hot: None,
-                reads_hot: false,
+                is_steady: false,
                 streak: 0,
+                misses: 0,
             }),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
@@ -455,10 +464,12 @@ impl Device {
         let Some(mut polling) = polling else { return false };
         let polling = &mut *polling;
         let mut found = false;
-        if how == Poll::IfFree && polling.reads_hot {
+        let reads_hot = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
+        if how == Poll::IfFree && reads_hot {
             found = polling.hot.as_ref().is_some_and(|hot| hot.receive(&mut polling.buffer, after));
-            polling.reads_hot = found && polling.streak + 1 < STREAK;
+            polling.misses = if found { 0 } else { polling.misses + 1 };
         } else {
+            polling.misses = 0;
             let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
             while self.collect_ready(polling, after) {
                 found = true;
@@ -476,7 +487,7 @@ impl Device {
 
     /// Handles up to [`BATCH`] sockets that are ready. Returns whether one of them had something.
     fn collect_ready(&self, polling: &mut Polling, after: &mut Vec<After>) -> bool {
-        let Polling { buffer, ready, hot, reads_hot, .. } = polling;
+        let Polling { buffer, ready, hot, is_steady, .. } = polling;
         ready.clear();
         self.sockets.look(|found| ready.push(found));
         let mut found = false;
@@ -490,7 +501,7 @@ impl Device {
             }
             if one.readable && conn.receive(buffer, after) {
                 found = true;
-                *reads_hot = true;
+                *is_steady = hot.as_ref().is_some_and(|hot| Arc::ptr_eq(hot, &conn));
                 *hot = Some(conn);
             }
         }
@@ -498,7 +509,6 @@ impl Device {
         if hot.as_ref().is_some_and(|hot| hot.phase() > crate::conn::Phase::Up) {
             *hot = None;
         }
-        *reads_hot |= hot.is_some();
         found
     }
 

@@ -179,7 +179,7 @@ impl Rx {
         let (received, placed, asked) = match &direct {
             Some((place, len)) => receive_direct(&stream, place, *len, buffer).ok_or_else(violation)?,
             None => {
-                let received = stream.socket().recv(&[Target::of(buffer)]);
+                let received = stream.socket().recv_bytes(buffer);
                 (received, 0, buffer.len())
             }
         };

@@ -176,7 +176,8 @@ impl Socket {
         let vecs = Source::as_vecs(pieces);
         let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
         // SAFETY: the call only reads the pieces, which can be read (contract of `Source::new`).
-        self.transfer(vecs, |fd, message| unsafe { libc::sendmsg(fd, message, flags) })?.map_or(Ok(0), Ok)
+        self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_sendmsg, fd, message, flags) })?
+            .map_or(Ok(0), Ok)
     }
 
     /// Receives what is there into the pieces. Returns `None` if nothing is there, and `Some(0)` after the end of the stream.
@@ -185,15 +186,17 @@ impl Socket {
     /// The connection has failed.
     pub fn recv(&self, pieces: &[Target<'_>]) -> io::Result<Option<usize>> {
         let vecs = Target::as_vecs(pieces);
+        let flags = libc::MSG_DONTWAIT;
         // SAFETY: the call writes only into the pieces, which can be written (contract of `Target::new`).
-        self.transfer(vecs, |fd, message| unsafe { libc::recvmsg(fd, message, libc::MSG_DONTWAIT) })
+        self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_recvmsg, fd, message, flags) })
     }
 
-    /// Makes a call with these pieces until no signal interrupts it. Returns `None` if it would block. Preserves errno.
+    /// Makes a call with these pieces until no signal interrupts it. Returns `None` if it would block. Preserves errno. The functions
+    /// of libc are cancellation points, so `call` is a system call.
     fn transfer(
         &self,
         vecs: &[libc::iovec],
-        call: impl Fn(i32, *mut libc::msghdr) -> libc::ssize_t,
+        call: impl Fn(i32, *mut libc::msghdr) -> libc::c_long,
     ) -> io::Result<Option<usize>> {
         // SAFETY: a structure of numbers and pointers, for which zero is a value.
         let mut message: libc::msghdr = unsafe { mem::zeroed() };

@@ -455,7 +455,10 @@ impl Sender<'_> {
         let Sender { stream, out, .. } = &mut self;
         // What does not fit must stay, so that there is a place for it first.
         stream.reserve(out, head.len())?;
-        let sent = stream.with_pieces(head, body, offset, len, |pieces| stream.socket.send(pieces))?;
+        let sent = match body {
+            Body::None => stream.socket.send_bytes(head),
+            _ => stream.with_pieces(head, body, offset, len, |pieces| stream.socket.send(pieces))?,
+        };
         let Ok(sent) = sent else { return Err(stream.cut()) };
         if sent == 0 {
             stream.await_room(out);

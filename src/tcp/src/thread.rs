@@ -13,7 +13,7 @@ use host::thread::{self, Thread};
 
 use crate::cm::{self, REST};
 use crate::conn::Phase;
-use crate::device::{Device, PARK, STAY, TICK};
+use crate::device::{Device, PARK, POLLS_PER_TICK, STAY, TICK};
 use crate::record::End;
 
 /// Starts the progress thread of an adapter.
@@ -32,7 +32,7 @@ fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
 
 fn run(device: &Arc<Device>) {
     log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
-    let mut progress = Progress { polls: 0, stay: Instant::now() };
+    let mut progress = Progress { polls: 0, stay: Instant::now(), window: (Instant::now(), 0), is_active: false };
     loop {
         device.wakeup.clear();
         if device.stop.load(Ordering::Acquire) {
@@ -76,10 +76,14 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
 
 /// The thread's knowledge of the program.
 struct Progress {
-    /// Number of polls of the program so far.
+    /// Number of polls of the program when the thread last slept.
     polls: u64,
     /// Until this time the thread polls even if the program does, because data came that the program did not poll for.
     stay: Instant,
+    /// A time, and the number of polls then.
+    window: (Instant, u64),
+    /// The program has polled often since a recent time, so the thread does not stay.
+    is_active: bool,
 }
 
 impl Progress {
@@ -88,6 +92,17 @@ impl Progress {
         let polls = device.polls();
         if device.poll_once(how) && device.polls() == polls {
             self.stay = Instant::now() + STAY;
+        }
+    }
+
+    /// Measures how often the program polls.
+    fn measure(&mut self, now: Instant, polls: u64) {
+        let (begin, before) = self.window;
+        let time = now - begin;
+        if time >= TICK {
+            let often = time.as_micros() / TICK.as_micros() * POLLS_PER_TICK;
+            self.is_active = u128::from(polls - before) >= often;
+            self.window = (now, polls);
         }
     }
 
@@ -105,13 +120,16 @@ impl Progress {
             return rest(None, None);
         }
         let polls = device.polls();
+        let polled = polls - std::mem::replace(&mut self.polls, polls);
         let sleepers = device.has_sleepers();
         let watched = device.watchers.load(Ordering::Acquire) > 0;
-        let stays = Instant::now() < self.stay;
-        if !watched && (sleepers || (polls != self.polls && !stays)) {
-            self.polls = polls;
+        let now = Instant::now();
+        self.measure(now, polls);
+        let stays = !self.is_active && now < self.stay;
+        if !watched && (sleepers || (polled > 0 && !stays)) {
             device.parked.store(sleepers, Ordering::SeqCst);
-            if device.is_noted() || device.is_deferred() {
+            // A program that polls sends it by itself.
+            if sleepers && device.is_noted() {
                 device.flush_all();
             }
             rest(None, Some(if sleepers { PARK } else { TICK }));
@@ -120,7 +138,7 @@ impl Progress {
             if sleepers && device.polls() == polls {
                 device.poll_once(Poll::IfFree);
             }
-            if device.is_noted() || device.is_deferred() {
+            if sleepers && device.is_noted() {
                 device.flush_all();
             }
             return;

@@ -151,8 +151,6 @@ impl Hooks for Verbs {
 }
 
 impl Transport for Verbs {
-    // `sys` forbids cancellation around each call that may enter the kernel through libc.
-    const CANCELLATION_POINTS: bool = false;
     // A device is done with a datagram once it has sent it, whatever its peer does. All of this memory is pinned.
     const LANE: usize = 32;
 

@@ -342,12 +342,10 @@ pub trait Hooks: Parts {
 }
 
 /// A transport: one value for each open interface adapter.
+///
+/// Calls that post, poll or query reach no cancellation point: system calls go past libc, or forbid cancellation
+/// ([`host::cancel`]), and so does what drops the last reference to a descriptor ([`host::cancel::Shielded`]).
 pub trait Transport: Hooks {
-    /// Whether a call that posts, polls or queries may reach a place where a thread can be cancelled. If so, a face forbids
-    /// cancellation around all of these calls. Where a transport says no, the thread is cancelled in none of them: what
-    /// drops the last reference to a descriptor, for example, sees to that itself ([`host::cancel::Shielded`]).
-    const CANCELLATION_POINTS: bool = true;
-
     /// The most bytes of a send for which [`Hooks::post_at_once`] is called.
     const AT_ONCE: u64 = 0;
 
