@@ -1,5 +1,7 @@
 # Programs between two network namespaces share world.c; strangers.c uses raw.c.
 NOT_PROGRAMS += tcp/world.c tcp/within.c tcp/raw.c tcp/protocol.sh
+# Scripts between two network namespaces share hosts.sh; bad_network.sh runs bulk.c.
+NOT_PROGRAMS += tcp/hosts.sh tcp/bulk.c
 
 WORLD := $(OUT)/tcp/world.o $(OUT)/srq/srq_common.o
 WORLD_PROGRAMS := $(patsubst %,$(OUT)/tcp/%,network reach within)
@@ -23,12 +25,16 @@ $(WORLD_PROGRAMS): $(WORLD)
 $(WORLD_PROGRAMS): LDFLAGS += $(WORLD)
 $(WORLD_PROGRAMS:%=%.o) $(OUT)/tcp/world.o: $(TESTDIR)/tcp/world.h
 
-# ---- Programs that tools.sh runs ----
+# ---- Programs that tools.sh and bad_network.sh run ----
 
-EXTRA += $(OUT)/tcp/within $(patsubst $(LIBDIR)/../bin/%,$(OUT)/tcp/%,$(wildcard $(LIBDIR)/../bin/dat-p*))
+EXTRA += $(OUT)/tcp/within $(OUT)/tcp/bulk $(patsubst $(LIBDIR)/../bin/%,$(OUT)/tcp/%,$(wildcard $(LIBDIR)/../bin/dat-p*))
 
 $(OUT)/tcp/within: %: %.o $(COMMON_OBJ) | libs
 	$(CC) $(CFLAGS) -pthread -o $@ $@.o $(COMMON_OBJ) -L$(LIB) $(LDFLAGS) $(LDAT)
+
+$(OUT)/tcp/bulk: $(TESTDIR)/tcp/bulk.c
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $<
 
 $(OUT)/tcp/dat-%: $(LIBDIR)/../bin/dat-%
 	@mkdir -p $(@D)

@@ -3,7 +3,8 @@
 #
 # check.sh - runs the tests that need an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
 # are ignored without one. They run on $RDMA, a network interface of this machine, or, if that is not
-# set, on Soft-RoCE in a virtual machine. `make check-verbs` builds the libraries and calls this.
+# set, on Soft-RoCE in a virtual machine. `make check-verbs` builds the libraries and calls this. It also
+# runs tcp/bad_network.sh and tcp/wireguard.sh, which need modules that the kernel of the virtual machine has.
 #
 #   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
 #   OUT      where programs are (default tests-c/build)
@@ -39,6 +40,8 @@ IA=verbs-${RDMA:-v0}
 # These compile headers, read symbols and read configurations. They need no adapter, and run in other checks.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh registry/default_route.sh registry/explicit'
 WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search registry/strange registry/tcp"
+# The tests over TCP that match TESTS and need the network emulator or WireGuard, which the kernel of the virtual machine has.
+NETWORK=$(printf '%s\n' tcp/bad_network.sh tcp/wireguard.sh | grep -e "$TESTS" | paste -s -d '|' | sed 's/|/\\|/')
 # These take minutes on an emulated machine, and run with smaller numbers there.
 if [ -z "$RDMA" ]; then
     QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
@@ -110,6 +113,10 @@ run()
     echo 'uDAPL 2.0:'
     run_suite 2.0 check "$TESTS_20" "$QUICK_20"
     run_suite 1.2 check-both "$TESTS_BOTH" ""
+    if [ -n "$NETWORK" ]; then
+        echo 'uDAPL 1.2 over TCP:'
+        (IA=tcp-lo && run_suite 1.2 check "$NETWORK" "")
+    fi
     wait "$rust"
     cat "$RESULTS/verbs.rust.log"
     echo 'uDAPL 1.2:'
@@ -130,7 +137,8 @@ fi
 programs()
 {
     suite 1.2 -j3 programs && suite 2.0 -j3 programs &&
-        suite 1.2 both-programs "$OUT/both/linked" "$OUT/both/opened" "$OUT/both/foreign"
+        suite 1.2 both-programs "$OUT/both/linked" "$OUT/both/opened" "$OUT/both/foreign" &&
+        { [ -z "$NETWORK" ] || (IA=tcp-lo && suite 1.2 -j3 programs "TESTS=$NETWORK"); }
 }
 programs >"$RESULTS/verbs.build" 2>&1 || { tail -n 40 "$RESULTS/verbs.build"; exit 1; }
 [ -x "$XTASK" ] || CARGO_TARGET_DIR=$TARGET "$CARGO" build --quiet --locked -p xtask || exit 1

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# bad_network.sh - transfers between two hosts over a network that delays, loses, reorders, duplicates and corrupts packets,
+# is slow, is cut, and loses a host. It needs the kernel's network emulator sch_netem, and to be root. Prints TAP.
+set -u
+. "$(dirname "$0")/hosts.sh"
+
+# shape ARGUMENT...: puts the network emulator with these arguments on both ends of w4 and w6; without arguments, removes it.
+shape()
+{
+    for wire in w4 w6; do
+        both tc qdisc del dev $wire root 2>/dev/null
+        [ $# -eq 0 ] || both tc qdisc add dev $wire root netem limit 100000 "$@" || return 1
+    done
+}
+
+# links SETTING VALUE: sets an attribute of both ends of w4 and w6.
+links()
+{
+    for wire in w4 w6; do both ip link set $wire "$1" "$2" || return 1; done
+}
+
+# start ADAPTER HOST ARGUMENT...: starts dat-perf as a client, $client, with its output in ADAPTER.out.
+start()
+{
+    adapter=$1 host=$2
+    shift 2
+    before=$(bytes_sent)
+    "$programs/dat-perf" "$adapter" "$host" --wait --csv "$@" >"$work/$adapter.out" 2>&1 </dev/null &
+    client=$!
+}
+
+# complete CLIENT ADAPTER ROWS: the client ends with that number of complete measurements. If it does not end, shows the
+# connections of both hosts.
+complete()
+{
+    within "$patience" ended "$1" || { both ss -tnie; kill "$1"; return 1; }
+    wait "$1" && [ "$(grep -c "^$2,.*,true\$" "$work/$2.out")" = "$3" ]
+}
+
+# loaded: w4 has sent 1 MB since the last call of start().
+loaded() { [ $(($(bytes_sent) - before)) -ge 1000000 ]; }
+
+bytes_sent() { awk '$1 == "w4:" { print $10 }' /proc/net/dev; }
+
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
+# exchanged NAME: every byte of messages, writes and reads arrives, both ways, over both families concurrently.
+exchanged()
+{
+    start tcp-w6 fd99::2 -t send_bw,write_bw,read_bw --both -s 20000 -n 40 --verify
+    client6=$client
+    start tcp-w4 10.99.0.2 -t send_bw,write_bw,read_bw --both -s 20000 -n 40 --verify
+    ok "$1: every byte arrives, IPv4" complete "$client" tcp-w4 3
+    ok "$1: every byte arrives, IPv6" complete "$client6" tcp-w6 3
+    echo "# $(since "$begin") s"
+}
+
+since() { awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $1 }"; }
+
+# about SECONDS START [END]: the time from START to END, or to now, is that number of seconds, or up to 5 s more.
+about()
+{
+    took=$(awk "BEGIN { printf \"%.1f\", ${3:-$(date +%s.%N)} - $2 }")
+    echo "$took s" | tee "$work/time"
+    awk "BEGIN { exit !($took >= $1 - 1 && $took <= $1 + 5 * $DAT_TEST_SCALE) }"
+}
+
+# rested: the near end of the connection at rest is BROKEN 25 s after the cut, and the far end too.
+rested()
+{
+    within "$patience" grep -q 'gone.*BROKEN' "$work/resting.out" && within "$patience" grep -q 'gone.*BROKEN' "$work/rest.out" &&
+        about 25 "$cut" "$(sed -n 's/^\[\([0-9.]*\)\].* has gone.*/\1/p' "$work/resting.out" | head -n 1)"
+}
+
+# broken: the client fails because its connection is BROKEN, 3 to 8 s after the cut.
+broken()
+{
+    within "$patience" ended "$client" && about 3 "$cut" && grep -q 'the peer has gone away' "$work/tcp-w4.out"
+}
+
+# goodput: the library moves at least 0.9 of what a socket moves, in one of three attempts. A message takes longer than the
+# quarter of a second after which dat-perf stops to synchronise both sides.
+goodput()
+{
+    for attempt in 1 2 3; do
+        serve raw bulk 9000 && raw=$("$programs/bulk" 10.99.0.2 9000 4) || return 1
+        start tcp-w4 10.99.0.2 -t send_bw -s 8M -o 2 -n 3 --warmup 1
+        complete "$client" tcp-w4 1 || return 1
+        ours=$(awk -F, '/^tcp-w4/ { print $22 }' "$work/tcp-w4.out")
+        echo "$ours MB/s, a socket $raw MB/s" | tee -a "$work/goodput"
+        awk "BEGIN { exit !($ours >= 0.9 * $raw) }" && return 0
+    done
+    return 1
+}
+
+if ! shape delay 1ms 2>/dev/null; then
+    echo '1..0 # SKIP the kernel has no sch_netem, or this user may not use it'
+    exit
+fi
+shape
+begin=$(date +%s.%N)
+# The emulator treats each packet, and not up to 64 KiB of them, as one.
+links gso_max_segs 1
+ok 'dat-perf listens, IPv4' serve perf4 dat-perf tcp-w4
+ok 'dat-perf listens, IPv6' serve perf6 dat-perf tcp-w6
+ok 'dat-ping listens' serve rest dat-ping tcp-v4
+
+# This wire stays cut. The result comes later.
+"$programs/dat-ping" tcp-v4 10.98.0.2 --interval 1000 --timestamps >"$work/resting.out" 2>&1 </dev/null &
+ok 'a connection rests' within "$patience" grep -q seq=1 "$work/resting.out"
+both tc qdisc add dev v4 root netem loss 100%
+cut=$(date +%s.%N)
+
+while read -r netem; do
+    # shellcheck disable=SC2086 # words are wanted
+    shape $netem
+    exchanged "$netem"
+done <<'END'
+delay 20ms
+loss 1%
+delay 10ms reorder 25% 50%
+duplicate 1%
+corrupt 0.1%
+rate 10mbit
+END
+shape
+for size in 1280 9000; do
+    links mtu $size
+    exchanged "MTU $size"
+done
+links mtu 1500
+links gso_max_segs 65535
+ok 'a path is cut at rest: BROKEN after 25 s, at both ends' rested
+echo "# $(cat "$work/time")"
+
+both sysctl -q -w 'net.ipv4.tcp_wmem=4096 16384 65536' 'net.ipv4.tcp_rmem=4096 16384 65536'
+start tcp-w4 10.99.0.2 -t send_bw,write_bw --both -s 64K -o 64 -n 80 --verify
+ok 'full send queues on both sides: every byte arrives' complete "$client" tcp-w4 2
+both sysctl -q -w 'net.ipv4.tcp_wmem=4096 16384 4194304' 'net.ipv4.tcp_rmem=4096 131072 6291456'
+
+shape delay 25ms rate 100mbit
+ok 'goodput at 100 Mbit/s and 50 ms: at least 0.9 of a socket' goodput
+sed 's/^/# /' "$work/goodput"
+
+# 4 MB each way take more than 3 s.
+shape rate 10mbit
+start tcp-w4 10.99.0.2 -t send_bw --both -s 20000 -n 200 --verify
+ok 'the load begins' within "$patience" loaded
+far ip link set w4 down
+sleep 2
+far ip link set w4 up
+ok 'a cable is unplugged for 2 s under load: every byte arrives' complete "$client" tcp-w4 1
+
+shape
+# The kernel ends a connection at the first retransmission after 3 s without an acknowledgement, so after at most 6.2 s.
+both sysctl -q -w net.ipv4.tcp_retries2=3
+start tcp-w4 10.99.0.2 -t send_bw --both -s 20000 -D 60
+ok 'the load begins' within "$patience" loaded
+far ip link set w4 down
+cut=$(date +%s.%N)
+ok 'a cable is unplugged under load: BROKEN after 3 to 8 s' broken
+echo "# $(cat "$work/time")"
+
+# The far host loses its wires to another host without processes, which gets the same address later.
+serve host dat-ping tcp-w6
+"$programs/dat-ping" tcp-w6 fd99::2 --interval 1 >>"$work/client.out" 2>&1 </dev/null &
+client=$!
+ok 'a host answers' within "$patience" grep -q seq=2 "$work/client.out"
+old=$far
+new_far
+for wire in w4 v4 w6; do nsenter -t $old -n ip link set $wire netns "$far"; done
+ok 'a host disappears: the round is lost' within "$patience" grep -q ' lost: ' "$work/client.out"
+grep ' lost: ' "$work/client.out" | sed 's/^/# /'
+addresses 2 | far sh
+serve host dat-ping tcp-w6
+: >"$work/client.out"
+ok 'the host returns with its address: it answers' within "$patience" grep -q 'seq=.*send=' "$work/client.out"
+echo "# $(since "$begin") s"
+echo "1..$number"
+exit $failed

@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# wireguard.sh - runs the commands of docs/security.md that encrypt all traffic between two hosts, then exchanges messages over
+# it. In the document, a prompt that begins with "first" or "second" names the host. It needs the kernel module wireguard and
+# the command wg, and to be root. Prints TAP.
+set -u
+. "$(dirname "$0")/hosts.sh"
+document=$(cd "$(dirname "$0")/../.." && pwd)/docs/security.md
+
+command -v wg >/dev/null || { echo '1..0 # SKIP there is no wg (package wireguard-tools)'; exit; }
+ip link add probe type wireguard 2>/dev/null || { echo '1..0 # SKIP the kernel has no WireGuard, or this user may not use it'; exit; }
+ip link del probe
+PATH=$programs:$PATH
+mkdir "$work/first" "$work/second"
+
+first() { (cd "$work/first" && far "$@"); }
+second() { (cd "$work/second" && "$@"); }
+
+# commands PATTERN: the commands of the document that match, each after the name of its host.
+commands() { sed -n 's/^    \(first\|second\)[#$] /\1 /p' "$document" | grep -e "$1"; }
+
+# executed PATTERN NUMBER: that number of commands match, and each succeeds.
+executed()
+{
+    commands "$1" >"$work/commands" && [ "$(wc -l <"$work/commands")" = "$2" ] || return 1
+    while read -r host command; do
+        $host sh -c "$command" </dev/null || { echo "$host: $command"; return 1; }
+    done <"$work/commands"
+}
+
+# delivered: each host gets the public key of the other.
+delivered() { cp "$work/first/wg0.pub" "$work/second/peer.pub" && cp "$work/second/wg0.pub" "$work/first/peer.pub"; }
+
+# private: the service point listens only at the address of the tunnel.
+private()
+{
+    far ss -Hltn | awk '{ print $4 }' | tee "$work/listening.out"
+    grep -q '^10\.8\.0\.1:' "$work/listening.out" && ! grep -qv '^10\.8\.0\.1:' "$work/listening.out"
+}
+
+# encrypted: WireGuard has carried the bytes, which are more than three rounds need.
+encrypted() { wg show wg0 transfer | tee "$work/transfer.out" && awk '{ exit !($2 > 60000 && $3 > 60000) }' "$work/transfer.out"; }
+
+# refused: the address outside the tunnel refuses the connection.
+refused() { ! second dat-ping tcp-w4 192.0.2.7 --count 1 >"$work/refused.out" 2>&1 && grep -q REJECTED "$work/refused.out"; }
+
+far ip addr add 192.0.2.7/24 dev w4
+ip addr add 192.0.2.8/24 dev w4
+ok 'each host makes a key' executed 'wg genkey' 2
+ok 'the hosts exchange their public keys' delivered
+ok 'both ends of the tunnel' executed ' \(ip\|wg set\) ' 8
+ok 'the document starts a server' commands '^first dat-ping tcp-wg0$'
+ok 'dat-ping listens in the tunnel' serve server dat-ping tcp-wg0
+ok 'dat-ping reaches it' executed '^second dat-ping' 1
+ok 'only the address in the tunnel listens' private
+ok 'the address outside refuses' refused
+ok 'the tunnel has carried the bytes' encrypted
+echo "1..$number"
+exit $failed
