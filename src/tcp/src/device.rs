@@ -36,7 +36,10 @@ use crate::cm::Handshakes;
 use crate::conn::{After, Conn};
 use crate::locate::Place;
 use crate::socket::Socket;
-use crate::stream::Stream;
+
+mod leaving;
+
+use leaving::Leaving;
 
 /// The table of registered memory, which no other process reads.
 pub type Regions = RegionTable<()>;
@@ -52,10 +55,6 @@ const COMPLETE: Duration = Duration::from_millis(10);
 const STREAK: u32 = 8;
 /// Reads of a socket without data, after which the set is asked.
 const MISSES: u32 = 3;
-/// Reads of what a peer sends after the end, in one poll.
-const LATE_READS: usize = 8;
-/// Maximum number of streams that wait for their peers to read everything.
-const MAX_LEAVING: usize = 1024;
 /// Time for which the progress thread polls although the program does, since the program did not poll when data came.
 pub const STAY: Duration = Duration::from_millis(100);
 /// Polls of the program in a [`TICK`] from which on the progress thread does not stay: such a program polls all the time, and the
@@ -66,10 +65,6 @@ pub const POLLS_PER_TICK: u128 = 2;
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a thread of the program sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
-/// Time that a peer has to read what was sent before this side left.
-const LINGER: Duration = Duration::from_secs(2);
-/// The same when the adapter is closed.
-const LAST: Duration = Duration::from_millis(200);
 
 /// The error for lack of memory, or of descriptors.
 pub fn no_memory() -> Error {
@@ -83,14 +78,6 @@ pub struct Work {
     pub timers: Timers<Arc<Conn>>,
     /// Attempts that failed within a call.
     pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
-}
-
-/// Streams that this side has left.
-#[derive(Default)]
-struct Leaving {
-    streams: HashMap<u64, (Arc<Stream>, Instant)>,
-    /// The adapter is closed.
-    closed: bool,
 }
 
 /// The memory of a poll, which so allocates nothing.
@@ -269,89 +256,6 @@ impl Device {
     /// The descriptor of the set, which is readable when a socket is.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.sockets.as_fd()
-    }
-
-    /// Keeps a stream that this side has left until its peer has read everything.
-    pub fn linger(&self, number: u64, stream: Arc<Stream>) {
-        let mut leaving = self.leaving.lock();
-        // After the adapter was closed, no thread would let it go.
-        if leaving.closed {
-            return;
-        }
-        let oldest = |streams: &HashMap<u64, (Arc<Stream>, Instant)>| {
-            streams.iter().min_by_key(|(_, (_, until))| *until).map(|(number, _)| *number)
-        };
-        let full = leaving.streams.len() >= descriptors(MAX_LEAVING);
-        let gone =
-            if full { oldest(&leaving.streams).and_then(|oldest| leaving.streams.remove(&oldest)) } else { None };
-        leaving.streams.insert(number, (stream, Instant::now() + LINGER));
-        drop(leaving);
-        drop(gone);
-        self.wakeup.ring();
-    }
-
-    /// Closes a stream that this side has left.
-    fn let_go(&self, number: u64) {
-        let left = self.leaving.lock().streams.remove(&number);
-        drop(left);
-    }
-
-    /// Closes the streams whose time is over. Returns the time until the next one.
-    pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
-        let mut due = Vec::new();
-        let mut leaving = self.leaving.lock();
-        leaving.streams.retain(|_, (stream, until)| {
-            let stays = *until > now;
-            if !stays {
-                due.push(stream.clone());
-            }
-            stays
-        });
-        let next = leaving.streams.values().map(|(_, until)| *until).min();
-        drop(leaving);
-        drop(due);
-        next.map(|next| next.saturating_duration_since(now))
-    }
-
-    /// Gives the peers of all streams that this side has left up to [`LAST`] to read everything, and closes them.
-    pub fn let_all_go(&self) {
-        let end = Instant::now() + LAST;
-        while !self.leaving.lock().streams.is_empty() && Instant::now() < end {
-            self.poll_once(Poll::Complete);
-            let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
-        }
-        let left = std::mem::replace(&mut *self.leaving.lock(), Leaving { closed: true, ..Leaving::default() });
-        drop(left);
-        // The connections refer to the device.
-        let mut polling = self.polling.lock();
-        polling.hot = None;
-        polling.noted.clear();
-        let noted = std::mem::take(&mut *self.noted.lock());
-        drop(polling);
-        drop(noted);
-    }
-
-    /// Handles the socket of a connection that this side has left.
-    #[cold]
-    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
-        let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
-        let Some(stream) = stream else { return };
-        if ready.writable {
-            stream.on_room(drop);
-        }
-        if ready.readable {
-            // What a peer sends after the end goes nowhere.
-            for _ in 0..LATE_READS {
-                match stream.socket().recv_bytes(buffer) {
-                    Ok(Some(0)) | Err(_) => {
-                        self.let_go(ready.token);
-                        break;
-                    }
-                    Ok(Some(_)) => {}
-                    Ok(None) => break,
-                }
-            }
-        }
     }
 
     // ---- Deferred work ----
@@ -554,7 +458,7 @@ impl Device {
 
     /// Returns whether there is neither a connection nor an attempt at one, nor one whose peer still reads.
     pub fn is_idle(&self) -> bool {
-        self.table.read().is_empty() && self.leaving.lock().streams.is_empty()
+        self.table.read().is_empty() && self.leaving.lock().is_empty()
     }
 
     // ---- Work of the progress thread ----
