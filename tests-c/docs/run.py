@@ -32,7 +32,8 @@ says more about it:
     of any language:
       FILE          the block is the contents of this file, whose name has a dot
 
-Two kinds of comments stand for blocks themselves. `<!-- test: fixture NAME -->` runs tests-c/docs/fixtures/NAME.sh.
+Two kinds of comments stand for blocks themselves. `<!-- test: fixture NAME -->` runs tests-c/docs/fixtures/NAME.sh,
+with the source tree in $sources.
 If a comment does not end on its first line, the lines up to `-->` are commands.
 
 In a text, "..." stands for the rest of a word or line, and for any lines where it is a line of its own. Blanks
@@ -100,7 +101,8 @@ def blocks(document):
                 start, hidden = number, ""
             elif words.startswith("fixture "):
                 name = words.removeprefix("fixture ")
-                found.append(Block(number, "sh", "", f"# fixture {name}\n{(FIXTURES / f'{name}.sh').read_text()}"))
+                text = (FIXTURES / f"{name}.sh").read_text()
+                found.append(Block(number, "sh", "", f"# fixture {name}\nsources={shlex.quote(str(ROOT))}\n{text}"))
                 words = ""
         elif line.strip():
             words = ""
