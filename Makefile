@@ -32,10 +32,10 @@
 #                       compiler has them
 #   make trips          counts the functions and files that calls go through
 #   make derived        writes what is derived from src/udat, src/udat12 and src/udat20: include/dat and
-#                       include/dat2, the table in docs/functions.md, lists for tests-c, and what the
+#                       include/dat2, lists for tests-c, and what the
 #                       manual pages say of parameters and return values; and from the arguments of the tools:
 #                       their manual pages and completions; and from the marks of memory order
-#                       docs/memory-order.md
+#                       docs/dev/memory-order.md
 #   make limits         compares the size of the project with tests-c/limits.txt; WRITE=1 lowers the limits of values
 #                       that fell, and adds rows for new crates
 #   make notices        writes LICENSE-THIRD-PARTY, the notices of the crates that the libraries and tools have in them
@@ -310,7 +310,7 @@ PC_FILES  := dat.pc dat2.pc
 DEMO_ALL  := $(notdir $(wildcard tests-c/demo/*.[ch]))
 TRACING   := $(notdir $(wildcard docs/tracing/*.bt))
 EXAMPLES  := $(notdir $(wildcard docs/examples/*))
-# The pages that README.md leads to, in a folder of the same name.
+# The pages for users; those for contributors, in docs/dev, are not installed.
 PAGES     := $(notdir $(wildcard docs/*.md docs/*.svg))
 
 # The way from LIB/pkgconfig up to PREFIX. The files of pkg-config name their prefix relative to themselves,

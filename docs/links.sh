@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# links.sh FOLDER - in the documents of this folder and below, a link to a file that is not there becomes its text. So what
-# is installed leads nowhere that is in the source tree alone.
+# links.sh DIRECTORY - prepares the documents below this directory for installation. A link to a file that does not exist
+# there becomes its text, because it leads to the source tree. The comments for tests-c/docs/run.py are removed.
 set -eu
 
 find "$1" -name '*.md' | while read -r document; do
@@ -12,7 +12,7 @@ find "$1" -name '*.md' | while read -r document; do
         esac
         [ -e "$(dirname "$document")/${link%%#*}" ] || printf 's|\\[\\([^]]*\\)\\](%s)|\\1|g\n' "$link"
     done >"$document.sed"
-    sed -f "$document.sed" "$document" >"$document.new"
+    sed -e '/^ *<!-- test:.*-->$/d' -e '/^ *<!-- test:/,/-->$/d' -f "$document.sed" "$document" >"$document.new"
     cat "$document.new" >"$document"
     rm "$document.sed" "$document.new"
 done

@@ -7,7 +7,7 @@ LC_ALL=C
 export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/.." || exit 2
-order=docs/memory-order.md
+order=docs/dev/memory-order.md
 
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -70,7 +70,7 @@ tells_of_modules()
 have_files()
 {
     find src -name '*.rs' >"$work/files"
-    for document in docs/architecture.md docs/memory-order.md docs/glossary.md; do
+    for document in docs/dev/architecture.md docs/dev/memory-order.md; do
         sed '/^<!-- marks:/q' "$document" | grep -oE '`[a-z0-9_/]+\.rs`' | tr -d '`' | sort -u | while read -r file; do
             grep -qE "(^|/)${file}\$|^src/${file%%/*}/src/${file#*/}\$" "$work/files" || echo "$document: there is no $file"
         done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# marks.sh - the marks of memory order in the sources, as the tables in docs/memory-order.md.
+# marks.sh - the marks of memory order in the sources, as the tables in docs/dev/memory-order.md.
 #
 #   marks.sh            prints the tables
 #   marks.sh --write    writes them into the page, behind the line that says where they begin
@@ -11,7 +11,7 @@ set -eu
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/.."
-page=docs/memory-order.md
+page=docs/dev/memory-order.md
 
 places()
 {

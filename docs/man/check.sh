@@ -361,16 +361,16 @@ else
     skip 'the limits of libdapltcp(7) are those of the code' 'no src'
 fi
 
-# The tests that docs/compat.md names: a program as `subject/name`, then its
+# The comments "<!-- test: ... -->" of docs/compat.md name tests: a program as `subject/name`, then its
 # subtests in quotation marks. One line each: program, tab, subtest.
 compat=$here/../compat.md
 tests=$here/../../tests-c
 
 # named FIRST LAST: the tests that the lines between two patterns name.
 named() {
-    sed -n "/$1/,/$2/p" "$compat" | tr '\n' ' ' | sed -e 's/  */ /g' -e 's/\*Test:\*/\
-&/g' -e 's/ \*\*[A-Za-z]/\
-&/g' | sed -n '/^\*Test:\*/p' | awk -F '"' '{
+    sed -n "/$1/,/$2/p" "$compat" | tr '\n' ' ' | sed -e 's/  */ /g' -e 's/<!-- test:/\
+&/g' -e 's/ -->/\
+/g' | sed -n '/^<!-- test:/p' | awk -F '"' '{
             for (i = 1; i <= NF; i += 2) {
                 if (match($i, /`[a-z0-9_]+\/[a-z0-9_]+`/))
                     program = substr($i, RSTART + 1, RLENGTH - 2)
@@ -405,7 +405,7 @@ if [ -f "$compat" ] && [ -d "$tests" ]; then
     done >>"$tmp/out"
     result 'docs/compat.md names programs that exist' "$tmp/out"
     # A difference is a paragraph that begins with its name in bold type.
-    awk 'BEGIN { RS = "" } /^\*\*/ { gsub(/\n/, " "); if (!/\*Test:\* |[Nn]ot tested/) print substr($0, 1, 60) }' \
+    awk 'BEGIN { RS = "" } /^\*\*/ { gsub(/\n/, " "); if (!/<!-- test: |[Nn]ot tested/) print substr($0, 1, 60) }' \
         "$compat" >>"$tmp/out"
     result 'docs/compat.md names a test of each difference, or says that there is none' "$tmp/out"
     if [ $# -gt 0 ]; then

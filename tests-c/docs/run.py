@@ -4,12 +4,19 @@
 
     run.py [--machine] DOCUMENT...
 
-The documents are read in their order. Each starts in an empty folder of its own with a fresh shell, and all
-share one private $HOME, so that what one has installed is there for the next ones; if nothing is installed in
-$HOME/libdat when a document starts, this program installs it there. The first words behind the three
-backquotes that open a block say what it is:
+The documents are read in their order. Each starts in an empty directory of its own with a fresh shell. All share one
+private $HOME, so that what one document has installed is there for the next ones. If nothing is installed in
+$HOME/libdat when a document starts, this program installs it there.
 
-    sh              commands; what a block exports and the folder it ends in hold for the blocks after it
+A block `sh` has commands, a block `text` what the commands before it print, standard error included. Blocks of other
+languages are for the reader only, unless they are the contents of a file. The exports of a block of commands and the
+directory in which it ends hold for the following blocks. A comment on the line before the block, which no reader sees,
+says more about it:
+
+    <!-- test: WORDS -->
+
+    of commands:
+      skip, REASON  they never run
       tree          they run in the source tree
       fails         the last of them must fail
       any           the last of them may fail, with status 1
@@ -18,19 +25,23 @@ backquotes that open a block say what it is:
       needs=TOOL    they need a program that not every machine has
       namespaces    they need user and pid namespaces, which not every machine allows
       first, second they run on one of two hosts, namespaces of the network with the addresses 192.0.2.7 and 192.0.2.8
-      device, root  they need an RDMA device, or change the machine: they run with --machine alone
-      others        they never run; the comment in their first line says why
-    text            what the commands before it print, standard error included
-      numbers       any number may stand where it shows one
-      server        what the last server has printed; it is waited for
-    LANGUAGE FILE   the contents of a file, which has a dot in its name
+      device, root  they need an RDMA device, or change the machine: they run with --machine only; there sudo is not needed
+    of text:
+      numbers       any number may stand where the text shows one
+      server        it is what the last server has printed, for which this program waits
+    of any language:
+      FILE          the block is the contents of this file, whose name has a dot
+
+Two kinds of comments stand for blocks themselves. `<!-- test: fixture NAME -->` runs tests-c/docs/fixtures/NAME.sh,
+with the source tree in $sources.
+If a comment does not end on its first line, the lines up to `-->` are commands.
 
 In a text, "..." stands for the rest of a word or line, and for any lines where it is a line of its own. Blanks
-are compared as one. Blocks of other kinds are for the reader alone. Links within the tree must lead to a file that is
-there, and to a heading in it.
+are compared as one. Links within the tree must lead to an existing file and to a heading in it.
 
---machine is for the virtual machine of tests-c/verbs/vm.sh, which nobody minds to be changed; the libraries and tools
-are used there where make has put them, since copies take minutes. CARGO_TARGET_DIR names the build directory; $DAT_TEST_SCALE is a factor for all deadlines.
+--machine is for the virtual machine of tests-c/verbs/vm.sh, which tests may change. The libraries and tools
+are used there where make has put them, since copies take minutes. CARGO_TARGET_DIR names the build directory;
+$DAT_TEST_SCALE is a factor for all deadlines.
 """
 
 import os
@@ -45,36 +56,56 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = Path(__file__).resolve().parent / "fixtures"
 PATIENCE = 100 * float(os.environ.get("DAT_TEST_SCALE", "1"))
 # These install it themselves.
 INSTALLING = ("README", "getting-started")
+# The virtual machine has no sudo, and its user is root.
+AS_ROOT = 'sudo() { "$@"; }\n'
 ONLY_WITH_MACHINE = {"device": "needs an RDMA device", "root": "changes the machine, as root"}
 
 
 class Block:
-    """A fenced block: its line in the document, what its first line says, and its text."""
+    """A block: its line in the document, its language, the words of the comment before it, and its text."""
 
-    def __init__(self, line, info, text):
-        words = info.split()
-        self.line = line
-        self.kind = words[0] if words else ""
-        self.file = words[1] if len(words) == 2 and "." in words[1] else None
-        self.marks = set() if self.file else set(words[1:])
-        self.text = text
+    def __init__(self, line, kind, words, text):
+        self.line, self.kind, self.text = line, kind, text
+        self.skipped = words.removeprefix("skip,").strip() if words.startswith("skip,") else None
+        words = [] if self.skipped else words.split()
+        self.file = next((word for word in words if "." in word and "=" not in word), None)
+        self.marks = set(words) - {self.file}
 
 
 def blocks(document):
-    """The fenced blocks of a document; a fence may be indented, as in a list."""
-    found, start = [], None
+    """The blocks of a document; a fence may be indented, as in a list."""
+    found, words, start, hidden = [], "", None, None
     for number, line in enumerate(document.read_text().splitlines(), 1):
+        if hidden is not None:
+            if line.strip() == "-->":
+                found.append(Block(start, "sh", words, hidden))
+                words, start, hidden = "", None, None
+            else:
+                hidden += line + "\n"
+            continue
         fence = re.match(r"( *)```(.*)", line)
         if fence and start is None:
-            start, indent, info, text = number, len(fence[1]), fence[2], []
+            start, indent, kind, text = number, len(fence[1]), fence[2].strip(), []
         elif fence:
-            found.append(Block(start, info, "\n".join(text) + "\n"))
-            start = None
+            found.append(Block(start, kind, words, "\n".join(text) + "\n"))
+            start, words = None, ""
         elif start is not None:
             text.append(line[indent:])
+        elif comment := re.match(r" *<!-- test:(.*?)(-->)?$", line):
+            words = comment[1].strip()
+            if not comment[2]:
+                start, hidden = number, ""
+            elif words.startswith("fixture "):
+                name = words.removeprefix("fixture ")
+                text = (FIXTURES / f"{name}.sh").read_text()
+                found.append(Block(number, "sh", "", f"# fixture {name}\nsources={shlex.quote(str(ROOT))}\n{text}"))
+                words = ""
+        elif line.strip():
+            words = ""
     return found
 
 
@@ -221,7 +252,7 @@ class Session:
         with tempfile.NamedTemporaryFile() as state:
             # The state is kept also where the last command is one that must fail.
             script = (f"trap 'dat_status=$?; {{ env -0; printf %s \"$PWD\"; }} >{shlex.quote(state.name)};"
-                      f" exit $dat_status' EXIT\nset -e\n{block.text}")
+                      f" exit $dat_status' EXIT\nset -e\n{AS_ROOT if 'root' in block.marks else ''}{block.text}")
             process = subprocess.Popen(
                 [*self.place(block), "sh", "-c", script], env=self.environment, cwd=folder, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
@@ -268,8 +299,8 @@ def reason(block, machine, home):
         return "unshare is refused here, or there is no ip"
     if "tree" in block.marks and machine:
         return "runs outside of the virtual machine"
-    if "others" in block.marks:
-        return block.text.splitlines()[0].lstrip("# ")
+    if block.skipped:
+        return block.skipped
     needs = [ONLY_WITH_MACHINE[mark] for mark in sorted(block.marks & set(ONLY_WITH_MACHINE))]
     return ", ".join(needs) + ": runs in the virtual machine" if needs and not machine else None
 

@@ -188,7 +188,7 @@ ok 'every library and tool is hardened' hardened
 # A line of the table is: | file | bytes |.
 sizes_are_told()
 {
-    told=$(awk -F '[| `]+' '/^\| `/ && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $2, $3 }' "$root/docs/packages.md")
+    told=$(awk -F '[| `]+' '/^\| `/ && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $2, $3 }' "$root/docs/dev/packaging.md")
     [ -n "$told" ] || return 1
     for file in $(printf '%s\n' $binaries | grep '\.so\.'); do
         echo "$told" | awk -v name="${file##*/}" -v size="$(stat -c %s "$file")" '
@@ -196,7 +196,7 @@ sizes_are_told()
             END { if (!found) { print name " is not in the table"; exit 1 } }' || return 1
     done
 }
-ok 'docs/packages.md tells the size of each library, within a tenth' sizes_are_told
+ok 'docs/dev/packaging.md tells the size of each library, within a tenth' sizes_are_told
 
 symbols_apart()
 {

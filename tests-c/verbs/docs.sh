@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# docs.sh ADAPTER - runs the commands of docs/deploying.md, with those that change the machine and those that need a
+# docs.sh ADAPTER - runs the commands of docs/network.md, with those that change the machine and those that need a
 # device, in the virtual machine of vm.sh. It gets an interface eth0 with the address that the document names. Prints TAP.
 set -u
 LC_ALL=C
@@ -42,4 +42,4 @@ fi
 
 CARGO_TARGET_DIR=${TARGET:-${CARGO_TARGET_DIR:-$root/target}}
 export CARGO_TARGET_DIR
-"$root/tests-c/docs/run.py" --machine "$root/docs/deploying.md"
+"$root/tests-c/docs/run.py" --machine "$root/docs/network.md"

@@ -17,7 +17,7 @@
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `patience`, `kept`: the types that all of
 //!   them use
 //!
-//! docs/architecture.md says how the parts work together.
+//! docs/dev/architecture.md says how the parts work together.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

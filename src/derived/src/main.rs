@@ -6,7 +6,6 @@
 //! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
 //! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
 //! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
-//! | the table in docs/functions.md | the calls | `lists` |
 //! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
 //! | the sections SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | the calls | `man` |
 //!
@@ -32,7 +31,6 @@ use std::process::ExitCode;
 
 use crate::calls::Calls;
 use crate::interface::INTERFACES;
-use crate::lists::Operation;
 
 /// The result of a step: an error is a text to show.
 type Result<T> = std::result::Result<T, String>;
@@ -71,19 +69,14 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let mut derived = Vec::new();
     let mut faults = Vec::new();
     let mut all = Vec::new();
-    let mut operations = Vec::new();
     for interface in INTERFACES {
         let calls = Calls::read(&root, interface).map_err(|e| format!("{}: {e}", interface.source))?;
         derived.extend(headers::all(&root, interface, &calls)?);
         derived.push(lists::symbols(interface, &calls));
         derived.extend(lists::further_symbols(interface, &calls));
         derived.push(lists::codes(interface, &calls));
-        if interface.extensions {
-            operations.extend(Operation::all(&root, interface)?);
-        }
         all.push(calls);
     }
-    derived.push(lists::functions(&root, &all, &operations)?);
     derived.extend(tools::all()?);
     derived.extend(man::pages(&root, &all)?);
     faults.extend(man::faults(&root, &all)?);

@@ -12,7 +12,7 @@
 //! | `attention` | who polls, who sleeps, and whom a peer wakes |
 //! | `regions`, `ring`, `word`, `os` | the table of registered memory that peers see; a ring; atomic words, of memory or of a model; the operating system |
 //!
-//! docs/architecture.md describes how the parts work together.
+//! docs/dev/architecture.md describes how the parts work together.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -47,7 +47,7 @@
 //! their endpoint's queue pair are in a list of the core, because they are not checked yet and may leave from its
 //! middle.
 //!
-//! docs/architecture.md says how each method is done over shared memory and over verbs.
+//! docs/dev/architecture.md says how each method is done over shared memory and over verbs.
 
 mod gauge;
 mod limits;

@@ -25,10 +25,3 @@ pub fn all(root: &Path, interface: &Interface, calls: &Calls) -> Result<Vec<Deri
     };
     spec::headers(interface).map(one).collect()
 }
-
-/// The comments on the members of the enumeration `tag` in a module's text, each in one line.
-pub fn comments(text: &str, tag: &str) -> Result<Vec<String>> {
-    let found = source::enumerations(text)?.into_iter().find(|enumeration| enumeration.tag == tag);
-    let members = found.ok_or_else(|| format!("no enumeration {tag}"))?.members;
-    Ok(members.iter().map(|member| crate::doc::lines(&member.attrs).join(" ")).collect())
-}

@@ -189,16 +189,6 @@ impl Unit {
     }
 }
 
-/// The enumerations of a module.
-pub fn enumerations(text: &str) -> Result<Vec<Enumeration>> {
-    let items = syn::parse_file(text).map_err(|e| e.to_string())?.items;
-    let enumerations = items.iter().filter_map(|item| match item {
-        Item::Macro(item) if is_call(item, "c_enum") => Some(item.mac.parse_body()),
-        _ => None,
-    });
-    enumerations.map(|enumeration| enumeration.map_err(|e: syn::Error| e.to_string())).collect()
-}
-
 /// Whether this calls the macro `name`, or its like that keeps names.
 pub fn is_call(item: &ItemMacro, name: &str) -> bool {
     let called = item.mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();

@@ -358,7 +358,9 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
         "README.md",
         "docs/getting-started.md",
         "docs/porting.md",
-        "docs/deploying.md",
+        "docs/install.md",
+        "docs/network.md",
+        "docs/containers.md",
         "docs/mpi.md",
         "docs/troubleshooting.md",
     ];

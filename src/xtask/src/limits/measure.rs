@@ -70,7 +70,7 @@ pub fn all(root: &Path) -> Result<Vec<Measurement>> {
     let mut measured = Vec::new();
     lines(&crates, &mut measured);
     longest(&crates, &mut measured);
-    let page = read(&root.join("docs/architecture.md"))?;
+    let page = read(&root.join("docs/dev/architecture.md"))?;
     measured.push(Measurement::new("words:architecture.md", page.split_whitespace().count() as u64));
     for krate in &crates {
         let words = krate.files.iter().map(|file| source::comment_words(&file.lines)).sum();
