@@ -315,7 +315,7 @@ constant() {
     sed -n "s/^ *\(pub \)\{0,1\}const $1: [a-z0-9]* = \([^;]*\);.*/\2/p" "$2" | head -n 1
 }
 
-# compare_limits PAGE FILE: the table of the page has the numbers of the attributes in the file.
+# compare_limits PAGE: the table of the page has the numbers of the attributes in the code.
 compare_limits() {
     sed -n '/^\.\\" BEGIN limits$/,/^\.\\" END limits$/p' "$here/$1.7" | grep -v '^\.' >"$tmp/limits"
     [ -s "$tmp/limits" ] || echo "$1.7 has no table of limits" >>"$tmp/out"
@@ -334,9 +334,9 @@ compare_limits() {
         optimal_buffer_alignment) field=optimal_alignment ;;
         *) field=$name ;;
         esac
-        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$2" | sed 's/\(wire\|hello\):://; s/ as usize//')
+        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$src/memory/src/objects.rs")
         if [ -z "$term" ]; then
-            echo "$name: no $field in adapter.rs" >>"$tmp/out"
+            echo "$name: no $field in objects.rs" >>"$tmp/out"
         elif [ "$(($term))" != "$value" ]; then
             echo "$name: page $value, code $(($term))" >>"$tmp/out"
         fi
@@ -349,13 +349,14 @@ if [ -d "$src" ]; then
     MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$src/core/src/transport/work.rs")))
     INDEX_BITS=$(constant INDEX_BITS "$src/memory/src/regions.rs")
     ROWS=$(($(constant ROWS "$src/memory/src/regions.rs")))
-    LARGEST=$(($(constant LARGEST "$src/shm/src/data/record.rs")))
-    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/shm/src/meeting/wire.rs")))
-    compare_limits libdaplshm "$src/shm/src/adapter.rs"
-    ROWS=$(($(constant ROWS "$src/tcp/src/device.rs")))
-    LARGEST=$(($(constant LARGEST "$src/tcp/src/record.rs")))
-    MAX_PRIVATE_DATA=$(($(constant MAX_PRIVATE_DATA "$src/tcp/src/hello.rs")))
-    compare_limits libdapltcp "$src/tcp/src/adapter.rs"
+    MAX_EPS=$(constant MAX_EPS "$src/memory/src/objects.rs")
+    MAX_READS=$(constant MAX_READS "$src/memory/src/objects.rs")
+    largest=$(($(constant LARGEST "$src/shm/src/data/record.rs")))
+    private_data=$(($(constant MAX_PRIVATE_DATA "$src/shm/src/meeting/wire.rs")))
+    compare_limits libdaplshm
+    largest=$(($(constant LARGEST "$src/tcp/src/record.rs")))
+    private_data=$(($(constant MAX_PRIVATE_DATA "$src/tcp/src/hello.rs")))
+    compare_limits libdapltcp
 else
     skip 'the limits of libdaplshm(7) are those of the code' 'no src'
     skip 'the limits of libdapltcp(7) are those of the code' 'no src'
