@@ -67,11 +67,12 @@ about()
     awk "BEGIN { exit !($took >= $1 - 1 && $took <= $1 + 5 * $DAT_TEST_SCALE) }"
 }
 
-# rested: the near end of the connection at rest is BROKEN 25 s after the cut, and the far end too.
+# rested: the near end of the connection at rest is BROKEN 25 s after its last round, and the far end too.
 rested()
 {
+    # shellcheck disable=SC2046 # two words are wanted
     within "$patience" grep -q 'gone.*BROKEN' "$work/resting.out" && within "$patience" grep -q 'gone.*BROKEN' "$work/rest.out" &&
-        about 25 "$cut" "$(sed -n 's/^\[\([0-9.]*\)\].* has gone.*/\1/p' "$work/resting.out" | head -n 1)"
+        about 25 $(sed -n 's/^\[\([0-9.]*\)\].*\( seq=1 \| has gone\).*/\1/p' "$work/resting.out")
 }
 
 # broken: the client fails because its connection is BROKEN, 3 to 8 s after the cut.
@@ -86,7 +87,7 @@ goodput()
 {
     for attempt in 1 2 3; do
         serve raw bulk 9000 && raw=$("$programs/bulk" 10.99.0.2 9000 4) || return 1
-        start tcp-w4 10.99.0.2 -t send_bw -s 8M -o 2 -n 3 --warmup 1
+        start tcp-w4 10.99.0.2 -t send_bw -s 4M -o 2 -n 3 --warmup 1
         complete "$client" tcp-w4 1 || return 1
         ours=$(awk -F, '/^tcp-w4/ { print $22 }' "$work/tcp-w4.out")
         echo "$ours MB/s, a socket $raw MB/s" | tee -a "$work/goodput"
@@ -111,7 +112,6 @@ ok 'dat-ping listens' serve rest dat-ping tcp-v4
 "$programs/dat-ping" tcp-v4 10.98.0.2 --interval 1000 --timestamps >"$work/resting.out" 2>&1 </dev/null &
 ok 'a connection rests' within "$patience" grep -q seq=1 "$work/resting.out"
 both tc qdisc add dev v4 root netem loss 100%
-cut=$(date +%s.%N)
 
 while read -r netem; do
     # shellcheck disable=SC2086 # words are wanted
@@ -140,8 +140,9 @@ start tcp-w4 10.99.0.2 -t send_bw,write_bw --both -s 64K -o 64 -n 80 --verify
 ok 'full send queues on both sides: every byte arrives' complete "$client" tcp-w4 2
 both sysctl -q -w 'net.ipv4.tcp_wmem=4096 16384 4194304' 'net.ipv4.tcp_rmem=4096 131072 6291456'
 
-shape delay 25ms rate 100mbit
-ok 'goodput at 100 Mbit/s and 50 ms: at least 0.9 of a socket' goodput
+# A slow emulated machine reaches this rate too, and the window has to grow for it.
+shape delay 25ms rate 40mbit
+ok 'goodput at 40 Mbit/s and 50 ms: at least 0.9 of a socket' goodput
 sed 's/^/# /' "$work/goodput"
 
 # 4 MB each way take more than 3 s.
