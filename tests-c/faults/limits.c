@@ -172,6 +172,15 @@ static int must_do(const char *what, DAT_RETURN rc)
     return 1;
 }
 
+/* The kernel kills a process whose stack must grow when its address space is used up, so the stack grows before. */
+static void use_stack(void)
+{
+    volatile char room[256 << 10];
+
+    for (size_t i = 0; i < sizeof room; i += 4096)
+        room[i] = 0;
+}
+
 /* The child. What it finds is in the report. */
 static int child(const struct kind *kind)
 {
@@ -188,6 +197,7 @@ static int child(const struct kind *kind)
                                                  DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG, &base.evd)) ||
         must_do("dat_evd_create", dat_evd_create(base.ia, 10, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &base.cr)))
         return 1;
+    use_stack();
     getrlimit(RLIMIT_AS, &unlimited);
     limit = unlimited;
     limit.rlim_cur = address_space() + ((rlim_t)kind->room << 20);

@@ -305,7 +305,7 @@ fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Re
 /// Runs a part of the suite on the debug build, which checks most.
 fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     builds::debug(context, step)?;
-    let quick = format!("{BRIEFLY} stress.watching");
+    let quick = format!("{BRIEFLY} stress.watching stress.polled");
     let without = format!("WITHOUT={HEADERS} stress/beside stress/idle v20/datagram_bursts");
     suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
 }
