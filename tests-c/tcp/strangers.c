@@ -294,7 +294,7 @@ static void all_end(void)
     bad_count = 0;
 }
 
-/* A greeting in which the byte at an offset is another one. */
+/* A greeting in which one byte has another value. */
 static void bad_greeting(const char *what, size_t at, unsigned byte)
 {
     struct greeting other = greeting;

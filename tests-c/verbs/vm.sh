@@ -42,7 +42,7 @@ else
     busybox=$(command -v busybox || true)
     console=ttyS0 answers=ttyS1
     # crc32_generic first: rdma_rxe asks for the checksum by a name that it cannot load in time.
-    wanted="crc32_generic $wanted veth rdma_rxe ib_uverbs rdma_ucm sch_netem tun wireguard"
+    wanted="crc32_generic $wanted veth rdma_rxe ib_uverbs rdma_ucm sch_netem wireguard"
     initial=$cache/initial.gz
 fi
 

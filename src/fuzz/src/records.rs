@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dat_core::event::Transfer;
 use dat_core::testing::End;
 use dat_core::transport::{RemoteSegment, Scope};
-use dat_core::{Base, Change, CompletionFlags, LocalSegment, Rights, Rmr, Srq};
+use dat_core::{Base, CompletionFlags, LocalSegment, Rights, Rmr, Srq};
 use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Peer, RECORDS, Way};
 
@@ -90,12 +90,7 @@ impl Session<'_> {
     fn step(&mut self, input: &mut Input<'_>) {
         let what = input.byte();
         if what >= RARE {
-            let work = match what % 4 {
-                0 => Work::Value(input.word()),
-                1 => Work::Change(Change::Add(input.number())),
-                2 => Work::Change(Change::Swap { expected: input.number(), new: input.number() }),
-                _ => Work::Revoke(input.word()),
-            };
+            let work = Work::extended(what, input);
             return self.request(input, work);
         }
         match what % 22 {

@@ -361,12 +361,7 @@ impl Session<'_> {
     fn step(&mut self, input: &mut Input<'_>) {
         let what = input.byte();
         if what >= RARE {
-            let work = match what % 4 {
-                0 => Work::Value(input.word()),
-                1 => Work::Change(Change::Add(input.number())),
-                2 => Work::Change(Change::Swap { expected: input.number(), new: input.number() }),
-                _ => Work::Revoke(input.word()),
-            };
+            let work = Work::extended(what, input);
             return self.request(input, work);
         }
         match what % 22 {

@@ -17,6 +17,8 @@ use dat_core::{Change, CompletionFlags, Cr, Endpoint, Evd, LocalSegment, Psp, Ps
 use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Attempt, Face, Peer};
 
+use crate::input::Input;
+
 /// Bytes that receives and requests use.
 pub const MEMORY: usize = 32 * 1024;
 /// Bytes that peers may read and write.
@@ -199,6 +201,16 @@ pub enum Work {
 }
 
 impl Work {
+    /// Reads one that is no [`Work::Plain`].
+    pub fn extended(what: u8, input: &mut Input<'_>) -> Work {
+        match what % 4 {
+            0 => Work::Value(input.word()),
+            1 => Work::Change(Change::Add(input.number())),
+            2 => Work::Change(Change::Swap { expected: input.number(), new: input.number() }),
+            _ => Work::Revoke(input.word()),
+        }
+    }
+
     /// What is reported when it ends.
     fn told(self) -> Told {
         match self {

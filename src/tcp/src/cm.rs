@@ -191,6 +191,9 @@ impl Handshakes {
     /// Makes room for a peer with this address.
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
+        if self.halves.lock().0.len() < most / 2 {
+            return;
+        }
         let _ =
             self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
     }

@@ -11,7 +11,7 @@
 //!
 //! # Deferred work
 //! A connection that owes its peer a report, or has gathered requests, is noted ([`Device::note`]). The next poll that finds
-//! nothing sends both. A report that needs a lock which the reporting thread holds is deferred ([`Device::later`]) to the end of
+//! nothing sends both, and so does each poll that must be complete, and one after [`STREAK`] others. A report that needs a lock which the reporting thread holds is deferred ([`Device::later`]) to the end of
 //! the poll.
 
 use std::collections::HashMap;

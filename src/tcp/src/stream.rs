@@ -59,6 +59,16 @@ enum Kept {
     Granted(RemoteSegment),
 }
 
+impl Kept {
+    fn as_body(&self) -> Body<'_> {
+        match self {
+            Kept::None => Body::None,
+            Kept::Local(id, segments) => Body::Local(*id, segments),
+            Kept::Granted(from) => Body::Granted(*from),
+        }
+    }
+}
+
 /// The rest of a record.
 struct Out {
     /// Bytes before the payload, of which the first `gone` were sent.
@@ -258,11 +268,7 @@ impl Stream {
             return Ok(());
         }
         while !out.is_empty() {
-            let body = match &out.body {
-                Kept::None => Body::None,
-                Kept::Local(id, segments) => Body::Local(*id, segments),
-                Kept::Granted(from) => Body::Granted(*from),
-            };
+            let body = out.body.as_body();
             let send = |pieces: &[Source<'_>]| self.socket.send(pieces);
             let sent = match self.with_pieces(&out.head[out.gone..], body, out.offset, out.len, send) {
                 Ok(Ok(0)) => {
@@ -388,16 +394,11 @@ impl Stream {
             return false;
         }
         if len > 0 {
-            let body = match &out.body {
-                Kept::None => return false,
-                Kept::Local(id, segments) => Body::Local(*id, segments),
-                Kept::Granted(from) => Body::Granted(*from),
-            };
             let mut bytes: Vec<u8> = std::mem::take(&mut out.head);
             let before = bytes.len();
             bytes.resize(before + len, 0);
             let mut rest = Target::of(&mut bytes[before..]);
-            let copied = self.with_pieces(&[], body, out.offset, out.len, |pieces| {
+            let copied = self.with_pieces(&[], out.body.as_body(), out.offset, out.len, |pieces| {
                 for piece in pieces {
                     let done = copy_bytes(rest, *piece);
                     rest = rest.split(done).1;

@@ -42,12 +42,11 @@ impl Device {
         if leaving.closed {
             return;
         }
-        let oldest = |streams: &HashMap<u64, (Arc<Stream>, Instant)>| {
-            streams.iter().min_by_key(|(_, (_, until))| *until).map(|(number, _)| *number)
-        };
-        let full = leaving.streams.len() >= descriptors(MAX_LEAVING);
-        let gone =
-            if full { oldest(&leaving.streams).and_then(|oldest| leaving.streams.remove(&oldest)) } else { None };
+        let mut gone = None;
+        if leaving.streams.len() >= descriptors(MAX_LEAVING) {
+            let oldest = leaving.streams.iter().min_by_key(|(_, (_, until))| *until).map(|(number, _)| *number);
+            gone = oldest.and_then(|oldest| leaving.streams.remove(&oldest));
+        }
         leaving.streams.insert(number, (stream, Instant::now() + LINGER));
         drop(leaving);
         drop(gone);
@@ -80,7 +79,7 @@ impl Device {
     /// Gives the peers of all streams that this side has left up to [`LAST`] to read everything, and closes them.
     pub fn let_all_go(&self) {
         let end = Instant::now() + LAST;
-        while !self.leaving.lock().streams.is_empty() && Instant::now() < end {
+        while !self.leaving.lock().is_empty() && Instant::now() < end {
             self.poll_once(Poll::Complete);
             let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
         }
