@@ -27,11 +27,11 @@
 #                       check-verbs, TCP=1 also over TCP, with fi_pingpong for comparison; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
 #                       compares with the libraries in DIR
 #   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
-#                       TARGETS="node ring" for some of src/fuzz
+#                       TARGETS="node ring" for some of src/dev/fuzz
 #   make sanitize       Rust tests under AddressSanitizer, ThreadSanitizer and miri, as far as a nightly
 #                       compiler has them
 #   make trips          counts the functions and files that calls go through
-#   make derived        writes what is derived from src/udat, src/udat12 and src/udat20: include/dat and
+#   make derived        writes what is derived from src/interface/udat, src/interface/udat12 and src/interface/udat20: include/dat and
 #                       include/dat2, lists for tests-c, and what the
 #                       manual pages say of parameters and return values; and from the arguments of the tools:
 #                       their manual pages and completions; and from the marks of memory order
@@ -111,7 +111,7 @@ VERBS_0    = no-verbs
 VERBS_1    = verbs
 VERBS_auto = $(if $(VERBS_LACKS),no-verbs,verbs)
 # The packages that its build lacks here.
-VERBS_LACKS = $(strip $(shell src/verbs/needs.sh))
+VERBS_LACKS = $(strip $(shell src/transport/verbs/needs.sh))
 
 all: $(VERBS_$(VERBS)) tools
 
@@ -202,7 +202,7 @@ demo: base $(DEMO)
 
 # ---- Checks ----
 
-# The steps and the runner of the C suite are Rust: src/xtask.
+# The steps and the runner of the C suite are Rust: src/dev/xtask.
 XTASK := $(TARGET)/debug/xtask
 export XTASK
 xtask: rust
@@ -258,7 +258,7 @@ bench: all
 	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench VERBS=$(VERBS) TCP=$(TCP)
 
 fuzz:
-	@src/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)
+	@src/dev/fuzz/fuzz.sh "$(or $(MINUTES),10)" $(TARGETS)
 
 sanitize:
 	@tests-c/sanitize.sh

@@ -23,7 +23,7 @@ missing=
 for pair in dpkg-buildpackage=dpkg-dev dh=debhelper; do
     command -v "${pair%%=*}" >/dev/null || missing="$missing ${pair#*=}"
 done
-missing=$missing$("$root/src/verbs/needs.sh" | sed 's/^/ /' | tr -d '\n')
+missing=$missing$("$root/src/transport/verbs/needs.sh" | sed 's/^/ /' | tr -d '\n')
 if [ -n "$missing" ]; then
     echo "deb.sh: these Debian packages are missing:$missing" >&2
     exit 1

@@ -14,7 +14,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 # Whether make builds the provider verbs.
 verbs=no
-[ "${VERBS:-auto}" = 0 ] || [ -n "$("$root/src/verbs/needs.sh")" ] || verbs=yes
+[ "${VERBS:-auto}" = 0 ] || [ -n "$("$root/src/transport/verbs/needs.sh")" ] || verbs=yes
 table=$root/packaging/libraries.txt
 . "$root/tests-c/common/tap.sh"
 

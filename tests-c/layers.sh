@@ -17,9 +17,9 @@ trap 'rm -rf "$work"' EXIT
 # the environment stand in quotes.
 names_no_version()
 {
-    ! grep -rnE --include='*.rs' --include=Cargo.toml \
+    ! grep -rnE --include='*.rs' --include=Cargo.toml --exclude-dir=v12 --exclude-dir=v20 \
         'uDAPL [0-9]|[Vv]ersion [12]\.[0-9]|dat_udat|dat_provider|dat-udat|dat-provider|\<DAT_[A-Z]' \
-        src/core src/memory src/shm src/verbs src/tcp src/host | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
+        src/core src/host src/transport | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
 }
 
 # The marks of memory order, one line a place: see marks.sh.
@@ -65,14 +65,15 @@ tells_of_modules()
     ! grep . "$work/missing"
 }
 
-# The files that pages for developers name are there: `core/slab.rs` stands for src/core/src/slab.rs, `ep/end.rs` for a file below
+# The files that pages for developers name are there: `shm/data/tx.rs` stands for src/transport/shm/src/data/tx.rs, `ep/end.rs` for a file below
 # the crate of which the page speaks.
 have_files()
 {
     find src -name '*.rs' >"$work/files"
     for document in docs/dev/architecture.md docs/dev/memory-order.md; do
-        sed '/^<!-- marks:/q' "$document" | grep -oE '`[a-z0-9_/]+\.rs`' | tr -d '`' | sort -u | while read -r file; do
-            grep -qE "(^|/)${file}\$|^src/${file%%/*}/src/${file#*/}\$" "$work/files" || echo "$document: there is no $file"
+        sed "/^<!-- marks:/q" "$document" | grep -oE '`[a-z0-9_/]+\.rs`' | tr -d '`' | sort -u | while read -r file; do
+            path=$(echo "$file" | sed 's|/|/(src/)?|g')
+            grep -qE "(^|/)$path\$" "$work/files" || echo "$document: there is no $file"
         done
     done >"$work/missing"
     ! grep . "$work/missing"
@@ -104,6 +105,34 @@ go_down()
                   if ((used in row) && row[used] < row[own]) print FILENAME ": uses " used
                   $0 = substr($0, RSTART + RLENGTH)
               } }' "$work/rows" "$work/modules" >"$work/missing"
+    ! grep . "$work/missing"
+}
+
+# The table in src/README.md names each folder, and the manifests use no crates of other folders than it says.
+keep_to_folders()
+{
+    ls -d src/*/ | cut -d / -f 2 >"$work/folders"
+    find src -name Cargo.toml >"$work/manifests"
+    xargs awk -v folders="$work/folders" '
+        FILENAME == "Cargo.toml" {
+            if (match($0, /path = "src\/[a-z0-9]+/)) folder[$1] = substr($0, RSTART + 12, RLENGTH - 12)
+            next
+        }
+        FILENAME == "src/README.md" {
+            if (split($0, cell, "|") < 4 || cell[2] !~ /`/) next
+            gsub(/[` ]/, "", cell[2])
+            uses[cell[2]] = cell[4]
+            next
+        }
+        FNR == 1 { split(FILENAME, part, "/"); own = part[2] }
+        /^\[/ { inside = /dependencies/ && !/dev-dependencies/; next }
+        inside {
+            sub(/[.= ].*/, "")
+            if ($0 in folder && folder[$0] != own && uses[own] !~ /^ all $/ && uses[own] !~ "`" folder[$0] "`")
+                print FILENAME ": " own " uses " folder[$0]
+        }
+        END { while ((getline name <folders) > 0) if (!(name in uses)) print "src/README.md: there is no " name }' \
+        Cargo.toml src/README.md <"$work/manifests" >"$work/missing"
     ! grep . "$work/missing"
 }
 
@@ -178,6 +207,7 @@ ok 'what refers to a mark SYNC names one that is there' are_there
 ok 'the files that pages for developers name are there' have_files
 ok 'src/host/src/lib.rs: its table has all modules' tells_of_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
+ok 'src/README.md: the crates keep to the folders of its table' keep_to_folders
 ok 'each dependency has its reason beside it' have_reasons
 ok 'docs/performance.md has the numbers of tests-c/perf/instructions.txt' has_instructions
 ok 'packaging has the libraries and links of packaging/libraries.txt' have_libraries

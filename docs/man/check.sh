@@ -48,7 +48,7 @@ DAT_OVERRIDE DAT_LOG DAT_DBG_TYPE DAT_DBG_DEST DAT_IB_PROVIDER_NAME DAT_IB_DEVIC
 DAT_IB_RDMA_READ DAT_IB_NODE_GUID DAT_IB_GID DAT_IB_TRANSPORT_MTU DAT_IB_PORT_STATUS
 DAT_IB_PORT_NUMBER DAT_EXTENSION_INTERFACE DAT_IB_IMMED_DATA DAT_SHM_VM DAT_VERBS_SRQ_BACKLOG DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_RETURN DAT_2'
 # Those of the counters, which stand in the code alone.
-not_in_headers="$not_in_headers $(sed -n 's/^ *c"\(DAT_COUNTER_[A-Z_]*\)",$/\1/p' "$here/../../src/provider/src/counted.rs")"
+not_in_headers="$not_in_headers $(sed -n 's/^ *c"\(DAT_COUNTER_[A-Z_]*\)",$/\1/p' "$here/../../src/provider/common/src/counted.rs")"
 
 count=0
 passed=0
@@ -334,7 +334,7 @@ compare_limits() {
         optimal_buffer_alignment) field=optimal_alignment ;;
         *) field=$name ;;
         esac
-        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$src/memory/src/objects.rs")
+        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$src/transport/software/src/objects.rs")
         if [ -z "$term" ]; then
             echo "$name: no $field in objects.rs" >>"$tmp/out"
         elif [ "$(($term))" != "$value" ]; then
@@ -347,15 +347,15 @@ compare_limits() {
 src=$here/../../src
 if [ -d "$src" ]; then
     MAX_SEGMENTS=$(($(constant MAX_SEGMENTS "$src/core/src/transport/work.rs")))
-    INDEX_BITS=$(constant INDEX_BITS "$src/memory/src/regions.rs")
-    ROWS=$(($(constant ROWS "$src/memory/src/regions.rs")))
-    MAX_EPS=$(constant MAX_EPS "$src/memory/src/objects.rs")
-    MAX_READS=$(constant MAX_READS "$src/memory/src/objects.rs")
-    largest=$(($(constant LARGEST "$src/shm/src/data/record.rs")))
-    private_data=$(($(constant MAX_PRIVATE_DATA "$src/shm/src/meeting/wire.rs")))
+    INDEX_BITS=$(constant INDEX_BITS "$src/transport/software/src/regions.rs")
+    ROWS=$(($(constant ROWS "$src/transport/software/src/regions.rs")))
+    MAX_EPS=$(constant MAX_EPS "$src/transport/software/src/objects.rs")
+    MAX_READS=$(constant MAX_READS "$src/transport/software/src/objects.rs")
+    largest=$(($(constant LARGEST "$src/transport/shm/src/data/record.rs")))
+    private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/shm/src/meeting/wire.rs")))
     compare_limits libdaplshm
-    largest=$(($(constant LARGEST "$src/tcp/src/record.rs")))
-    private_data=$(($(constant MAX_PRIVATE_DATA "$src/tcp/src/hello.rs")))
+    largest=$(($(constant LARGEST "$src/transport/tcp/src/record.rs")))
+    private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/tcp/src/hello.rs")))
     compare_limits libdapltcp
 else
     skip 'the limits of libdaplshm(7) are those of the code' 'no src'

@@ -89,7 +89,7 @@ aside()
 for need in dpkg-buildpackage dh; do
     have $need || { skip 'packages for Debian' "no $need here"; finish; }
 done
-lacking=$("$root/src/verbs/needs.sh" | tr '\n' ' ')
+lacking=$("$root/src/transport/verbs/needs.sh" | tr '\n' ' ')
 [ -z "$lacking" ] || { skip 'packages for Debian' "not installed: $lacking"; finish; }
 
 # The clean root needs none of the packages, so it is made meanwhile.

@@ -8,7 +8,7 @@ WORLD_PROGRAMS := $(patsubst %,$(OUT)/tcp/%,network reach within)
 
 # ---- Programs that speak the protocol without the library ----
 
-TCP_SOURCES := $(ROOT)/src/tcp/src
+TCP_SOURCES := $(ROOT)/src/transport/tcp/src
 RAW := $(OUT)/tcp/raw.o $(OUT)/srq/srq_common.o
 
 $(OUT)/tcp/protocol.h: $(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES)/record.rs $(TCP_SOURCES)/hello.rs $(TCP_SOURCES)/cm.rs

@@ -1,7 +1,7 @@
 //! What every tool is: arguments, what it does with them, an exit status, and the parts of its manual page that do not
 //! follow from its arguments.
 //!
-//! `--help` and the manual page say the same, because both come from a [`Tool`]; src/derived writes the pages and the
+//! `--help` and the manual page say the same, because both come from a [`Tool`]; src/dev/derived writes the pages and the
 //! completions.
 
 use std::io::Write;

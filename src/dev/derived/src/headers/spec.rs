@@ -1,0 +1,195 @@
+//! The contents and the includes of each header.
+
+use Level::{Registry, Shared, User};
+
+use crate::interface::Interface;
+
+/// One header.
+pub struct Header {
+    /// Its name, without the folder.
+    pub name: &'static str,
+    /// Its subject, for the comment at its top.
+    pub about: &'static str,
+    /// Headers of the system that it needs.
+    pub system: &'static [&'static str],
+    /// Headers of the same folder that it needs.
+    pub needs: &'static [&'static str],
+    /// Headers of the same folder that it adds at its end; they need it in turn.
+    pub adds: &'static [&'static str],
+    /// Its parts, in the order in which they appear.
+    pub parts: &'static [Part],
+    /// Structures that it names but another header defines.
+    pub incomplete: &'static [&'static str],
+}
+
+/// A part of a header.
+pub enum Part {
+    /// The modules of this name in src/interface/udat/src and in the version's crate, or the only one.
+    Module(&'static str),
+    /// The prototypes of calls.
+    Calls(Level),
+    /// The types of their slots.
+    SlotTypes(Level),
+    /// The provider table.
+    Table,
+    /// The texts in macros/ of both crates that have the header's name.
+    Macros,
+    /// The upper-case macros of calls, which go through the table.
+    Redirections(Level),
+}
+
+/// The interface that a call belongs to, which decides which header has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    /// The part that the user-level and the kernel-level interface share.
+    Shared,
+    /// The user-level interface alone, see [`USER`].
+    User,
+    /// The interface between providers and the registry, see [`REGISTRY`].
+    Registry,
+}
+
+/// The calls of the user-level interface alone.
+const USER: &[&str] = &[
+    "dat_cno_create",
+    "dat_cno_fd_create",
+    "dat_cno_free",
+    "dat_cno_modify_agent",
+    "dat_cno_query",
+    "dat_cno_trigger",
+    "dat_cno_wait",
+    "dat_evd_clear_unwaitable",
+    "dat_evd_create",
+    "dat_evd_disable",
+    "dat_evd_enable",
+    "dat_evd_modify_cno",
+    "dat_evd_set_unwaitable",
+    "dat_evd_wait",
+    "dat_lmr_create",
+];
+
+/// The calls between the registry and providers.
+const REGISTRY: &[&str] = &[
+    "dat_registry_add_provider",
+    "dat_registry_providers_related",
+    "dat_registry_remove_provider",
+    "dats_get_ia_handle",
+];
+
+impl Level {
+    /// The level of a call.
+    pub fn of(call: &str) -> Level {
+        match call {
+            call if USER.contains(&call) => User,
+            call if REGISTRY.contains(&call) => Registry,
+            _ => Shared,
+        }
+    }
+}
+
+impl Header {
+    const fn new(name: &'static str, about: &'static str) -> Header {
+        Header { name, about, system: &[], needs: &[], adds: &[], parts: &[], incomplete: &[] }
+    }
+}
+
+/// The headers of `interface`.
+pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
+    let extensions = match interface.extensions {
+        true => EXTENSIONS,
+        false => &[],
+    };
+    HEADERS.iter().chain(extensions)
+}
+
+/// The headers that every version has.
+///
+/// Each can be included alone. dat_redirection.h and udat_redirection.h need each other's types and those of udat.h,
+/// which has always included both: it adds them at its end, when everything they need is defined, whichever of the
+/// three a program includes first.
+const HEADERS: &[Header] = &[
+    Header {
+        system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],
+        parts: &[Part::Module("dat_platform_specific"), Part::Macros],
+        incomplete: &["sockaddr", "sockaddr_in6"],
+        ..Header::new("dat_platform_specific.h", "types that depend on the platform")
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("dat_vendor_specific")],
+        ..Header::new("dat_vendor_specific.h", "additions of vendors, of which there are none")
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("udat_vendor_specific")],
+        ..Header::new(
+            "udat_vendor_specific.h",
+            "additions of vendors to the user-level interface, of which there are none",
+        )
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("udat_config"), Part::Macros],
+        ..Header::new("udat_config.h", "what a program is compiled for")
+    },
+    Header {
+        needs: &["dat_platform_specific.h"],
+        parts: &[Part::Module("dat_error"), Part::Macros],
+        ..Header::new("dat_error.h", "return codes")
+    },
+    Header {
+        needs: &["dat_error.h", "dat_platform_specific.h", "dat_vendor_specific.h", "udat_config.h"],
+        parts: &[
+            Part::Module("dat/types"),
+            Part::Module("dat/memory"),
+            Part::Module("dat/event"),
+            Part::Module("dat/ep"),
+            Part::Module("dat/srq"),
+            Part::Module("dat/sp"),
+            Part::Module("dat/ia"),
+            Part::Calls(Shared),
+            Part::Macros,
+        ],
+        incomplete: &["dat_evd_param", "dat_lmr_param", "dat_provider_attr"],
+        ..Header::new("dat.h", "what the user-level and the kernel-level interface share")
+    },
+    Header {
+        needs: &["dat.h", "udat_config.h", "udat_vendor_specific.h"],
+        adds: &["udat_redirection.h"],
+        parts: &[Part::Module("udat"), Part::Module("udat/provider"), Part::Calls(User), Part::Macros],
+        ..Header::new("udat.h", "the user-level interface; programs include this one")
+    },
+    Header {
+        needs: &["udat.h", "udat_redirection.h"],
+        parts: &[Part::SlotTypes(Shared), Part::Table, Part::Macros, Part::Redirections(Shared)],
+        ..Header::new("dat_redirection.h", "the table of a provider")
+    },
+    Header {
+        needs: &["udat.h"],
+        adds: &["dat_redirection.h"],
+        parts: &[Part::SlotTypes(User), Part::Redirections(User)],
+        ..Header::new("udat_redirection.h", "the part of a provider's table that is of the user-level interface alone")
+    },
+    Header {
+        needs: &["dat_redirection.h", "udat.h"],
+        parts: &[Part::Module("dat_registry"), Part::Calls(Registry), Part::Macros],
+        ..Header::new("dat_registry.h", "between the registry and provider libraries")
+    },
+];
+
+/// The headers of a version with extensions.
+const EXTENSIONS: &[Header] = &[Header {
+    needs: &["udat.h"],
+    parts: &[
+        Part::Module("ib/attributes"),
+        Part::Module("ib/operations"),
+        Part::Module("ib/counters"),
+        Part::Module("ib/collectives"),
+        Part::Macros,
+    ],
+    incomplete: &["ibv_ah"],
+    ..Header::new("dat_ib_extensions.h", "extensions for InfiniBand")
+}];
+
+#[cfg(test)]
+mod tests;

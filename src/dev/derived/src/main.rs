@@ -1,0 +1,116 @@
+//! Writes the files that are derived from the crates of the versions of the interface, src/interface/udat12 and the others, and of
+//! what they have in common, src/interface/udat, and from the arguments of the tools; and checks those that have to agree with them.
+//!
+//! | derived | from | in |
+//! |---|---|---|
+//! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
+//! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
+//! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
+//! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
+//! | the sections SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | the calls | `man` |
+//!
+//! `interface` says which versions there are. The files of a version but the first have its number in their names.
+//!
+//! The other sections of these pages are written by hand; `man` checks that what they say of a later version has its codes.
+//!
+//! `cargo run -p dat-derived` writes all of it; with `--check` it writes nothing. The exit status is 1 if a manual page
+//! does not agree or, with `--check`, a file in the tree differs from what would be written.
+
+mod calls;
+mod doc;
+mod headers;
+mod interface;
+mod lists;
+mod macros;
+mod man;
+mod tools;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::calls::Calls;
+use crate::interface::INTERFACES;
+
+/// The result of a step: an error is a text to show.
+type Result<T> = std::result::Result<T, String>;
+
+/// A derived file with the contents that it should have.
+struct Derived {
+    /// Its path in the tree.
+    path: String,
+    text: String,
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => run(write),
+        ["--check"] => run(check),
+        _ => Err("usage: dat-derived [--check]".to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("dat-derived: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the tree from which this program was built.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
+}
+
+/// Applies `each` to all derived files, and checks what the manual pages say of later versions.
+fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
+    let root = root();
+    let mut derived = Vec::new();
+    let mut faults = Vec::new();
+    let mut all = Vec::new();
+    for interface in INTERFACES {
+        let calls = Calls::read(&root, interface).map_err(|e| format!("{}: {e}", interface.source))?;
+        derived.extend(headers::all(&root, interface, &calls)?);
+        derived.push(lists::symbols(interface, &calls));
+        derived.extend(lists::further_symbols(interface, &calls));
+        derived.push(lists::codes(interface, &calls));
+        all.push(calls);
+    }
+    derived.extend(tools::all()?);
+    derived.extend(man::pages(&root, &all)?);
+    faults.extend(man::faults(&root, &all)?);
+    faults.extend(derived.iter().filter_map(|file| each(file).err()));
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
+}
+
+/// Writes a file if it differs from the one in the tree.
+fn write(file: &Derived) -> Result<()> {
+    let path = root().join(&file.path);
+    if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
+        return Ok(());
+    }
+    fs::create_dir_all(path.parent().expect("the path was just joined"))
+        .and_then(|()| fs::write(&path, &file.text))
+        .map_err(|e| format!("{}: {e}", file.path))?;
+    println!("wrote {}", file.path);
+    Ok(())
+}
+
+/// Compares a file with the one in the tree.
+fn check(file: &Derived) -> Result<()> {
+    match fs::read_to_string(root().join(&file.path)) {
+        Ok(old) if old == file.text => Ok(()),
+        Ok(old) => Err(format!(
+            "{}:{}: differs from what is derived; `make derived` writes it",
+            file.path,
+            first_difference(&old, &file.text)
+        )),
+        Err(e) => Err(format!("{}: {e}", file.path)),
+    }
+}
+
+/// The number of the first line in which two texts differ.
+fn first_difference(old: &str, new: &str) -> usize {
+    1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
+}

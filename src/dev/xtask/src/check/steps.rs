@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! What each step does.
+
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::builds::{self, selection};
+use super::context::{Context, variable};
+use super::packages;
+use super::table::Step;
+use crate::command::End;
+use crate::libraries;
+use crate::tap::{self, Counts, Results};
+
+/// Programs of the C suite that run for long; they have their full time in the step `long`.
+const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
+/// Subjects that test the core, which both versions share. The step `c` runs them.
+const CORE: &str = "stress neighbours containers faults";
+/// Longest time of a program in seconds while the virtual machine works, too.
+const BESIDE: &str = "TIMEOUT=300";
+/// Scripts that read headers only.
+const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
+/// The status with which a script reports that it cannot run here.
+const CANNOT_RUN: i32 = 77;
+
+/// The body of a step.
+pub type Body = fn(&Context, &Step) -> Result<Results>;
+
+/// The bodies of the steps by name.
+const BODIES: &[(&str, Body)] = &[
+    ("fmt", fmt),
+    ("derived", derived),
+    ("layers", |c, s| tap(c, s, &mut c.script("tests-c/layers.sh"))),
+    ("limits", |c, s| tap(c, s, own(c).arg("limits"))),
+    ("clippy", clippy),
+    ("test", test),
+    ("loom", loom),
+    ("fuzz", fuzz),
+    ("crates", |c, s| tap(c, s, &mut c.script("tests-c/crates.sh"))),
+    ("musl", musl),
+    ("c", |c, s| suite(c, s, &["check", "ALONE=skip", BRIEFLY])),
+    ("c20", c20),
+    ("long", |c, s| suite(c, s, &["check", "TESTS=^stress/words\\|^stress/handles$$\\|^stress/everyone"])),
+    ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
+    ("alone", alone),
+    ("tcp-alone", tcp_alone),
+    ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", BESIDE, "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
+    ("c-debug", |c, s| {
+        debug(
+            c,
+            s,
+            "API=1.2",
+            "TESTS=^objects/\\|^flow/\\|^srq/\\|^ep_modify/\\|^rely/\\|^faults/\\|^stress/\\|^neighbours/",
+        )
+    }),
+    ("c20-debug", |c, s| debug(c, s, "API=2.0", "TESTS=^v20/\\|^flow/\\|^srq/\\|^objects/")),
+    ("valgrind", |c, s| valgrind(c, s, "API=1.2", "TESTS=.")),
+    ("valgrind20", |c, s| valgrind(c, s, "API=2.0", "TESTS=^v20/\\|^srq/ended\\|^flow/rdma")),
+    ("tcp-short", |c, s| {
+        over_tcp(
+            c,
+            s,
+            "API=1.2",
+            "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/\\|^flow/connect\\|^flow/rdma",
+        )
+    }),
+    ("tcp", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections")),
+    ("tcp20", |c, s| {
+        over_tcp(
+            c,
+            s,
+            "API=2.0",
+            "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^dapl2/programs",
+        )
+    }),
+    ("instructions", |c, s| measured(c, s, &["measure", "COMPARE=1"])),
+    ("instructions20", |c, s| measured(c, s, &["measure", "COMPARE=1", "API=2.0"])),
+    ("probes", |c, s| measured(c, s, &["check-probes"])),
+    ("bench", |c, s| measured(c, s, &["check-bench"])),
+    ("man", man),
+    ("docs", docs),
+    ("demo", demo),
+    ("tools", |c, s| {
+        with_release(
+            c,
+            s,
+            c.script("tests-c/tools/all.sh").env("BIN", c.target.join("bin")).env("LIB", c.target.join("lib")),
+        )
+    }),
+    ("glibc", |c, s| with_release(c, s, c.script("tests-c/glibc.sh").arg(c.target.join("lib")).arg(&c.target))),
+    ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
+    ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
+    ("verbs", verbs),
+];
+
+/// Runs a step.
+pub fn run(context: &Context, step: &Step) -> Result<Results> {
+    body(&step.name).context("the step has no body")?(context, step)
+}
+
+/// Returns the body of the step with this name.
+pub fn body(name: &str) -> Option<Body> {
+    BODIES.iter().find(|(known, _)| *known == name).map(|(_, body)| *body)
+}
+
+// ---- Kinds of results ----
+
+fn skip(context: &Context, step: &Step, reason: String) -> Result<Results> {
+    context.note(step, &format!("{}: skipped: {reason}", step.name));
+    let mut results = Results::default();
+    results.skip(reason);
+    Ok(results)
+}
+
+/// Adds the failure of a command of which no test failed.
+fn with_status(mut results: Results, end: End) -> Results {
+    if !end.is_success() && results.counts.failed == 0 {
+        results.counts.failed = 1;
+    }
+    results
+}
+
+/// Runs a command that is one test.
+fn one(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, _) = context.run(step, command)?;
+    let passed = u64::from(end.is_success());
+    Ok(Results { counts: Counts { passed, failed: 1 - passed, skipped: 0 }, reasons: Vec::new() })
+}
+
+/// Runs a script that prints TAP.
+fn tap(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, output) = context.run(step, command)?;
+    Ok(with_status(tap::script(&output), end))
+}
+
+/// Runs tests of Rust.
+fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, output) = context.run(step, command)?;
+    Ok(with_status(tap::cargo(&output), end))
+}
+
+/// Runs a command that ends with a closing line.
+fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    let (end, output) = context.run(step, command)?;
+    Ok(closed(&output, end))
+}
+
+/// Returns the results in the closing line of a command, or a failure if there is none.
+fn closed(output: &str, end: End) -> Results {
+    with_status(tap::closing(output).unwrap_or_else(Results::failure), end)
+}
+
+/// Returns a command that runs this program.
+fn own(context: &Context) -> Command {
+    context.command(&context.xtask.display().to_string())
+}
+
+/// Counts what was left out of a step, which needs these packages, as one that was skipped.
+fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
+    if !lacking.is_empty() {
+        results.skip(format!("{what}: not installed: {}", lacking.join(" ")));
+    }
+    results
+}
+
+// ---- Rust ----
+
+fn fmt(context: &Context, step: &Step) -> Result<Results> {
+    if !has_cargo_command(context, "fmt") {
+        return skip(context, step, "cargo fmt is not installed".into());
+    }
+    one(context, step, &mut context.cargo(["fmt", "--all", "--check"]))
+}
+
+fn has_cargo_command(context: &Context, command: &str) -> bool {
+    context.cargo([command, "--version"]).output().is_ok_and(|output| output.status.success())
+}
+
+fn derived(context: &Context, step: &Step) -> Result<Results> {
+    builds::debug(context, step)?;
+    one(context, step, context.command(&context.target.join("debug/dat-derived").display().to_string()).arg("--check"))
+}
+
+fn clippy(context: &Context, step: &Step) -> Result<Results> {
+    if !has_cargo_command(context, "clippy") {
+        return skip(context, step, "cargo clippy is not installed".into());
+    }
+    let mut command = context.cargo(["clippy", "--all-targets"]);
+    let results = one(context, step, command.args(selection()).args(["--", "-D", "warnings"]))?;
+    Ok(left_out(results, "src/transport/verbs", &packages::verbs()))
+}
+
+fn test(context: &Context, step: &Step) -> Result<Results> {
+    builds::debug(context, step)?;
+    let mut command = context.cargo(["test", "--no-fail-fast"]);
+    command.args(selection());
+    let results = cargo(context, step, &mut command)?;
+    Ok(left_out(results, "src/transport/verbs", &packages::verbs()))
+}
+
+/// Runs the models. This is a build of its own, since loom replaces the atomics of what is modelled.
+fn loom(context: &Context, step: &Step) -> Result<Results> {
+    let models =
+        ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "outlet::", "guard::"];
+    let mut command =
+        context.cargo(["test", "--locked", "--release", "-p", "host", "-p", "dat-core", "-p", "dat-shm", "--lib"]);
+    command.arg("--target-dir").arg(context.target.join("loom")).arg("--").args(models);
+    cargo(context, step, command.env("RUSTFLAGS", variable("RUSTFLAGS", "") + " --cfg loom"))
+}
+
+/// Fuzzes the debug build, which checks most.
+fn fuzz(context: &Context, step: &Step) -> Result<Results> {
+    builds::debug(context, step)?;
+    let mut command = context.command(&context.target.join("debug/dat-fuzz").display().to_string());
+    let results = tap(context, step, command.args(["--seconds", "8", "--out"]).arg(context.target.join("found")))?;
+    Ok(left_out(results, "rdma_cm", &packages::verbs()))
+}
+
+/// Compiles the libraries for musl. Debian has no libgcc_s for musl, so nothing is linked.
+fn musl(context: &Context, step: &Step) -> Result<Results> {
+    let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let libraries = || {
+        let output = context.command("rustc").args(["--print", "target-libdir", "--target", &triple]).output().ok()?;
+        let path = String::from_utf8_lossy(&output.stdout).trim().to_string();
+        std::path::Path::new(&path).is_dir().then_some(())
+    };
+    if libraries().is_none() && context.may_install && packages::has("rustup") {
+        context.run(step, context.command("rustup").args(["--quiet", "target", "add", &triple]))?;
+    }
+    if libraries().is_none() {
+        return skip(context, step, format!("no Rust library for {triple}"));
+    }
+    let crates = libraries::default_crates()?;
+    let mut command = context.cargo(["check", "--locked", "--target", &triple]);
+    one(context, step, command.args(crates.iter().flat_map(|name| ["-p", name])))
+}
+
+// ---- The C suite ----
+
+/// Runs a goal of tests-c/Makefile that ends with a closing line.
+fn suite(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> {
+    prepare(context, step)?;
+    let ia = format!("IA={}", context.ia);
+    let mut make = context.make(["-C", "tests-c", &ia]);
+    // A variable of the library itself is one of the environment.
+    for argument in arguments {
+        match argument.split_once('=') {
+            Some((name, value)) if name.starts_with("DAT_") => make.env(name, value),
+            _ => make.arg(argument),
+        };
+    }
+    closing(context, step, &mut make)
+}
+
+/// Builds what the C suite needs: all programs if many steps share them.
+fn prepare(context: &Context, step: &Step) -> Result<()> {
+    if context.is_shared { builds::programs(context, step) } else { builds::release(context, step) }
+}
+
+/// Runs a goal with Debian's packages of the C implementation of 2.0, if they can be fetched.
+fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> {
+    let output = context.script("tests-c/verbs/dapl2.sh").arg(&context.target).output()?;
+    let packages = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    if output.status.success() {
+        let packages = format!("DAT_TEST_DAPL2={packages}");
+        return suite(context, step, &[arguments, &[&packages]].concat());
+    }
+    let why = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_string();
+    let mut results = suite(context, step, arguments)?;
+    results.skip(format!("dapl2: {why}"));
+    Ok(results)
+}
+
+/// Runs the suite for 2.0, but for the subjects that test the core.
+fn c20(context: &Context, step: &Step) -> Result<Results> {
+    let without = format!("LEAVE={CORE}");
+    with_dapl2(context, step, &["check", "ALONE=skip", "API=2.0", &without])
+}
+
+/// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that grow with the scale of deadlines.
+fn alone(context: &Context, step: &Step) -> Result<Results> {
+    let scale = format!("DAT_TEST_SCALE={}", context.slow);
+    let mut results = suite(context, step, &["check", "ALONE=only", BRIEFLY, &scale])?;
+    results += suite(context, step, &["check", "ALONE=only", "API=2.0", BRIEFLY, &scale])?;
+    Ok(results)
+}
+
+/// Runs the programs over TCP that need the machine for themselves.
+fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
+    let scale = format!("DAT_TEST_SCALE={}", context.slow);
+    let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
+    let bursts = "TESTS=^v20/datagram_bursts";
+    results += suite(context, step, &["check", "API=2.0", "IA=tcp-lo", BESIDE, "ALONE=only", bursts, &scale])?;
+    Ok(results)
+}
+
+/// Runs a part of the suite over the loopback interface.
+fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
+    let arguments = ["check", "IA=tcp-lo", "ALONE=skip", BESIDE, api, tests];
+    if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }
+}
+
+/// Runs a part of the suite on the debug build, which checks most.
+fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
+    builds::debug(context, step)?;
+    let quick = format!("{BRIEFLY} stress.watching stress.polled");
+    let without = format!("WITHOUT={HEADERS} stress/beside stress/idle v20/datagram_bursts");
+    suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
+}
+
+/// Runs the suite under valgrind, without programs that start a process for each line that they inspect, which takes minutes
+/// there, and so without the script that asks for the codes of all programs.
+fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
+    if !packages::has("valgrind") {
+        return skip(context, step, "valgrind is not installed".into());
+    }
+    let scale = format!("DAT_TEST_SCALE={}", 10.0 * context.slow);
+    let without = format!(
+        "WITHOUT={HEADERS} registry/explicit registry/messages registry/search registry/tcp registry/default_route.sh rely/masks codes/complete.sh"
+    );
+    suite(context, step, &["check", "VALGRIND=1", &scale, &without, api, tests])
+}
+
+/// Runs a goal of tests-c/Makefile that prints TAP.
+fn measured(context: &Context, step: &Step, goal: &[&str]) -> Result<Results> {
+    prepare(context, step)?;
+    tap(context, step, context.make(["-C", "tests-c"]).args(goal))
+}
+
+// ---- Other users of the libraries ----
+
+/// Runs a script that prints TAP and uses the libraries in target/lib.
+fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
+    builds::release(context, step)?;
+    tap(context, step, command)
+}
+
+/// Checks the manual pages. The page on differences names tests, which must have passed where the suite ran.
+fn man(context: &Context, step: &Step) -> Result<Results> {
+    let build = context.root.join("tests-c/build");
+    let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
+    let results = results.map(|directory| build.join(directory));
+    let mut command = context.script("docs/man/check.sh");
+    if context.is_shared && results.iter().all(|directory| directory.is_dir()) {
+        command.args(results);
+    }
+    tap(context, step, &mut command)
+}
+
+fn docs(context: &Context, step: &Step) -> Result<Results> {
+    builds::release(context, step)?;
+    if let Some(tool) = ["python3", "pkg-config"].iter().find(|tool| !packages::has(tool)) {
+        return skip(context, step, format!("{tool} is not installed"));
+    }
+    let pages = [
+        "README.md",
+        "docs/getting-started.md",
+        "docs/porting.md",
+        "docs/install.md",
+        "docs/network.md",
+        "docs/containers.md",
+        "docs/mpi.md",
+        "docs/troubleshooting.md",
+    ];
+    let mut results = tap(context, step, context.script("tests-c/docs/roots.sh").args(pages))?;
+    results += tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
+    Ok(results)
+}
+
+/// Builds and runs the demo with each compiler. Newcomers copy it, so no compiler may warn of anything in it.
+fn demo(context: &Context, step: &Step) -> Result<Results> {
+    builds::release(context, step)?;
+    let mut results = Results::default();
+    for compiler in ["gcc", "clang"] {
+        if !packages::has(compiler) {
+            results.skip(format!("demo: no {compiler} here"));
+            continue;
+        }
+        let (program, lib) = (context.logs.join(format!("demo-{compiler}")), context.target.join("lib"));
+        let script = "\"$0\" -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -Iinclude -o \"$1\" tests-c/demo/*.c \
+            -L\"$2\" -ldat -Wl,-rpath,\"$2\" && \"$1\" \"$3\"";
+        let mut command = context.command("sh");
+        results += one(context, step, command.args(["-c", script, compiler]).arg(program).arg(lib).arg(&context.ia))?;
+    }
+    Ok(results)
+}
+
+/// Runs what needs an RDMA device, in a virtual machine unless `$RDMA` names a device of this one.
+fn verbs(context: &Context, step: &Step) -> Result<Results> {
+    let lacking = packages::missing("verbs");
+    if !lacking.is_empty() {
+        return skip(context, step, format!("not installed: {}", lacking.join(" ")));
+    }
+    builds::programs(context, step)?;
+    builds::debug(context, step)?;
+    // The machine ends before the step does, so that none is left behind.
+    let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
+    // The machine is the longest part. Where this is not root, nice leaves the priority as it is.
+    let mut command = context.command("nice");
+    command.args(["-n", "-5"]).arg(context.root.join("tests-c/verbs/check.sh"));
+    command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs"));
+    command.env("LIMIT", limit.to_string()).env("SCALE", (3.0 * context.slow).to_string());
+    let (end, output) = context.run(step, command.env("SELECTION", selection().join(" ")))?;
+    if end == End::Exited(CANNOT_RUN) {
+        return skip(context, step, output.lines().last().unwrap_or_default().to_string());
+    }
+    Ok(closed(&output, end))
+}

@@ -1,0 +1,555 @@
+//! What src/dev/fuzz needs to play a peer that keeps to no rule: packets, the memory that peers share, and the socket.
+//!
+//! It exists only with the cargo feature `fuzzing`, so nothing of it is in the product. It knows the names of this
+//! crate, so that the targets do not.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use dat_core::{Change, Rights};
+use dat_memory::regions::{NewRow, Party, ROW_SIZE, ROWS, Users};
+use dat_memory::user::{Source, Target};
+use rustix::io::Errno;
+
+use crate::home::{Home, Peer as Published};
+use crate::os::directory::{Claim, Directory, Reachable};
+use crate::os::memory::{self, SharedMemory};
+use crate::os::socket::Socket;
+use crate::pair::Pair;
+use crate::record;
+use crate::regions::{self, PeerRegions, RegionTable};
+use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
+use crate::sleep::News;
+use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
+
+// ---- Messages ----
+
+/// Reads a packet as a peer's socket gives it, and writes the message again; `None` if it is no message.
+pub fn packet_again(packet: &[u8]) -> Option<Vec<u8>> {
+    Message::decode(packet).map(|message| message.encode())
+}
+
+/// An attempt at a connection, as messages name it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Attempt {
+    /// Side of the active end.
+    pub active: u8,
+    /// Place in the shared memory.
+    pub index: u32,
+    /// Number of the attempt.
+    pub number: u64,
+}
+
+/// The kinds of [`packet`].
+pub const KINDS: u8 = 18;
+
+/// A well-formed packet of each kind, by number below [`KINDS`]. Some kinds have several numbers, for their variants.
+pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
+    let conn = ConnId { active: attempt.active & 1, index: attempt.index, attempt: attempt.number };
+    let probe = Probe { addr: qualifier, value: attempt.number };
+    let end = EndInfo {
+        zone: attempt.index,
+        port: qualifier,
+        extended: qualifier & 1 != 0,
+        datagrams: u32::from(qualifier & 16 != 0),
+    };
+    let private_data = private_data.to_vec();
+    let close = |to_active, reason| Message::Close { conn, to_active, reason };
+    match kind {
+        0 => Message::Request { conn, qualifier, end, private_data },
+        1 => Message::Accept { conn, end, private_data },
+        2 => Message::Reject { conn, consumer: qualifier & 1 != 0, private_data },
+        3 => Message::Ready { conn },
+        4 => close(true, CloseReason::Disconnected),
+        5 => close(false, CloseReason::Disconnected),
+        6 => close(true, CloseReason::Answer),
+        7 => close(false, CloseReason::Answer),
+        8 => close(false, CloseReason::Broken(None)),
+        9 => close(true, CloseReason::Broken(Some(dat_core::event::Status::RemoteAccess))),
+        10 => Message::Reads(qualifier & 1 != 0),
+        11 => Message::UseMine,
+        12 => Message::Welcome { name: name(qualifier), probe, reads: qualifier & 1 != 0 },
+        13 => Message::Hello { version: VERSION, name: name(qualifier), probe },
+        15 => Message::Ring,
+        16 => Message::Again,
+        17 => Message::Ask,
+        _ => Message::Hello { version: VERSION, name: String::from_utf8_lossy(&private_data).into_owned(), probe },
+    }
+    .encode()
+}
+
+/// The name of a socket that this process might have.
+fn name(number: u64) -> String {
+    format!("p-{}-{number:016x}", std::process::id())
+}
+
+// ---- Records ----
+
+/// A range of the receiver's registered memory, as records name it.
+pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
+    record::target(addr, key, len).to_vec()
+}
+
+/// The place of a piece of a message in the sender's memory.
+pub fn place(addr: u64, len: u64) -> Vec<u8> {
+    record::place(addr, len).to_vec()
+}
+
+/// The kinds of record.
+pub const RECORDS: [u8; 10] = [
+    record::kind::MESSAGE,
+    record::kind::MESSAGE_PIECE,
+    record::kind::REMOTE_MESSAGE,
+    record::kind::WRITE_PIECE,
+    record::kind::READ,
+    record::kind::READ_DATA,
+    record::kind::NOTHING,
+    record::kind::IMMEDIATE,
+    record::kind::ATOMIC,
+    record::kind::INVALIDATE,
+];
+
+/// An atomic operation on a range of eight bytes, as records name it: an addition, or with `expected` an exchange.
+pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8> {
+    let change = match expected {
+        None => Change::Add(value),
+        Some(expected) => Change::Swap { expected, new: value },
+    };
+    record::atomic(addr, key, change).to_vec()
+}
+
+// ---- Rings ----
+
+/// A record that a consumer has accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Bytes of payload.
+    pub len: usize,
+    /// The consumer's position behind it.
+    pub end: u64,
+    /// The sum of its bytes; reading them must not lead outside of the ring.
+    pub sum: u64,
+}
+
+/// The peer broke the rules of the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken;
+
+/// A ring whose memory is in nobody's hands: what the other side writes is written at will.
+pub struct LooseRing {
+    area: Mapped,
+    producer: Producer,
+    consumer: Consumer,
+}
+
+impl LooseRing {
+    /// A ring of `slots` slots, a power of two.
+    ///
+    /// # Errors
+    /// The error of the system; `InvalidInput` for another number of slots.
+    pub fn new(slots: usize) -> io::Result<LooseRing> {
+        let data = size_of::<RingShared>();
+        let (_, memory) = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
+        let area = Mapped::new(Arc::new(memory), 0, data, slots).map_err(|_| io::ErrorKind::InvalidInput)?;
+        Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
+    }
+
+    /// Takes note of a position of the consumer that a record told.
+    ///
+    /// # Errors
+    /// [`Broken`].
+    pub fn credit(&mut self, credit: u64) -> Result<(), Broken> {
+        self.producer.credit(credit).map_err(|_| Broken)
+    }
+
+    /// Says where the consumer is.
+    pub fn set_head(&self, position: u64) {
+        self.area.head().store(position, Ordering::Relaxed);
+    }
+
+    /// Writes a record's header and as much of `payload` as the ring's end leaves room for.
+    pub fn write(&self, slot: u64, header: [u64; 2], payload: &[u8]) {
+        let at = slot.wrapping_mul(SLOT as u64);
+        self.area.store_second(at, header[1]);
+        self.area.first(at).store(header[0], Ordering::Relaxed);
+        self.area.write(at.wrapping_add(HEADER as u64), Source::of(payload));
+    }
+
+    /// Consumes the next record; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Broken`].
+    pub fn take(&mut self) -> Result<Option<Seen>, Broken> {
+        let Some(view) = self.consumer.peek().map_err(|_| Broken)? else { return Ok(None) };
+        let len = view.len as usize;
+        let mut bytes = vec![0; len + 1];
+        assert_eq!(self.consumer.copy_out(&view, 0, Target::of(&mut bytes)), len, "a record reaches out of its ring");
+        assert_eq!(self.consumer.source(&view, 0, len).len(), len, "a record reaches out of its ring");
+        self.consumer.advance(&view);
+        Ok(Some(Seen { len, end: view.end(), sum: bytes.iter().map(|&byte| u64::from(byte)).sum() }))
+    }
+
+    /// Puts a record of `payload` into the ring; `None` if there is no room.
+    ///
+    /// # Errors
+    /// [`Broken`].
+    pub fn put(&mut self, kind: u8, payload: &[u8]) -> Result<Option<u64>, Broken> {
+        let Some(mut room) = self.producer.reserve(payload.len()).map_err(|_| Broken)? else { return Ok(None) };
+        assert_eq!(room.write(Source::of(payload)), payload.len(), "room that was made is missing");
+        Ok(Some(room.finish(kind.max(1), 0, payload.len() as u64, 0)))
+    }
+
+    /// Slots that the producer takes for used, and the most payload that it takes.
+    pub fn filled(&self) -> (u64, usize) {
+        (self.producer.used(), self.producer.max_payload())
+    }
+}
+
+// ---- Regions ----
+
+/// Bytes of a row of a published table.
+pub const ROW: usize = ROW_SIZE;
+
+/// What a table says of memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Range {
+    /// First byte.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The number by which peers name the first byte.
+    pub first: u64,
+    /// The bits of the rights.
+    pub rights: u8,
+    /// The protection zone that may use it, unless there is a connection.
+    pub zone: u32,
+    /// The port qualifier of the one connection that may use it.
+    pub port: Option<u64>,
+    /// It is what a window shows.
+    pub window: bool,
+}
+
+impl Range {
+    fn entry(&self) -> NewRow {
+        let Range { addr, len, first, rights, zone, port, window } = *self;
+        let users = port.map_or(Users::of_zone(zone), Users::of_connection);
+        NewRow { addr, len, first, rights: Rights::from_bits_truncate(rights), users, window }
+    }
+}
+
+/// An operation of a peer on a table.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Access {
+    /// The key.
+    pub key: u32,
+    /// The first byte, as the peer names it.
+    pub addr: u64,
+    /// Bytes.
+    pub len: u64,
+    /// The bits of the rights asked for.
+    pub rights: u8,
+    /// Zone and port of the end on the side of the table.
+    pub over: (u32, u64),
+}
+
+impl Access {
+    fn at(&self, peer: &PeerRegions) -> Option<u64> {
+        let Access { key, addr, len, rights, over: (zone, port) } = *self;
+        peer.locate(key, addr, len, Rights::from_bits_truncate(rights), &Party::new(zone, port)).ok()
+    }
+}
+
+/// A published table of regions whose rows are written at will, as the process sees it that starts a transfer.
+pub struct LooseTable {
+    memory: SharedMemory,
+    peer: PeerRegions,
+}
+
+impl LooseTable {
+    /// An empty table.
+    pub fn new() -> io::Result<LooseTable> {
+        let (file, memory) = SharedMemory::create("fuzz-table", ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
+        let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
+        Ok(LooseTable { memory, peer })
+    }
+
+    /// Writes `bytes` at byte `at` of the table, as far as they lie inside.
+    pub fn write(&self, at: usize, bytes: &[u8]) {
+        for (at, &byte) in (at..).zip(bytes) {
+            if let Ok(cell) = self.memory.at::<AtomicU8>(at) {
+                cell.store(byte, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Where the bytes are, if the table grants the operation.
+    pub fn grants(&self, access: &Access) -> Option<u64> {
+        access.at(&self.peer)
+    }
+}
+
+/// A table as its owner and its peers see it.
+pub struct Table {
+    own: RegionTable,
+    peer: PeerRegions,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new() -> io::Result<Table> {
+        let own = regions::publish()?;
+        let peer = PeerRegions::open(own.mirror.file.fd().try_clone_to_owned()?)?;
+        Ok(Table { own, peer })
+    }
+
+    /// Enters a range that is never touched; gives its key.
+    pub fn insert(&self, range: &Range) -> Option<u32> {
+        // SAFETY: pieces of this region are made for their bounds alone, and nothing is copied.
+        unsafe { self.own.insert(&range.entry()) }
+    }
+
+    /// Takes a range out because a peer says so over the connection with an end of this zone and port; false if it may
+    /// not.
+    pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
+        self.own.invalidate(key, &Party::new(zone, port)).is_some()
+    }
+
+    /// Takes a range out; false if there was none.
+    pub fn remove(&self, key: u32) -> bool {
+        self.own.remove(key)
+    }
+
+    /// Where the owner and where a peer find the bytes of an operation that they grant.
+    pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
+        let Access { key, addr, len, rights, over: (zone, port) } = *access;
+        let wanted = Rights::from_bits_truncate(rights);
+        let own = self.own.grant(key, addr, len, wanted, &Party::new(zone, port));
+        [own.ok().map(|granted| granted.addr()), access.at(&self.peer)]
+    }
+}
+
+// ---- A peer ----
+
+/// What a peer sends where a descriptor is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// The one that belongs there.
+    Right,
+    /// One of the others.
+    Other(u8),
+    /// Memory of a page, not sealed.
+    Loose,
+    /// A file that is no memory.
+    File,
+}
+
+/// The memory that a peer publishes; it serves many [`Peer`]s.
+pub struct Face(Arc<Home>);
+
+impl Face {
+    /// Publishes nothing yet, except the way into this process.
+    pub fn new() -> io::Result<Face> {
+        let home = Home::new()?;
+        home.door.open()?;
+        Ok(Face(Arc::new(home)))
+    }
+
+    /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
+    pub fn register(&self, cells: &'static [AtomicU8], zone: u32) -> Option<(u64, u32)> {
+        let addr = cells.as_ptr().expose_provenance() as u64;
+        let len = cells.len() as u64;
+        let range = Range { addr, len, first: addr, rights: u8::MAX, zone, port: None, window: false };
+        // SAFETY: the cells live for ever and are atomic.
+        let key = unsafe { self.0.regions.insert(&range.entry()) };
+        key.map(|key| (addr, key))
+    }
+}
+
+/// A peer of the process under test, which may be this one. It does what a target says.
+pub struct Peer {
+    face: Arc<Home>,
+    pair: Arc<Pair>,
+    socket: Arc<Socket>,
+}
+
+impl Peer {
+    /// Connects to the process that is reachable at `socket`, without a word yet.
+    pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
+        let socket = Socket::connect(socket)?;
+        let pair = Arc::new(Pair::create(&face.0, Some(0))?);
+        Ok(Peer { face: face.0.clone(), pair, socket: Arc::new(socket) })
+    }
+
+    /// Says hello as `number`; with `reads` the process can read this peer's memory.
+    pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
+        let mut probe = self.face.probe(std::process::id() as i32);
+        probe.value ^= u64::from(!reads);
+        self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 4])
+    }
+
+    /// Answers the hello of the process; with `reads` it can read this peer's memory, and this peer says so of it.
+    pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
+        let mut probe = self.face.probe(std::process::id() as i32);
+        probe.value ^= u64::from(!reads);
+        let sorts = [1, 2, 3].map(Sort::Other);
+        self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
+    }
+
+    /// Sends a packet with descriptors; false if it did not go out.
+    pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
+        let [home, regions, alarm] = self.face.fds();
+        let right = [self.pair.file.fd(), home, regions, alarm];
+        let mut own: Vec<OwnedFd> = Vec::new();
+        for (at, sort) in sorts.iter().enumerate() {
+            let fd = match sort {
+                Sort::Right => right[at % 4].try_clone_to_owned()?,
+                Sort::Other(which) => right[usize::from(*which) % 4].try_clone_to_owned()?,
+                Sort::Loose => rustix::fs::memfd_create("fuzz", rustix::fs::MemfdFlags::CLOEXEC)?,
+                Sort::File => std::fs::File::open("/dev/null")?.into(),
+            };
+            own.push(fd);
+        }
+        let fds: Vec<BorrowedFd<'_>> = own.iter().map(AsFd::as_fd).collect();
+        match self.socket.send(packet, &fds) {
+            Ok(()) => Ok(true),
+            Err(Errno::AGAIN | Errno::PIPE | Errno::INVAL) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The next packet of the process; `None` if none is there, an empty one at the end. The answer to a hello also
+    /// tells how to wake the process.
+    pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
+        let mut packet = [0; MAX_PACKET];
+        let mut fds = Vec::new();
+        match self.socket.recv(&mut packet, &mut fds) {
+            Ok(0) => Ok(Some(Vec::new())),
+            Ok(len) => {
+                if let Ok(published) = fds.try_into()
+                    && let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len])
+                {
+                    self.pair.set_peer(Published::open(published, self.socket.clone(), probe)?);
+                }
+                Ok(Some(packet[..len].to_vec()))
+            }
+            Err(Errno::AGAIN) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says that there is something for a connection of `side`.
+    pub fn mark(&self, side: u8, index: u32) {
+        self.pair.mark(side & 1, index, News::Record);
+    }
+
+    /// Stores a word before the rings, where each side says what is ready and what it copies.
+    pub fn scribble(&self, word: usize, value: u64) {
+        self.pair.scribble(word, value);
+    }
+
+    /// The rings of a connection, and the words beside them; `side` fills them. `None` for a place that there is not.
+    pub fn way(&self, index: u32, side: u8) -> Option<Way> {
+        let rings = self.pair.producers(index, side & 1)?;
+        Some(Way { rings })
+    }
+}
+
+/// A peer to which the process under test connects.
+pub struct Host {
+    face: Arc<Home>,
+    reachable: Arc<Reachable>,
+    _claim: Claim,
+}
+
+impl Host {
+    /// Listens on `qualifier` in `directory`.
+    ///
+    /// # Errors
+    /// The error of the system; the qualifier is taken.
+    pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
+        let directory = Directory::open(&directory.to_string_lossy())?;
+        let reachable = directory.listen()?;
+        let claim = directory.claim(qualifier, &reachable)?;
+        Ok(Host { face: face.0.clone(), reachable, _claim: claim })
+    }
+
+    /// The process that connected and said hello; `None` if none has.
+    ///
+    /// # Errors
+    /// The error of the system; the hello is none.
+    pub fn accept(&self) -> io::Result<Option<Peer>> {
+        let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
+        let mut packet = [0; MAX_PACKET];
+        let mut fds = Vec::new();
+        // The hello was sent at once, or comes soon.
+        let len = loop {
+            match socket.recv(&mut packet, &mut fds) {
+                Ok(0) => return Ok(None),
+                Ok(len) => break len,
+                Err(Errno::AGAIN) => std::thread::yield_now(),
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let Some(Message::Hello { probe, .. }) = Message::decode(&packet[..len]) else { return Ok(None) };
+        let [memory, published @ ..] = <[OwnedFd; 4]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
+        let pair = Arc::new(Pair::open(&self.face, memory, 1)?);
+        let socket = Arc::new(socket);
+        pair.set_peer(Published::open(published, socket.clone(), probe)?);
+        Ok(Some(Peer { face: self.face.clone(), pair, socket }))
+    }
+}
+
+/// The rings that one side of a connection fills, for requests and for answers.
+pub struct Way {
+    rings: [Producer; 2],
+}
+
+impl Way {
+    /// Puts a record into a ring as an honest peer would; false if there is no room.
+    pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, credit: u64, payload: &[u8]) -> bool {
+        let ring = &mut self.rings[ring & 1];
+        let Ok(Some(mut room)) = ring.reserve(payload.len()) else { return false };
+        room.write(Source::of(payload));
+        let _ = room.finish(kind.max(1), flags, aux & u64::from(u32::MAX), credit);
+        true
+    }
+
+    /// Writes a record's header at a slot.
+    pub fn header(&self, ring: usize, slot: u64, words: [u64; 2]) {
+        let area = self.rings[ring & 1].area();
+        let at = slot.wrapping_mul(SLOT as u64);
+        area.store_second(at, words[1]);
+        area.first(at).store(words[0], Ordering::Release);
+    }
+
+    /// Writes bytes at a byte of the area.
+    pub fn bytes(&self, ring: usize, at: u64, bytes: &[u8]) {
+        self.rings[ring & 1].area().write(at, Source::of(bytes));
+    }
+
+    /// Changes the position of the side that empties the ring.
+    pub fn moves(&self, ring: usize, change: impl FnOnce(u64) -> u64) {
+        let word = self.rings[ring & 1].area().head();
+        word.store(change(word.load(Ordering::Relaxed)), Ordering::Release);
+    }
+
+    /// Sets a word beside the ring.
+    pub fn flag(&self, ring: usize, which: usize, value: u32) {
+        let flags = &self.rings[ring & 1].area().shared().flags.0;
+        flags[which % flags.len()].store(value, Ordering::SeqCst);
+    }
+}
+
+/// The socket of a process that is reachable in a directory; `None` if there is none.
+pub fn socket_in(directory: &Path) -> io::Result<Option<PathBuf>> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"p-")) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}

@@ -1,6 +1,0 @@
-//! The types and constants have the sizes, offsets and values that are the binary interface. The compiler finds out.
-
-use dat_udat20::*;
-
-include!("../../../tests-c/abi/numbers.rs");
-include!("../../../tests-c/abi/layout20.rs");
