@@ -34,13 +34,13 @@
 #   make derived        writes what is derived from src/interface/udat, src/interface/udat12 and src/interface/udat20: include/dat and
 #                       include/dat2, lists for tests-c, and what the
 #                       manual pages say of parameters and return values; and from the arguments of the tools:
-#                       their manual pages and completions; and from the marks of memory order
-#                       docs/dev/memory-order.md
+#                       their manual pages and completions
 #   make limits         compares the size of the project with tests-c/limits.txt; WRITE=1 lowers the limits of values
 #                       that fell, and adds rows for new crates
 #   make notices        writes LICENSE-THIRD-PARTY, the notices of the crates that the libraries and tools have in them
 #   make deny           the rules of deny.toml for all crates, and what is known of their faults, with cargo-deny
 #   make rust-oldest    checks libraries and tools with the oldest compiler that will do, which rustup fetches into target
+#   make html           writes the documents and the manual pages as linked HTML to target/html, with pandoc and mandoc
 #   make install        installs what make built, or builds it first if nothing is there;
 #                       PREFIX=/usr/local DESTDIR= LIB=lib
 #   make install-strip  the same without debugging symbols
@@ -105,7 +105,7 @@ BIN    := $(TARGET)/bin
 export CARGO_TARGET_DIR := $(TARGET)
 
 .PHONY: all tools rust base verbs no-verbs libraries demo check check-all steps lint test xtask check-c check-flaky check-tcp check-verbs check-arm measure bench fuzz sanitize trips \
-	derived limits notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
+	html derived limits notices deny rust-oldest built install install-strip uninstall deb rpm sbom dist clean help
 
 VERBS_0    = no-verbs
 VERBS_1    = verbs
@@ -269,7 +269,6 @@ trips:
 
 derived:
 	$(CARGO) run --quiet --locked -p dat-derived
-	tests-c/marks.sh --write
 
 limits:
 	@$(CARGO) run --quiet --locked -p xtask -- limits $(if $(WRITE),--write)
@@ -285,6 +284,9 @@ rust-oldest:
 	RUSTUP_HOME=$(TARGET)/rustup rustup toolchain install $(RUST_LEAST) --profile minimal --no-self-update
 	RUSTUP_HOME=$(TARGET)/rustup RUSTUP_TOOLCHAIN=$(RUST_LEAST) CARGO_TARGET_DIR=$(TARGET)/oldest \
 		cargo check --locked -p dat-tools $(call crates,$(LIBRARIES) $(if $(VERBS_LACKS),,$(VERBS_LIBRARIES)))
+
+html:
+	@docs/render.py $(TARGET)/html
 
 help:
 	@sed -n '/^#   make /,/^#   make help/s/^#  //p' Makefile
@@ -310,6 +312,7 @@ PC_FILES  := dat.pc dat2.pc
 DEMO_ALL  := $(notdir $(wildcard tests-c/demo/*.[ch]))
 TRACING   := $(notdir $(wildcard docs/tracing/*.bt))
 EXAMPLES  := $(notdir $(wildcard docs/examples/*))
+PROGRAMS  := $(wildcard examples/*.c)
 # The pages for users; those for contributors, in docs/dev, are not installed.
 PAGES     := $(notdir $(wildcard docs/*.md docs/*.svg))
 
@@ -324,7 +327,7 @@ built:
 	@ls $(addprefix $(OUT)/,$(FILES) $(if $(filter 1,$(VERBS)),$(VERBS_FILES))) $(TOOLS:%=$(BIN)/%) >/dev/null 2>&1 || \
 		$(MAKE) --no-print-directory all
 
-FOLDERS := $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/demo $(docdir)/docs/tracing \
+FOLDERS := $(bindir) $(libdir)/pkgconfig $(incdir)/dat $(incdir)/dat2 $(docdir)/demo $(docdir)/examples $(docdir)/docs/tracing \
 	$(docdir)/docs/examples $(foreach s,1 3 5 7,$(mandir)/man$(s)) $(bashdir) $(zshdir) $(fishdir)
 # Those that were not there before, one a line, so that uninstall removes them.
 MADE    := $(docdir)/folders
@@ -354,6 +357,7 @@ install: built
 	install -m 644 $(TOOLS:%=docs/completions/fish/%.fish) $(fishdir)
 	install -m 644 $(DOCS) $(docdir)
 	install -m 644 $(DEMO_ALL:%=tests-c/demo/%) $(docdir)/demo
+	install -m 644 $(PROGRAMS) $(docdir)/examples
 	install -m 644 $(PAGES:%=docs/%) $(docdir)/docs
 	install -m 644 $(TRACING:%=docs/tracing/%) $(docdir)/docs/tracing
 	install -m 644 $(EXAMPLES:%=docs/examples/%) $(docdir)/docs/examples
@@ -375,10 +379,10 @@ uninstall:
 	rm -f $(TOOLS:%=$(bindir)/%) $(TOOLS:%=$(bashdir)/%) $(TOOLS:%=$(zshdir)/_%) $(TOOLS:%=$(fishdir)/%.fish)
 	rm -f $(HEADERS:%=$(incdir)/%)
 	for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
-	rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%)
+	rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%) $(PROGRAMS:%=$(docdir)/%)
 	rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%) $(EXAMPLES:%=$(docdir)/docs/examples/%)
 	@made=$$(sort -r $(MADE) 2>/dev/null); rm -f $(MADE); \
-	for folder in $(docdir)/demo $(docdir)/docs/tracing $(docdir)/docs/examples $(docdir)/docs $(docdir) $(incdir)/dat \
+	for folder in $(docdir)/demo $(docdir)/examples $(docdir)/docs/tracing $(docdir)/docs/examples $(docdir)/docs $(docdir) $(incdir)/dat \
 		$(incdir)/dat2 $$made; do \
 		rmdir $$folder 2>/dev/null; \
 	done; true
@@ -404,6 +408,6 @@ dist:
 	@packaging/dist.sh $(TARGET)/dist
 
 clean:
-	rm -rf $(TARGET)/deb $(TARGET)/rpm $(TARGET)/dist $(TARGET)/oldest $(TARGET)/rustup $(OUT) $(BIN) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
+	rm -rf $(TARGET)/html $(TARGET)/deb $(TARGET)/rpm $(TARGET)/dist $(TARGET)/oldest $(TARGET)/rustup $(OUT) $(BIN) $(DEMO) $(TARGET)/check $(TARGET)/loom $(TARGET)/found $(TARGET)/libfuzzer $(TARGET)/sanitize
 	@$(MAKE) --no-print-directory -C tests-c clean
 	$(CARGO) clean

@@ -48,7 +48,7 @@ expected()
         for file in tests-c/demo/*.[ch]; do
             echo "share/doc/libdat/demo/${file##*/}"
         done
-        for file in docs/*.md docs/bench.svg docs/tracing/*.bt docs/examples/*; do
+        for file in examples/*.c docs/*.md docs/bench.svg docs/tracing/*.bt docs/examples/*; do
             echo "share/doc/libdat/$file"
         done
     ) | sort

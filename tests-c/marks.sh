@@ -1,17 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# marks.sh - the marks of memory order in the sources, as the tables in docs/dev/memory-order.md.
+# marks.sh - prints the marks of memory order in the sources. docs/dev/memory-order.md describes them.
 #
-#   marks.sh            prints the tables
-#   marks.sh --write    writes them into the page, behind the line that says where they begin
-#   marks.sh --places   prints one line a place: the mark, the file, the function, the operation, the reason
-#   marks.sh --names    prints the name of each mark
+#   marks.sh            prints one table per mark
+#   marks.sh --places   prints one line per place: mark, file, function, operation, reason
+#   marks.sh --names    prints the names of the marks
 set -eu
 LC_ALL=C
 export LC_ALL
 cd "$(dirname "$0")/.."
-page=docs/dev/memory-order.md
 
 places()
 {
@@ -35,14 +33,8 @@ case ${1:-} in
 '') tables ;;
 --places) places ;;
 --names) places | cut -f 1 | uniq ;;
---write)
-    written=$(mktemp)
-    { sed '/^<!-- marks:/q' "$page" && tables; } >"$written"
-    cat "$written" >"$page"
-    rm "$written"
-    ;;
 *)
-    echo 'marks.sh: [--write | --places | --names]' >&2
+    echo 'marks.sh: [--places | --names]' >&2
     exit 2
     ;;
 esac

@@ -326,8 +326,7 @@ compare_limits() {
         max_iov_segments_per_rdma_read) field=max_segments_read ;;
         max_iov_segments_per_rdma_write) field=max_segments_write ;;
         max_lmr_block_size) field=max_lmr_block ;;
-        max_message_size) field=max_message ;;
-        max_rdma_size) field=max_rdma ;;
+        max_message_size | max_rdma_size) field=max_transfer ;;
         max_ep_per_srq) field=max_eps_per_srq ;;
         max_recv_per_srq) field=max_recvs_per_srq ;;
         max_private_data_size) field=max_private_data ;;

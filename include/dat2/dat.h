@@ -2097,7 +2097,8 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
  *
  * Fetch and add, compare and swap, RDMA write with immediate data, and the query of an adapter that
  * is not open are there where extension_supported of the adapter is DAT_EXTENSION_IB, and the four
- * operations of counters everywhere. Unreliable datagrams and collective operations are not.
+ * operations of counters everywhere. Unreliable datagrams are there where the adapter has them,
+ * collective operations nowhere.
  *
  * Returns DAT_SUCCESS; DAT_NOT_IMPLEMENTED, DAT_INVALID_HANDLE, DAT_INVALID_STATE,
  * DAT_INVALID_PARAMETER, DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,

@@ -11,6 +11,7 @@
  *   stream.c    many transfers one way
  *   delay.c     writes to a target that has just stopped calling, or makes no call at all
  *   calls.c     the cost of single calls
+ *   mesh.c      many processes, each connected with each other one
  *   link.c      what the processes tell each other outside of uDAPL, and clocks
  *
  * It calls <dat/udat.h> and POSIX alone.
@@ -39,6 +40,7 @@ struct plan {
     long iterations;
     long warmup;
     int outstanding; /* transfers under way at a time */
+    int processes;   /* of a mesh */
     int wait;        /* dat_evd_wait instead of polling with dat_evd_dequeue */
     unsigned limit;  /* seconds */
 };
@@ -74,6 +76,10 @@ struct node {
 void node_open(struct node *n, struct plan *plan, int second);
 void node_connect(struct node *n);
 void node_close(struct node *n);
+/* Registers memory that is zero. */
+void memory_make(struct node *n, struct memory *m, size_t bytes);
+/* Waits for an event with this number. */
+void expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER wanted, DAT_EVENT *event);
 void call_failed(const char *call, DAT_RETURN rc) __attribute__((noreturn, cold));
 /* A completion that is none of a transfer, or of one that failed: says so and ends. */
 void wrong_event(const DAT_EVENT *event) __attribute__((noreturn, cold));
@@ -90,6 +96,9 @@ void run_stream(struct plan *plan, void *node);
 void run_delay(struct plan *plan, void *node);
 void run_watched(struct plan *plan, void *node);
 void run_calls(struct plan *plan, void *node);
+
+/* mesh.c: makes its own processes, so there is no node. */
+void run_mesh(struct plan *plan, void *node);
 
 /* link.c */
 extern const char *role;

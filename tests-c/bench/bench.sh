@@ -147,6 +147,7 @@ iterations()
         return
     fi
     case $1 in
+    all_to_all*) n=200 ;;
     *wait* | *sleep* | futex*) n=2000 ;;
     # The worst of more is that of the machine: libraries that copy at once have one of 12 to 41 us in 200.
     delay*) n=20 ;;
@@ -178,7 +179,7 @@ dat()
     n=$(iterations "$*" "$(size_of --size "$@")")
     case "$who $1" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
-    *\ calls | *\ delay* | *\ watched*) in_c "$programs/bench" "$@" ;;
+    *\ calls | *\ delay* | *\ watched* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }

@@ -63,6 +63,8 @@ for how in '' --wait; do
     done
 done
 bench 'median overall' watched --size 65536 --iterations 50
+bench rate all_to_all --processes 4 --size 64 --iterations 50
+bench rate all_to_all --processes 4 --size 64 --iterations 50 --wait
 bench 'dat_evd_dequeue(empty) dat_get_handle_type(live) dat_get_handle_type(NULL) dat_ep_get_status
     dat_srq_query dat_srq_post_recv' calls
 

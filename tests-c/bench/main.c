@@ -11,11 +11,13 @@
  *                           polls, or makes no call either
  *   watched                 eight writes of an eighth of --size to a target that makes no call and polls its memory
  *   calls                   the cost of single calls
+ *   all_to_all              a message from each of --processes to each other one, a round after the other; messages a second
  *
  *   --adapter NAME          (shm)
  *   --size BYTES            of a transfer (8)
  *   --iterations N          measured (by size); before that a tenth
  *   --outstanding N         transfers under way at a time (64; of latency 1)
+ *   --processes N           of all_to_all (32)
  *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
  *   --cpus A,B              the processors of the first and of the second process
  *   --limit SECONDS         the longest time (120)
@@ -42,6 +44,7 @@ static const struct test {
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
+    { "all_to_all", run_mesh, SEND },
 };
 
 static void usage(const char *problem, const char *what)
@@ -99,6 +102,8 @@ static void options(struct plan *plan, char **arg)
             plan->iterations = number(*arg, arg[1]);
         } else if (strcmp(*arg, "--outstanding") == 0) {
             plan->outstanding = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--processes") == 0) {
+            plan->processes = (int)number(*arg, arg[1]);
         } else if (strcmp(*arg, "--limit") == 0) {
             plan->limit = (unsigned)number(*arg, arg[1]);
         } else {
@@ -157,7 +162,7 @@ static void take_part(struct plan *plan, int second, int fd)
 
 int main(int argc, char **argv)
 {
-    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .limit = 120 };
+    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .processes = 32, .limit = 120 };
     static char shm[] = "shm";
     struct sigaction action = { .sa_sigaction = second_ended, .sa_flags = SA_SIGINFO | SA_RESTART };
     int ends[2], status;
@@ -172,6 +177,11 @@ int main(int argc, char **argv)
         usage("no such test", argc > 1 ? argv[1] : "none");
     plan.adapter = shm;
     options(&plan, argv + 2);
+    if (plan.run == run_mesh) {
+        alarm(plan.limit);
+        plan.run(&plan, NULL);
+        return 0;
+    }
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0)
         fail("no socket");
     sigaction(SIGCHLD, &action, NULL);

@@ -37,7 +37,7 @@ void wrong_event(const DAT_EVENT *event)
     fail("a transfer ended with status %d", (int)event->event_data.dto_completion_event_data.status);
 }
 
-static void memory_make(struct node *n, struct memory *m, size_t bytes)
+void memory_make(struct node *n, struct memory *m, size_t bytes)
 {
     DAT_MEM_PRIV_FLAGS all = DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG |
                              DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
@@ -128,7 +128,7 @@ void node_open(struct node *n, struct plan *plan, int second)
         post_recv(n);
 }
 
-static void expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER wanted, DAT_EVENT *event)
+void expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER wanted, DAT_EVENT *event)
 {
     DAT_COUNT more;
 

@@ -30,6 +30,11 @@ bool threads_at_most(void *count)
     return threads() <= *(int *)count;
 }
 
+bool descriptors_at_most(void *count)
+{
+    return entries("/proc/self/fd") <= *(int *)count;
+}
+
 long resident_kib(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");

@@ -18,6 +18,9 @@ int threads(void);
  */
 bool threads_at_most(void *count);
 
+/* The same for descriptors. */
+bool descriptors_at_most(void *count);
+
 /* Memory of this process. */
 long resident_kib(void);
 

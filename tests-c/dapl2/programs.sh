@@ -9,6 +9,7 @@ with_library 'our libdat2'
 # What follows would take minutes on an emulated machine; there wire.sh does more.
 case $ia in verbs-*) finish ;; esac
 
+pair 'dtest -w: 4 MiB' listens "$done_dtest" dtest -P "$ia" -s -w -- dtest -P "$ia" -h localhost -w
 for options in -p -c -w '-W' '-D -B 100'; do
     # shellcheck disable=SC2086 # words are wanted
     pair "dtest $options" listens "$done_dtest" \

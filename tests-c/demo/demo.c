@@ -253,6 +253,8 @@ static int run(const char *adapter)
            adapter, CONNECTIONS, RECEIVES, WINDOW);
 
     print_table(&node);
+    puts("\nRDMA write: the target watches only its memory, so over shm the kernel copies. If the\n"
+         "target also polled a dispatcher, short writes would take about as long as messages.");
 
     send_note(&node, quit);
     expect_note(&node, READY);

@@ -1,8 +1,10 @@
 /* post.c - the posting calls: parameters, handles, limits, refusals at the call. */
+#define _GNU_SOURCE
 #include "common/zoo.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum kind { SEND, RECV, WRITE, READ, KINDS };
 
@@ -294,36 +296,109 @@ static void depth(struct zoo *z)
     }
 }
 
-/* A message, or an RDMA write, longer than the endpoint allows. */
-static void size(struct zoo *z, enum kind kind, const char *limit)
+/* The number of the attributes that limits a kind of transfer. */
+#define LIMIT(attr, kind) ((kind) == SEND ? (attr).max_message_size : (attr).max_rdma_size)
+
+static const char *const limits[KINDS] = { "max_message_size", NULL, "max_rdma_size", "max_rdma_size" };
+
+/* A transfer with more bytes than the program said when it created the endpoint. */
+static void above_endpoint(struct zoo *z, enum kind kind)
 {
+    struct region *from = kind == READ ? &there : &here, *to = kind == READ ? &here : &there;
     DAT_EP_ATTR attr;
     DAT_EP_PARAM p;
     struct pair q;
     struct call c;
-    DAT_VLEN max;
 
     attr_default(&attr);
     attr.max_message_size = attr.max_rdma_size = 100;
     pair_open(&q, &z->fx, &attr);
     must_rc(dat_ep_query(q.a.ep, DAT_EP_FIELD_ALL, &p), DAT_SUCCESS, "dat_ep_query");
-    max = kind == SEND ? p.ep_attr.max_message_size : p.ep_attr.max_rdma_size;
+    is_int((long long)LIMIT(p.ep_attr, kind), 100, "dat_ep_query: %s: as the endpoint was created", limits[kind]);
     c = good(kind);
     c.ep = q.a.ep;
-    if (max + 1 > here.size) {
-        skip_named(limit, "the provider gives more than can be tried");
-    } else {
-        DAT_RETURN rc;
-
-        seg.segment_length = rem.segment_length = max + 1;
-        rc = post(&c);
-        if (rc != DAT_SUCCESS)
-            is_type(rc, DAT_LENGTH_ERROR, "%s: above %s: DAT_LENGTH_ERROR", names[kind], limit);
-        else
-            ok(wait_dto(q.a.req, c.cookie, DAT_DTO_ERR_LOCAL_LENGTH, NULL),
-               "%s: above %s: completes as LOCAL_LENGTH", names[kind], limit);
-    }
+    seg.segment_length = rem.segment_length = 4096;
+    pattern_fill(from->mem, 4096, kind);
+    memset(to->mem, 0, 4096);
+    if (kind == SEND)
+        must_rc(post_recv(&q.b, &there, 0, 4096, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    is_success(post(&c), "%s: above %s of the endpoint: success", names[kind], limits[kind]);
+    ok(wait_dto(q.a.req, c.cookie, DAT_DTO_SUCCESS, NULL) &&
+           (kind != SEND || wait_dto(q.b.recv, 1, DAT_DTO_SUCCESS, NULL)) && pattern_check(to->mem, 4096, kind) < 0,
+       "%s: above %s of the endpoint: all bytes arrive", names[kind], limits[kind]);
     pair_close(&q);
+}
+
+/* As many segments as an operation can have, of the same memory: together more than the adapter takes. */
+static void above_adapter(struct zoo *z, enum kind kind)
+{
+    DAT_LMR_TRIPLET many[64];
+    DAT_EP_ATTR attr;
+    DAT_IA_ATTR ia;
+    struct region big;
+    struct pair q;
+    struct call c;
+    DAT_COUNT n;
+    DAT_VLEN part;
+
+    must_rc(dat_ia_query(z->fx.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL), DAT_SUCCESS, "dat_ia_query");
+    n = kind == SEND ? ia.max_iov_segments_per_dto
+      : kind == WRITE ? ia.max_iov_segments_per_rdma_write
+                      : ia.max_iov_segments_per_rdma_read;
+    n = n < 64 ? n : 64;
+    part = LIMIT(ia, kind) / (DAT_VLEN)n + 1;
+    if (part > (DAT_VLEN)128 << 20) {
+        skip_named(limits[kind], "the adapter takes more than can be tried");
+        return;
+    }
+    attr_default(&attr);
+    attr.max_request_iov = attr.max_rdma_write_iov = attr.max_rdma_read_iov = n;
+    pair_open(&q, &z->fx, &attr);
+    region_make(&z->fx, &big, (size_t)part, DAT_MEM_PRIV_ALL_FLAG);
+    for (DAT_COUNT i = 0; i < n; i++)
+        many[i] = segment(&big, 0, big.size);
+    c = good(kind);
+    c.ep = q.a.ep;
+    c.n = n;
+    c.iov = many;
+    rem.segment_length = (DAT_VLEN)n * part;
+    is_type(post(&c), DAT_LENGTH_ERROR, "%s: above %s of the adapter: DAT_LENGTH_ERROR", names[kind], limits[kind]);
+    ok(quiet(q.a.req) && sides_talk(&q.a, &q.b), "%s: above %s of the adapter: the connection stands", names[kind],
+       limits[kind]);
+    region_free(&big);
+    pair_close(&q);
+}
+
+/* The same in one segment, of memory that no page stands behind. A device would need the pages. */
+static void above_adapter_at_once(struct zoo *z)
+{
+    static const enum kind kinds[] = { SEND, WRITE, READ };
+    DAT_REGION_DESCRIPTION where;
+    DAT_LMR_HANDLE lmr;
+    DAT_IA_ATTR ia;
+    struct call c;
+    size_t size;
+    void *mem;
+
+    if (strncmp(env_ia(), "verbs-", 6) == 0)
+        return;
+    must_rc(dat_ia_query(z->fx.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL), DAT_SUCCESS, "dat_ia_query");
+    size = (size_t)(ia.max_message_size > ia.max_rdma_size ? ia.max_message_size : ia.max_rdma_size) + 1;
+    mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    must(mem != MAP_FAILED, "no %zu bytes of address space", size);
+    for (int i = 0; i < 3; i++) {
+        c = good(kinds[i]);
+        memset(&where, 0, sizeof where);
+        where.for_va = mem;
+        must_rc(dat_lmr_create(z->fx.ia, DAT_MEM_TYPE_VIRTUAL, where, size, z->fx.pz, MEM_LOCAL, &lmr,
+                               &seg.lmr_context, NULL, NULL, NULL), DAT_SUCCESS, "dat_lmr_create");
+        seg.virtual_address = (DAT_VADDR)(uintptr_t)mem;
+        seg.segment_length = rem.segment_length = size;
+        is_type(post(&c), DAT_LENGTH_ERROR, "%s: one segment above %s of the adapter: DAT_LENGTH_ERROR",
+                names[kinds[i]], limits[kinds[i]]);
+        must_rc(dat_lmr_free(lmr), DAT_SUCCESS, "dat_lmr_free");
+    }
+    munmap(mem, size);
 }
 
 int main(int argc, char **argv)
@@ -349,9 +424,13 @@ int main(int argc, char **argv)
     parameters();
     memory(&z);
     depth(&z);
-    size(&z, SEND, "max_message_size");
-    size(&z, WRITE, "max_rdma_size");
-    size(&z, READ, "max_rdma_size");
+    for (int k = 0; k < KINDS; k++) {
+        if (k == RECV)
+            continue;
+        above_endpoint(&z, (enum kind)k);
+        above_adapter(&z, (enum kind)k);
+    }
+    above_adapter_at_once(&z);
     pair_close(&pair);
     zoo_close(&z);
     return done_testing();

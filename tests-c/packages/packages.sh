@@ -293,7 +293,7 @@ files_of_root()
         -o -path ./var/cache -o -path ./debs -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
 }
 
-# programs_work EXAMPLES LIBDIR: programs of the packages do, and those that are compiled there.
+# programs_work DEMO LIBDIR: programs of the packages do, and those that are compiled there.
 programs_work()
 {
     ok 'dat-ping shm --self as nobody' as_nobody dat-ping shm --self --count 3
@@ -348,7 +348,7 @@ debian()
     ok 'apt-get installs all packages, over the older one' apt_get install $(files_of $packages)
     ok 'dpkg finds every file as it was packed' same_result "$(as_root dpkg --verify $packages 2>&1)" ''
     ok 'the libraries are in the folder of the architecture' test -e "$clean$libdir/libdat.so.1"
-    programs_work /usr/share/doc/libdat-dev/examples "$libdir"
+    programs_work /usr/share/doc/libdat-dev/examples/demo "$libdir"
     ok 'man finds dat.conf(5), a provider, a call and a tool by the names of the files' \
         sh -c 'cd "$0" && ls man5/dat.conf.5dat.gz man7/libdaplshm.7.gz man3/dat_ia_open.3.gz man1/dat-ping.1.gz' \
         "$clean/usr/share/man"

@@ -1,7 +1,7 @@
 /*
  * fast_path.c - makes rounds of the calls that programs make for every message, on one thread.
  *
- *   fast_path KIND ROUNDS [ADAPTER]
+ *   fast_path KIND ROUNDS [ADAPTER]      ROUNDS is a multiple of 100
  *
  *   send   dat_ep_post_recv, dat_ep_post_send, both completions with dat_evd_dequeue
  *   srq    the same, with the buffer posted by dat_srq_post_recv
@@ -22,7 +22,7 @@
 /* So many fetches that found nothing mean that a completion will not come. */
 #define PATIENCE 1000000
 /* Rounds that are counted together. */
-#define WINDOW 1000
+#define WINDOW 100
 
 /* What the rounds need. */
 struct bench {
@@ -126,10 +126,10 @@ static void make_rounds(struct bench *b, const struct kind *kind, long rounds)
     __attribute__((aligned(4096))) volatile char anchor = 0;
 
     (void)anchor;
-    for (long i = 0; i < rounds; i++) {
-        if (i % WINDOW == 0)
-            window();
-        kind->round(b);
+    for (long left = rounds; left > 0; left -= WINDOW) {
+        window();
+        for (int i = 0; i < WINDOW; i++)
+            kind->round(b);
     }
     window();
 }
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc >= 2 && i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(argv[1], kinds[i].name) == 0)
             kind = &kinds[i];
-    if (kind == NULL || rounds < 1) {
+    if (kind == NULL || rounds < WINDOW || rounds % WINDOW != 0) {
         fprintf(stderr, "usage: fast_path send|srq|write|wait|empty ROUNDS [ADAPTER]\n");
         return 2;
     }

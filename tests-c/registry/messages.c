@@ -142,7 +142,8 @@ int main(int argc, char **argv)
     ok(text[0] == '\0', "an unknown name, no terminal: nothing is written");
     text = scene_play("unknown name", &(struct setting){ .conf = "unknown " CONF_API " nonthreadsafe\n",
                                                          .env = { "DAT_DBG_TYPE=1" } });
-    ok(strstr(text, "dat.conf:1 may be its line: ") != NULL, "a name whose line is bad: the line is told");
+    ok(strstr(text, "dat.conf:1 may be its line: ") != NULL && strstr(text, "there are: ") == NULL,
+       "a name whose line is bad: the line is told, and no other name");
     text = scene_play("told on standard output",
                       &(struct setting){ .conf = CONF, .env = { "DAT_DBG_TYPE=1", "DAT_DBG_DEST=1" } });
     ok(text[0] == '\0', "DAT_DBG_DEST=1: nothing is written to standard error");

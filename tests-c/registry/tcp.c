@@ -119,7 +119,7 @@ static void meant(void)
 static const struct {
     const char *name, *line, *said;
 } wrong[] = {
-    { "kind", LINE("kind", "sockets lo"), "instance data \"sockets lo\": sockets is not tcp" },
+    { "kind", LINE("kind", "sockets lo"), "instance data \"sockets lo\": its first word must be tcp, not sockets" },
     { "netdev", LINE("netdev", "tcp nowhere7"), "there is no network interface nowhere7: " },
     { "address", LINE("address", "tcp 203.0.113.9"), "no network interface has the address 203.0.113.9: " },
     { "any", LINE("any", "tcp 0.0.0.0"), "no network interface has the address 0.0.0.0: " },
@@ -190,11 +190,12 @@ static const struct network {
     const char *what, *command, *name, *address, *said;
 } networks[] = {
     { "no network", "true", "tcp", NULL, "no network interface leads to other hosts: none has an address" },
-    { "lo alone", LO, "tcp", NULL, "no network interface leads to other hosts: name one of lo 127.0.0.1" },
+    { "lo alone", LO, "tcp", NULL, "no network interface leads to other hosts: name one of these: lo (127.0.0.1)" },
     { "lo alone, by name", LO, "tcp-lo", "127.0.0.1", NULL },
     { "one interface", LO " && " UP("d0", "p0", "192.0.2.7/24"), "tcp", "192.0.2.7", NULL },
     { "two interfaces", LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24"), "tcp", NULL,
-      "no default route tells which network interface is meant: name one of d0 192.0.2.7, d1 198.51.100.7, lo 127.0.0.1" },
+      "no default route tells which network interface is meant: "
+      "name one of these: d0 (192.0.2.7), d1 (198.51.100.7), lo (127.0.0.1)" },
     { "two interfaces, by name", LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24"),
       "tcp-d1", "198.51.100.7", NULL },
     { "a default route",
@@ -204,7 +205,7 @@ static const struct network {
       LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "2001:db8::7/64 nodad") " && "
          "ip -6 route add default dev d1", "tcp", "2001:db8::7", NULL },
     { "an interface without an address", LO " && " UP("d0", "p0", "fe80::7/64 nodad"), "tcp-d0", NULL,
-      "network interface d0 has no IP address that peers reach: name one of lo 127.0.0.1" },
+      "network interface d0 has no IP address that peers reach: name one of these: lo (127.0.0.1)" },
 };
 enum { NETWORKS = sizeof networks / sizeof networks[0] };
 

@@ -299,7 +299,7 @@ static void before_the_listener(struct fx *fx)
         must_rc(dat_ep_reset(a.ep), DAT_SUCCESS, "dat_ep_reset");
     }
     is_int(answered, 5, "17: connecting before the listener exists: refused each time");
-    is_int(quick, 5, "17: connecting before the listener exists: an answer at once");
+    is_int(quick, 5, "17: connecting before the listener exists: an answer soon");
     while (rc_is(dat_psp_create(fx->ia, qual, fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
                  DAT_CONN_QUAL_IN_USE))
         qual = unique_qual(false);

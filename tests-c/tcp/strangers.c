@@ -189,11 +189,6 @@ static bool files_at_least(void *count)
     return files() >= *(int *)count;
 }
 
-static bool own_files_at_most(void *count)
-{
-    return entries("/proc/self/fd") <= *(int *)count;
-}
-
 static bool all_posted(void *unused)
 {
     DAT_COUNT posted = 0;
@@ -1183,7 +1178,7 @@ static void violations(void)
     ends();
     before_acceptance();
     replies();
-    ok(wait_until(own_files_at_most, &before, SOON_MS), "endpoints of raw peers, afterwards: no descriptor more than before");
+    ok(wait_until(descriptors_at_most, &before, SOON_MS), "endpoints of raw peers, afterwards: no descriptor more than before");
 }
 
 /* ---- Random records ---- */

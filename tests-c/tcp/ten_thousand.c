@@ -109,11 +109,6 @@ static int crowd(struct link *up)
     return 0;
 }
 
-static bool files_at_most(void *count)
-{
-    return entries("/proc/self/fd") <= *(int *)count;
-}
-
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "crowd", crowd }, { NULL, NULL } };
@@ -179,7 +174,7 @@ int main(int argc, char **argv)
     ok(took <= env_ms(CLOSED_MS), "within %d ms", CLOSED_MS);
     diag("in %llu ms", (unsigned long long)took);
     files++; /* the service point */
-    ok(wait_until(files_at_most, &files, SOON_MS), "all have ended: no descriptor more than before");
+    ok(wait_until(descriptors_at_most, &files, SOON_MS), "all have ended: no descriptor more than before");
     must(link_say(&p.link, "bye"), "the crowd is gone");
     peer_ok(&p, "the other process ends in good order");
     fx_close(&fx);

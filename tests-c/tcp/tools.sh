@@ -48,7 +48,7 @@ pinged()
 {
     serve dat-ping "$2" && run dat-ping "$1" "$3" "--count 3 --interval 0 --size 20000" &&
         grep -q '^3 rounds, 3 complete, 0.0 % lost' "$work/run.out" &&
-        kill -INT "$pid" && wait "$pid" && grep -q 'transfers: 9, wrong: 0' "$work/server.out"
+        kill -INT "$pid" && wait "$pid" && grep -q 'transfers: 90, wrong: 0' "$work/server.out"
 }
 
 measured()

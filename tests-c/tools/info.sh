@@ -102,7 +102,12 @@ conf '# a comment' "$shm" \
     'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
     'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""' 'broken u1.2 perhaps'
 ok 'a file: status 0, since one adapter opens' run 0
-ok 'a file: adapters with file and line' says "$work/dat.conf:2" "$work/dat.conf:3" 'NAME' 'ready' 'does not open'
+ok 'a file: one that does not open is not in the table' never_says 'does not open'
+ok 'a file: why it does not open' says 'gone: cannot use libno-such-provider.so.1' 'cannot open shared object'
+ok 'a file: the line that is no entry, once for both versions' \
+    test "$(grep -cxF "$work/dat.conf:5: line ignored: field 3 is neither threadsafe nor nonthreadsafe" "$work/out")" = 1
+ok 'a file, --all: status 0' run 0 --all
+ok 'a file, --all: adapters with file and line' says "$work/dat.conf:2" "$work/dat.conf:3" 'NAME' 'ready' 'does not open'
 ok 'a file: why one does not open, in the words of the loader' says 'libno-such-provider.so.1: cannot open shared object'
 ok 'a file: adapters of both versions' grep -qE "^later +2\.0 .* $work/dat.conf:4" "$work/out"
 ok 'a file, --api 1.2: status 0' run 0 --api 1.2
@@ -112,6 +117,7 @@ ok 'a file, --json: the same for programs' json "[(a['name'], a['opens'], a['thr
     for a in d['adapters']] == [('shm', True, True, '1.2'), ('gone', False, False, '1.2'), ('later', True, True, '2.0')]"
 ok 'a file, --json: the library as it was found' \
     json "d['adapters'][0]['library'].endswith('/libdaplshm.so.1') and d['adapters'][0]['library'][0] == '/'"
+ok 'a file, --json: the line that is no entry' json "[l.split(': ')[0] for l in d['ignored']] == ['$work/dat.conf:5']"
 ok 'a file, --json: the address' json "d['adapters'][0]['address'] == '127.0.0.1'"
 "$info" 2>"$work/errors" | true
 ok 'a reader that leaves: nothing on standard error' test ! -s "$work/errors"
@@ -166,7 +172,7 @@ conf '# a comment' "$shm" \
 ok '--explain: status 1, since lines are wrong' run 1 --explain
 ok '--explain: why this file' says "DAT_OVERRIDE names $work/dat.conf"
 ok '--explain: each line with what is wrong with it' says "dat.conf:5: line ignored: field 3 is neither threadsafe" \
-    "dat.conf:4: later takes no part: it is for version 2.0" "dat.conf:2: shm by libdaplshm.so.1"
+    "dat.conf:4: later is not used: it is for version 2.0" "dat.conf:2: shm by libdaplshm.so.1"
 ok '--explain: the reason of the loader' says 'libno-such-provider.so.1: cannot open shared object file'
 ok '--explain: ends with what works now, and how to get RDMA' says 'Works now: shm' 'RDMA'
 run 1 --explain --json
@@ -178,7 +184,7 @@ conf "$shm" 'a u2.0 threadsafe default l.so A.2.0 "" ""' 'b u2.0 threadsafe defa
     'c u2.0 threadsafe default l.so A.2.0 "" ""'
 ok '--explain: many lines for another version: status 0' run 0 --explain shm
 ok '--explain: many lines for another version are one' says 'dat.conf: 3 lines from 2 to 4 are for other versions'
-ok '--explain: none of them is said by itself' never_says 'takes no part'
+ok '--explain: none of them is said by itself' never_says 'is not used'
 conf "$shm"
 ok '--explain shm: without these lines, status 0' run 0 --explain shm
 ok '--explain shm: the directory in which processes meet, and its owner' says "$work/meet belongs to you, user $(id -u)"
@@ -191,9 +197,9 @@ refused()
 }
 refused TERM=dumb
 ok 'a provider that refuses, on a terminal: one line says who tells more' \
-    [ "$(grep -c 'libdat\[[0-9]*\]: shm: its provider lacks something to open it; "dat-info --explain shm" tells what' "$work/out")" = 1 ]
+    [ "$(grep -c 'libdat\[[0-9]*\]: shm: its provider cannot open it; "dat-info --explain shm" shows the reason' "$work/out")" = 1 ]
 refused DAT_DBG_TYPE=0
-ok 'a provider that refuses, on a terminal with DAT_DBG_TYPE=0: nothing' never_says 'its provider lacks'
+ok 'a provider that refuses, on a terminal with DAT_DBG_TYPE=0: nothing' never_says 'its provider cannot open it'
 ok '--explain shm: a directory open to others: status 1' run 1 --explain shm
 ok '--explain shm: what is wrong with it, and where to read' says "$work/meet: open to other users (mode 755); it has to be 700" \
     '#rendezvous-directory'
@@ -205,7 +211,7 @@ for text in '' '# a comment' 'later u2.0 threadsafe default libdaplshm.so.2 libd
     conf "$text"
     ok "a file that gives no adapter ($text): status 1" run 1 --explain --api 1.2
     ok "a file that gives no adapter ($text): it is wrong, and where to read" \
-        says "WRONG  $work/dat.conf: no line of it gives" 'see: docs/troubleshooting.md#no-adapter'
+        says "WRONG  $work/dat.conf: none of its lines defines" 'see: docs/troubleshooting.md#no-adapter'
 done
 ok 'a file without a line for shm: it is told of one' says "$work/dat.conf has no line for shm"
 conf "$shm"
@@ -221,7 +227,11 @@ if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>
     run 0 --explain shm
     ok 'nine other lines are not told one by one' says '9 lines have other names'
     run 0
-    ok 'the table tells of some why they do not open, and how many there are' says 'eth1: looked for' '4 more do not open.'
+    ok 'nine adapters without a device: one line has their number and the cause' \
+        says '9 adapters do not open: there is no RDMA device (9); `dat-info --all` lists them.'
+    ok 'nine adapters without a device: no line of their own' never_says 'eth1'
+    run 0 --all
+    ok 'nine adapters without a device, --all: a row and the cause of each' says 'does not open' 'eth1: looked for' 'eth9: looked for'
     conf "$shm"
 fi
 
@@ -275,6 +285,12 @@ ok 'a line of 1.1: status 1' run 1 --explain a
 ok 'a line of 1.1: there is none for this version' says 'no entry of this name is for version 1.2' '#no-entry'
 run 0 --explain
 ok 'a line of 1.1: programs of this version do not get it' says 'its line is for 1.1 threadsafe'
+conf "$shm" 'short u1.2 threadsafe default libdaplshm.so.1 A.1.0 ""'
+ok 'a line without a field: status 0' run 0
+ok 'a line without a field: it is below the table' says 'dat.conf:2: line ignored: field 8 of 8 is missing'
+ok 'a line without a field: --explain: status 1' run 1 --explain short --api 1.2
+ok 'a line without a field: where to read' says '#ignored-line'
+ok 'a line without a field: no line need be added' never_says '#no-entry'
 conf "$shm"
 ok '--explain nosuch: status 1' run 1 --explain nosuch
 ok '--explain nosuch: the names that there are, and where to read' says 'there are: shm' '#no-entry'
@@ -348,7 +364,7 @@ fi
 if [ -e "$LIB/libdapltcp.so.1" ]; then
     conf "$shm" 'a u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "tcp nowhere7" ""'
     ok '--explain of tcp on an interface that is not there: status 1' run 1 --explain a
-    ok '--explain of tcp on an interface that is not there: it says so' says 'WRONG  the network interface is not there' \
+    ok '--explain of tcp on an interface that is not there: it says so' says 'WRONG  this host has no such network interface' \
         'there is no network interface nowhere7: name one of' '#instance-data'
     DAT_OVERRIDE=builtin
     ok '--explain tcp-nowhere7: status 1' run 1 --explain tcp-nowhere7
@@ -359,7 +375,7 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
     conf "$shm" 'a u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "nothing7 lo" ""'
     ok '--explain of instance data that do not begin with tcp: status 1' run 1 --explain a
     ok '--explain of instance data that do not begin with tcp: it says so' says 'WRONG  it does not open' \
-        'instance data "nothing7 lo": nothing7 is not tcp' '#instance-data'
+        'instance data "nothing7 lo": its first word must be tcp, not nothing7' '#instance-data'
     DAT_OVERRIDE=builtin
     if unshare -rn true 2>/dev/null; then
         # without_network STATUS ARGUMENT...: as run, in a network that has the loopback interface alone.
@@ -376,7 +392,7 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
         ok 'without a network, --explain: nothing is wrong' without_network 0 --explain --api 1.2
         ok 'without a network, --explain tcp: status 1' without_network 1 --explain tcp
         ok 'without a network, --explain tcp: what to do' says 'WRONG  no network interface leads to other hosts: give one' \
-            'use tcp-lo' 'name one of lo 127.0.0.1' '#no-ip-address'
+            'use tcp-lo' 'name one of these: lo (127.0.0.1)' '#no-ip-address'
     else
         skip 'without a network' 'no user namespaces'
     fi

@@ -322,9 +322,10 @@ static void shared_queue(void)
 
 /* ---- Limits ---- */
 
-/* Longer than that endpoint may send, by one segment and by several. */
-static void too_long(size_t limit, const DAT_EP_ATTR *attr, const char *what)
+/* Longer than a datagram can be, by one segment and by several. */
+static void too_long(const DAT_EP_ATTR *attr, const char *what)
 {
+    const size_t limit = ud_mtu();
     struct two t;
     DAT_LMR_TRIPLET from[2];
     DAT_IB_ADDR_HANDLE ah;
@@ -350,12 +351,12 @@ static void lengths(void)
 {
     DAT_EP_ATTR attr;
 
-    too_long(ud_mtu(), NULL, "DAT_IB_TRANSPORT_MTU");
+    too_long(NULL, "DAT_IB_TRANSPORT_MTU");
     ud_attr(&attr);
     attr.max_message_size = 200;
-    too_long(200, &attr, "max_message_size");
+    too_long(&attr, "DAT_IB_TRANSPORT_MTU, max_message_size 200");
     attr.max_message_size = 0;
-    too_long(ud_mtu(), &attr, "DAT_IB_TRANSPORT_MTU, max_message_size 0");
+    too_long(&attr, "DAT_IB_TRANSPORT_MTU, max_message_size 0");
 }
 
 /* A queue of requests that is full while some of them are on their way, and never otherwise. */

@@ -183,17 +183,27 @@ static void another_zone(struct pair *p)
     must_rc(dat_pz_free(zone), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* A message longer than the endpoint may send. */
+/* A message longer than the adapter can send, in as many segments as it can have, of the same memory. */
 static void too_long(void)
 {
+    DAT_LMR_TRIPLET many[64];
+    struct region big;
     DAT_EP_ATTR attr;
+    DAT_IA_ATTR ia;
     struct pair p;
+    DAT_COUNT n;
 
+    must_rc(dat_ia_query(fx.ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL), DAT_SUCCESS, "dat_ia_query");
+    n = ia.max_iov_segments_per_dto < 64 ? ia.max_iov_segments_per_dto : 64;
     attr_default(&attr);
-    attr.max_message_size = 1024;
+    attr.max_request_iov = n;
     pair_open(&p, &fx, &attr);
-    is_type(send_from(p.a.ep, segment(&here, 0, 1025), 1), DAT_LENGTH_ERROR,
-            SEND ": longer than max_message_size: DAT_LENGTH_ERROR");
+    region_make(&fx, &big, (size_t)(ia.max_message_size / (DAT_VLEN)n + 1), MEM_LOCAL);
+    for (DAT_COUNT i = 0; i < n; i++)
+        many[i] = segment(&big, 0, big.size);
+    is_type(dat_ep_post_send_with_invalidate(p.a.ep, n, many, cookie(1), DAT_COMPLETION_DEFAULT_FLAG, DAT_FALSE, 0),
+            DAT_LENGTH_ERROR, SEND ": longer than max_message_size of the adapter: DAT_LENGTH_ERROR");
+    region_free(&big);
     pair_close(&p);
 }
 

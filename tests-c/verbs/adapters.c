@@ -55,11 +55,6 @@ void fx_open_on(struct fx *fx, const char *adapter)
     snprintf(env_ia(), DAT_NAME_MAX_LENGTH, "%s", before);
 }
 
-bool descriptors_at_most(void *count)
-{
-    return entries("/proc/self/fd") <= *(int *)count;
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(a, b);

@@ -19,9 +19,6 @@ bool one_cable(const char *netdev, const char *other);
 /* fx_open() of the adapter with that name. */
 void fx_open_on(struct fx *fx, const char *adapter);
 
-/* True when no more is open than that int says. */
-bool descriptors_at_most(void *count);
-
 /* What is open, one comment line for each kind of file and how often it is there. */
 void say_descriptors(const char *when);
 

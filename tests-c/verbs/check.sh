@@ -149,7 +149,7 @@ programs >"$RESULTS/verbs.build" 2>&1 || { tail -n 40 "$RESULTS/verbs.build"; ex
 # shellcheck disable=SC2086 # words are wanted
 CARGO_TARGET_DIR=$TARGET "$CARGO" test $SELECTION --no-run --message-format=json \
     >"$RESULTS/verbs.json" 2>"$RESULTS/verbs.cargo" || { tail -n 40 "$RESULTS/verbs.cargo"; exit 1; }
-sed -n '/src\/verbs\/Cargo.toml"/s/.*"executable":"\([^"]*\)".*/\1/p' "$RESULTS/verbs.json" >"$RESULTS/verbs.tests"
+sed -n '/src\/transport\/verbs\/Cargo.toml"/s/.*"executable":"\([^"]*\)".*/\1/p' "$RESULTS/verbs.json" >"$RESULTS/verbs.tests"
 [ -s "$RESULTS/verbs.tests" ] || { echo 'check.sh: cargo named no test executable'; exit 1; }
 
 export TARGET OUT RESULTS XTASK TESTS TESTS_20 TESTS_BOTH RDMA MAKE

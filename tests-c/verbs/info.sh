@@ -57,7 +57,7 @@ if [ "$device" = rxe0 ] && [ "$(id -u)" -eq 0 ] && [ -e /run/order/main ]; then
     chmod 600 /dev/infiniband/*
     nobody() { setpriv --reuid=65534 --clear-groups "$@"; }
     ok 'another user, without rights to the device files: status 1' run 1 nobody "$info" --explain "$ia"
-    ok 'another user: it says so' says 'WRONG  /dev/infiniband/rdma_cm may not be opened by you'
+    ok 'another user: it says so' says 'WRONG  you may not open /dev/infiniband/rdma_cm'
     ok 'another user: where to read' says 'see: docs/troubleshooting.md#device-files'
     chmod 666 /dev/infiniband/*
     ok 'another user, who may open them: status 0' run 0 nobody "$info" --explain "$ia"

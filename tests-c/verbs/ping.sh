@@ -69,7 +69,7 @@ served()
     start server "$ping" "$other" && says server 'waiting for clients' &&
         run "$ia" "$address" --count 3 --interval 0 && complete 3 &&
         run "$ia" "$address" --count 2 --flood --size 20000 && complete 2 &&
-        says server 'has gone .* after 6 transfers, 0 of them wrong'
+        says server 'has gone .* after 60 transfers, 0 of them wrong'
 }
 ok "server on $other, client on $ia" served
 

@@ -59,20 +59,20 @@ struct CnoState {
 impl CnoState {
     /// Keeps a trigger, in place of an earlier one.
     fn keep(&mut self, evd: Handle) {
-        if self.triggered.replace(evd).is_none()
-            && let Some(bell) = &self.bell
-        {
-            bell.ring();
+        if self.triggered.replace(evd).is_none() {
+            if let Some(bell) = &self.bell {
+                bell.ring();
+            }
         }
     }
 
     /// Takes the trigger that was kept.
     fn take(&mut self) -> Option<Handle> {
         let taken = self.triggered.take();
-        if taken.is_some()
-            && let Some(bell) = &self.bell
-        {
-            bell.clear();
+        if taken.is_some() {
+            if let Some(bell) = &self.bell {
+                bell.clear();
+            }
         }
         taken
     }

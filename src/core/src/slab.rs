@@ -162,7 +162,7 @@ impl Chunk {
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
-        if offset >= size || !offset.is_multiple_of(size_of::<Cell>()) {
+        if offset >= size || offset % size_of::<Cell>() != 0 {
             return None;
         }
         // SAFETY: inside the chunk, on a cell's boundary; chunks are never freed.

@@ -50,17 +50,18 @@ impl<T: Transport> Endpoint<T> {
         completion: CompletionFlags,
     ) -> Result<()> {
         let mut receives = self.receives.lock();
-        // The queue of an endpoint that takes its buffers from a shared one has no room.
-        if segments.is_single()
-            && completion.is_empty()
-            && receives.max_segments >= 1
-            && receives.evd.is_some()
-            && let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives
-            && let Some(place) = posted.vacancy()
-            && let segment = segments.segment(0)
-            && segment.len > 0
-            && let Ok(piece) = self.ia.lmrs.check(&segment, *zone, Rights::LOCAL_WRITE)
-        {
+        'usual: {
+            if !segments.is_single() || !completion.is_empty() || receives.max_segments < 1 || receives.evd.is_none() {
+                break 'usual;
+            }
+            let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives else { break 'usual };
+            // The queue of an endpoint that takes its buffers from a shared one has no room.
+            let Some(place) = posted.vacancy() else { break 'usual };
+            let segment = segments.segment(0);
+            if segment.len == 0 {
+                break 'usual;
+            }
+            let Ok(piece) = self.ia.lmrs.check(&segment, *zone, Rights::LOCAL_WRITE) else { break 'usual };
             let id = *next_id;
             let awaited = self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] })?;
             *next_id = id + 1;
@@ -90,65 +91,64 @@ impl<T: Transport> Endpoint<T> {
         let mut requests = self.requests();
         let (most, right) = requests.needs(transfer);
         let send = matches!(transfer, Transfer::Send);
-        if segments.is_single()
-            && (completion.is_empty() || requests.has_flags(completion, send))
-            && most >= 1
-            && let Requests {
-                gate: Gate::Open,
-                qp: Some(qp),
-                tx,
-                zone: Some(zone),
-                flight,
-                evd,
-                max_message,
-                max_rdma,
-                ..
-            } = &mut *requests
-            && let Some((id, place)) = flight.next_place()
-        {
+        'usual: {
+            if !segments.is_single() || !(completion.is_empty() || requests.has_flags(completion, send)) || most < 1 {
+                break 'usual;
+            }
+            let Requests { gate: Gate::Open, qp: Some(qp), tx, zone: Some(zone), flight, evd, max_transfer, .. } =
+                &mut *requests
+            else {
+                break 'usual;
+            };
+            let Some((id, place)) = flight.next_place() else { break 'usual };
             let segment = segments.segment(0);
             // The section begins before the segment is checked, so that the memory stays registered during the copy.
             let section = if send && segment.len <= T::AT_ONCE { Section::enter() } else { None };
-            if segment.len > 0
-                && let Ok((segment, checked)) = self.ia.lmrs.check_in(section.as_ref(), &segment, *zone, right)
-                && let Ok(len) = length(transfer, segment.len, remote.len, *max_message, *max_rdma)
-            {
-                let transport = &self.ia.transport;
-                let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
-                let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-                let at_once = checked.and_then(|segment| {
-                    let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-                    transport.post_at_once(qp, tx, ShortSend { segment, solicited, fence, signalled })
-                });
-                // The transport may take locks for any other post.
-                drop(section);
-                let handed = match at_once {
-                    Some(mark) => Handed::under_way(mark),
-                    None => {
-                        let operation = operation(transfer, remote, completion);
-                        let segments = &[segment];
-                        transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
-                    }
-                };
-                let ep = self.header.handle();
-                let work = Work::Transfer(transfer, len);
-                let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
-                probes::posted(ep, transfer, cookie, len);
-                // One that is done, with none before it, is never in flight.
-                let ended = match evd {
-                    Some(evd) if handed.done && place.is_first() => request.succeed(evd, ep),
-                    _ => false,
-                };
-                if !ended {
-                    place.fill(request);
-                    if handed.done {
-                        // A post does not end a connection, so the answer does not matter.
-                        let _ = requests.complete_through(ep, handed.mark);
-                    }
-                }
-                requests.counters.tallies.count(transfer, len);
-                return Ok(());
+            if segment.len == 0 {
+                break 'usual;
             }
+            let Ok((segment, checked)) = self.ia.lmrs.check_in(section.as_ref(), &segment, *zone, right) else {
+                break 'usual;
+            };
+            let max = if send { u64::MAX } else { *max_transfer };
+            let Ok(len) = length(transfer, segment.len, remote.len, max) else { break 'usual };
+            let transport = &self.ia.transport;
+            let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
+            let signalled = !completion.contains(CompletionFlags::SUPPRESS);
+            let at_once = checked.and_then(|segment| {
+                let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
+                transport.post_at_once(qp, tx, ShortSend { segment, solicited, fence, signalled })
+            });
+            // The transport may take locks for any other post.
+            drop(section);
+            let handed = match at_once {
+                Some(mark) => Handed::under_way(mark),
+                // A short send needs no comparison.
+                None if send && len > *max_transfer => return Err(Error::LengthError),
+                None => {
+                    let operation = operation(transfer, remote, completion);
+                    let segments = &[segment];
+                    transport.post(qp, tx, &Request { id, operation, segments, len, fence, signalled })?
+                }
+            };
+            let ep = self.header.handle();
+            let work = Work::Transfer(transfer, len);
+            let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
+            probes::posted(ep, transfer, cookie, len);
+            // One that is done, with none before it, is never in flight.
+            let ended = match evd {
+                Some(evd) if handed.done && place.is_first() => request.succeed(evd, ep),
+                _ => false,
+            };
+            if !ended {
+                place.fill(request);
+                if handed.done {
+                    // A post does not end a connection, so the answer does not matter.
+                    let _ = requests.complete_through(ep, handed.mark);
+                }
+            }
+            requests.counters.tallies.count(transfer, len);
+            return Ok(());
         }
         cold_path();
         // Moved, so that nothing above has to lie in memory for it.
@@ -179,12 +179,13 @@ impl<T: Transport> Srq<T> {
     /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
-        if segments.is_single()
-            && let segment = segments.segment(0)
-            && segment.len > 0
-            && let Ok(piece) = self.ia.lmrs.check(&segment, self.zone, Rights::LOCAL_WRITE)
-        {
-            return self.hand_in(&[piece], cookie).map(|_| ());
+        if segments.is_single() {
+            let segment = segments.segment(0);
+            if segment.len > 0 {
+                if let Ok(piece) = self.ia.lmrs.check(&segment, self.zone, Rights::LOCAL_WRITE) {
+                    return self.hand_in(&[piece], cookie).map(|_| ());
+                }
+            }
         }
         cold_path();
         self.post_any_recv(segments, cookie)
@@ -251,15 +252,13 @@ impl<T: Transport> EndpointSink<T> {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
         // Without a watermark to pass it makes no difference that the endpoint has the buffer for a moment.
-        if let Some(srq) = &ep.srq
-            && receives.life == self.life
-            && receives.connected
-            && !receives.watched
-        {
-            if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
-                receives.complete(ep.header.handle(), cookie, &Ended::from(done), false, Some(charge));
+        if let Some(srq) = &ep.srq {
+            if receives.life == self.life && receives.connected && !receives.watched {
+                if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
+                    receives.complete(ep.header.handle(), cookie, &Ended::from(done), false, Some(charge));
+                }
+                return Verdict::Continue;
             }
-            return Verdict::Continue;
         }
         cold_path();
         self.arrived_otherwise(receives, done)
@@ -271,12 +270,13 @@ impl<T: Transport> Requests<T> {
     /// and they were the last ones.
     #[inline(always)]
     pub(crate) fn complete_through(&mut self, ep: Handle, reached: Mark) -> bool {
-        if let Some(evd) = &self.evd
-            && let Some(oldest) = self.flight.only_through(reached)
-            && oldest.value().succeed(evd, ep)
-        {
-            oldest.skip();
-            return self.draining && self.flight.is_empty();
+        if let Some(evd) = &self.evd {
+            if let Some(oldest) = self.flight.only_through(reached) {
+                if oldest.value().succeed(evd, ep) {
+                    oldest.skip();
+                    return self.draining && self.flight.is_empty();
+                }
+            }
         }
         cold_path();
         self.complete_several(ep, reached)

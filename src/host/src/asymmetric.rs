@@ -11,7 +11,7 @@
 //! fence. Where it cannot, both halves are full fences, which is right and costs time.
 //!
 //! The first call of a process that enters an object asks the kernel. The places that rely on the fence carry marks of
-//! memory order, which docs/dev/memory-order.md lists.
+//! memory order, which docs/dev/memory-order.md describes.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -138,10 +138,10 @@ pub fn init(library: &'static str, role: Role) {
             place.as_deref().unwrap_or("place unknown"),
         );
     }));
-    if let Some(output) = OUTPUT.get()
-        && log::set_logger(output).is_ok()
-    {
-        log::set_max_level(output.wish.level());
+    if let Some(output) = OUTPUT.get() {
+        if log::set_logger(output).is_ok() {
+            log::set_max_level(output.wish.level());
+        }
     }
 }
 

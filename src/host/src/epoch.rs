@@ -101,7 +101,7 @@ impl<W: Word> Count<W> {
     #[inline(always)]
     fn leave(&self) {
         let count = self.0.load(Ordering::Relaxed) - 1;
-        let count = if count.is_multiple_of(LEFT) { count.wrapping_add(LEFT) } else { count };
+        let count = if count % LEFT == 0 { count.wrapping_add(LEFT) } else { count };
         // SYNC section-leave: what the thread did in the section comes before this store, and is visible to a thread
         // that finds the section left.
         self.0.store(count, Ordering::Release);
@@ -117,7 +117,7 @@ impl<W: Word> Count<W> {
     fn section(&self) -> Option<u64> {
         // SYNC section-enter, section-leave
         let count = self.0.load(Ordering::Acquire);
-        (!count.is_multiple_of(LEFT)).then_some(count / LEFT)
+        (count % LEFT != 0).then_some(count / LEFT)
     }
 
     /// Waits until its thread has left the section that it is in; false if `pass` has returned false before.

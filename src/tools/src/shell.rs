@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
-    match str::from_utf8(bytes) {
+    match std::str::from_utf8(bytes) {
         Ok(text) if !text.is_empty() && text.chars().all(plain) => text.to_owned(),
         Ok(text) if !text.chars().any(char::is_control) => format!("'{}'", text.replace('\'', "'\\''")),
         _ => {

@@ -59,27 +59,27 @@ impl From<Outcome> for ExitCode {
 /// The exit status, in the words of a manual page.
 pub const EXIT_STATUS: Section = Section {
     heading: "EXIT STATUS",
-    text: "0 if all went well, 1 if something is wrong or could not be done, 2 if the arguments are wrong.",
+    text: "0 on success, 1 if an operation or a check failed, 2 if the arguments are wrong.",
 };
 
 /// Arguments that every tool has.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[group(skip)]
 pub struct Common {
-    /// Write JSON for programs instead of text for people
+    /// Write JSON instead of text
     #[arg(long)]
     pub json: bool,
 
-    /// Be a program of this version of uDAPL
+    /// Act as a program of this version of uDAPL
     ///
-    /// Without it dat-info shows both; dat-ping and dat-perf take 1.2 unless only 2.0 has the adapter.
+    /// Without it dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the adapter.
     #[arg(long, value_name = "VERSION")]
     pub api: Option<Api>,
 
     /// Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find
     ///
-    /// Without it the library is looked for as the loader does it for any program: in LD_LIBRARY_PATH, then in the
-    /// system's directories; and after these in the directory lib beside the one of this tool.
+    /// Without it the tool searches as the loader does for any program: LD_LIBRARY_PATH, then the system's directories; and
+    /// last ../lib, relative to the tool.
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
 }

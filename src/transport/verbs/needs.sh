@@ -4,7 +4,8 @@
 # needs.sh - prints the Debian packages without which this crate cannot be built here, one a line.
 #
 # The build of rdma-sys finds the two libraries with pkg-config and reads their headers with
-# libclang, which needs the headers of its compiler. $LIBCLANG_PATH names a libclang elsewhere.
+# libclang, which needs the headers of its compiler. It takes the newest libclang, or one in the directory
+# $LIBCLANG_PATH, and cannot read the headers with libclang 16 or newer.
 set -u
 
 exists()
@@ -12,13 +13,15 @@ exists()
     [ -e "$1" ]
 }
 
-# finds DEPTH FOLDER...: whether libclang is in one of them, or in a folder below up to that depth.
+# finds DEPTH FOLDER...: whether libclang is in one of them, or in a folder below up to that depth; sets $newest to the version
+# of the newest one, if the names of the files contain it.
 finds()
 {
     depth=$1
     shift
-    [ -n "$(find -H "$@" -maxdepth "$depth" \( -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' \) \
-        -print -quit 2>/dev/null)" ]
+    found=$(find -H "$@" -maxdepth "$depth" \( -name 'libclang.so*' -o -name 'libclang-[0-9]*.so*' \) 2>/dev/null)
+    newest=$(echo "$found" | sed -n 's/.*libclang-\([0-9]*\).*/\1/p' | sort -n | tail -n 1)
+    [ -n "$found" ]
 }
 
 libclang()
@@ -43,5 +46,9 @@ else
     exists /usr/include/infiniband/verbs.h || echo libibverbs-dev
     exists /usr/include/rdma/rdma_cma.h || echo librdmacm-dev
 fi
-libclang || echo libclang-dev
+if ! libclang; then
+    echo libclang-dev
+elif [ "${newest:-0}" -ge 16 ]; then
+    echo libclang-14-dev
+fi
 exit 0

@@ -33,9 +33,10 @@ impl Watermark {
 /// Attributes of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpAttributes {
-    /// Bytes of the largest message; 0 asks for the adapter's limit.
+    /// Bytes of the largest message that the program intends to send; 0 asks for the adapter's limit. Posts may exceed this
+    /// number, but not the adapter's limit.
     pub max_message_size: u64,
-    /// Bytes of the largest RDMA transfer; 0 asks for the adapter's limit.
+    /// As `max_message_size`, for RDMA transfers.
     pub max_rdma_size: u64,
     /// Quality of service.
     pub qos: Qos,
@@ -82,8 +83,8 @@ impl EpAttributes {
     /// The attributes of an endpoint for which none were given: it can do everything.
     pub fn defaults(limits: &AdapterAttributes) -> Self {
         EpAttributes {
-            max_message_size: limits.max_message,
-            max_rdma_size: limits.max_rdma,
+            max_message_size: limits.max_transfer,
+            max_rdma_size: limits.max_transfer,
             qos: Qos::BestEffort,
             recv_completion_flags: CompletionFlags::EVD_THRESHOLD,
             request_completion_flags: CompletionFlags::EVD_THRESHOLD,

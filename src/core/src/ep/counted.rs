@@ -19,11 +19,11 @@ impl<T: Transport> Endpoint<T> {
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         add_receives(&mut counters, &self.receives.lock());
-        if let Service::Datagrams(peers) = &self.service
-            && let Some(lanes) = peers.counters(|lane| Some(lane.counters()))
-        {
-            counters.add(&lanes);
-            counters.lost = self.lost_datagrams();
+        if let Service::Datagrams(peers) = &self.service {
+            if let Some(lanes) = peers.counters(|lane| Some(lane.counters())) {
+                counters.add(&lanes);
+                counters.lost = self.lost_datagrams();
+            }
         }
         counters
     }

@@ -37,7 +37,7 @@ use crate::ep::report::EndpointSink;
 use crate::ep::requests::{InFlight, Requests, Work};
 use crate::ep_state::{EpState, Trigger};
 use crate::error::{Arg, Error, Result, Role};
-use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Peer, PeerEvent, Status, Transfer};
+use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Peer, PeerEvent, Status};
 use crate::kept::Kept;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
@@ -185,11 +185,12 @@ impl<T: Transport> Lane<T> {
         if let Some(data) = private_data {
             let _ = self.peer.private_data.set(data);
         }
-        if let Some(owner) = self.owner.upgrade()
-            && let Service::Datagrams(peers) = &owner.service
-            && let Some(entry) = peers.known.lock().get(self.peer.number)
-        {
-            (entry.handle, entry.context) = (true, true);
+        if let Some(owner) = self.owner.upgrade() {
+            if let Service::Datagrams(peers) = &owner.service {
+                if let Some(entry) = peers.known.lock().get(self.peer.number) {
+                    (entry.handle, entry.context) = (true, true);
+                }
+            }
         }
         if self.passive { PeerEvent::Accepted } else { PeerEvent::Answered }
     }
@@ -236,12 +237,12 @@ impl<T: Transport> Lane<T> {
         if known.get(self.peer.number).is_some_and(|entry| !entry.handle && !entry.context) {
             known.ended.add(&counted);
             known.gone.retain(|gone| gone.strong_count() > 0);
-            if known.gone.room(1).is_ok()
-                && let Some(gone) = known.remove(self.peer.number)
-            {
-                known.gone.push(Arc::downgrade(&gone));
-                drop(known);
-                drop(gone);
+            if known.gone.room(1).is_ok() {
+                if let Some(gone) = known.remove(self.peer.number) {
+                    known.gone.push(Arc::downgrade(&gone));
+                    drop(known);
+                    drop(gone);
+                }
             }
         }
     }
@@ -398,7 +399,8 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a number that the program has got from
-    /// no endpoint of the same adapter and zone, or has given back; otherwise those of [`Endpoint::post_send`].
+    /// no endpoint of the same adapter and zone, or has given back; [`Error::LengthError`] above the MTU; otherwise those of
+    /// [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -412,9 +414,11 @@ impl<T: Transport> Endpoint<T> {
         let (zone, len) = {
             let requests = self.requests();
             let zone = requests.zone_of_datagram(completion, segments.count())?;
-            let total = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?;
-            (zone, requests.length(Transfer::Send, total, 0)?)
+            (zone, self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?)
         };
+        if len > self.ia.transport.attributes().fabric.mtu as u64 {
+            return Err(Error::LengthError);
+        }
         // The receiver does not see which endpoint has sent, so the lane of another one will do.
         let lane = peers.lane(peer).or_else(|| self.ia.find(|other: &Self| other.lane_in(zone, peer)));
         let lane = lane.ok_or(Error::InvalidParameter(Arg::Remote))?;
@@ -504,11 +508,12 @@ impl<T: Transport> Endpoint<T> {
 impl<T: Transport> EndpointSink<T> {
     /// Reports that a datagram has found no receive, or one that is too short.
     pub fn datagram_lost(&self) {
-        if let Service::Lane(lane) = &self.endpoint.service
-            && let Some(owner) = lane.owner.upgrade()
-            && let Service::Datagrams(peers) = &owner.service
-        {
-            peers.lost.fetch_add(1, Ordering::Relaxed);
+        if let Service::Lane(lane) = &self.endpoint.service {
+            if let Some(owner) = lane.owner.upgrade() {
+                if let Service::Datagrams(peers) = &owner.service {
+                    peers.lost.fetch_add(1, Ordering::Relaxed);
+                }
+            }
         }
     }
 }

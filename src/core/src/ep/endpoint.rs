@@ -248,12 +248,9 @@ impl<T: Transport> Endpoint<T> {
         requests.feed = attr.request_feed();
         requests.max_segments = attr.max_request_iov;
         let segments = |asked: usize, most| if asked == 0 { most } else { asked };
-        let bytes = |asked: u64, most| if asked == 0 { most } else { asked };
         requests.max_read_segments = segments(attr.max_rdma_read_iov, limits.max_segments_read);
         requests.max_write_segments = segments(attr.max_rdma_write_iov, limits.max_segments_write);
-        let most = if attr.datagrams { limits.fabric.mtu as u64 } else { limits.max_message };
-        requests.max_message = bytes(attr.max_message_size, most);
-        requests.max_rdma = bytes(attr.max_rdma_size, limits.max_rdma);
+        requests.max_transfer = limits.max_transfer;
         Ok(())
     }
 

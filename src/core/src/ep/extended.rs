@@ -74,7 +74,7 @@ impl<T: Transport> Endpoint<T> {
                 if count != 1 {
                     return Err(Error::InvalidParameter(Arg::SegmentCount));
                 }
-                if !addr.is_multiple_of(Work::ATOMIC) {
+                if addr % Work::ATOMIC != 0 {
                     return Err(Error::InvalidParameter(Arg::Remote));
                 }
                 match checked.as_mut_slice() {

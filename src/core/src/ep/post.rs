@@ -118,12 +118,12 @@ impl<T: Transport> Endpoint<T> {
         if requests.gate == Gate::Flush {
             return Ok(false);
         }
-        if requests.flight.is_full()
-            && let Some(qp) = requests.qp.clone()
-        {
-            let ia = &self.ia;
-            requests.unlocked(|| ia.transport.reap(&qp));
-            requests.admit()?;
+        if requests.flight.is_full() {
+            if let Some(qp) = requests.qp.clone() {
+                let ia = &self.ia;
+                requests.unlocked(|| ia.transport.reap(&qp));
+                requests.admit()?;
+            }
         }
         if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
     }

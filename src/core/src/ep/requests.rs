@@ -170,8 +170,9 @@ pub(crate) struct Requests<T: Transport> {
     pub max_segments: usize,
     pub max_read_segments: usize,
     pub max_write_segments: usize,
-    pub max_message: u64,
-    pub max_rdma: u64,
+    /// The adapter's limit. The sizes in the attributes of an endpoint are what its program intends to use, and programs exceed
+    /// them.
+    pub max_transfer: u64,
     /// The state is DISCONNECT_PENDING: the connection ends with the last request.
     pub draining: bool,
     /// The remote memory regions that were bound for this connection alone; some may have been unbound since.
@@ -195,8 +196,7 @@ impl<T: Transport> Requests<T> {
             max_segments: 0,
             max_read_segments: 0,
             max_write_segments: 0,
-            max_message: 0,
-            max_rdma: 0,
+            max_transfer: 0,
             draining: false,
             windows: Vec::new(),
             counters: Counters::default(),
@@ -240,12 +240,12 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// The length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
+    /// Returns the length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
     ///
     /// # Errors
     /// [`Error::LengthError`].
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
-        length(transfer, total, remote, self.max_message, self.max_rdma)
+        length(transfer, total, remote, self.max_transfer)
     }
 
     /// Whether a request can have these flags; `send` says whether it is a send.
@@ -349,16 +349,16 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// The length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
+/// Returns the length of a transfer whose local segments have `total` bytes, and the remote one `remote`. It is at most `max`.
 ///
 /// # Errors
 /// [`Error::LengthError`].
 #[inline(always)]
-pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max_message: u64, max_rdma: u64) -> Result<u64> {
+pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {
-        Transfer::Write => (total <= remote && total <= max_rdma, total),
-        Transfer::Read => (total >= remote && remote <= max_rdma, remote),
-        Transfer::Send | Transfer::Recv => (total <= max_message, total),
+        Transfer::Write => (total <= remote && total <= max, total),
+        Transfer::Read => (total >= remote && remote <= max, remote),
+        Transfer::Send | Transfer::Recv => (total <= max, total),
     };
     if fits { Ok(len) } else { Err(Error::LengthError) }
 }

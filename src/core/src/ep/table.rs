@@ -134,7 +134,7 @@ pub enum Check {
     Flags {
         /// Those that a new endpoint can have.
         create: Flags,
-        /// Those that a modify can set. The flags for receives cannot be set once a receive was posted.
+        /// The flags that a modify can set. The flags for receives cannot be set while a receive is posted.
         modify: Flags,
     },
     /// A count. With a shared receive queue, a count of the receive stream is ignored at creation and cannot be
@@ -226,8 +226,8 @@ pub const RULES: [Rule; 31] = {
         rule(Field::ConnectEvd, BeforeConnection, Check::Evd(Streams::CONNECTIONS)),
         rule(Field::Srq, Never, Check::None),
         rule(Field::ServiceType, BeforeConnection, Check::Fixed),
-        rule(Field::MaxMessageSize, BeforeConnection, Check::Size(|limits| limits.max_message)),
-        rule(Field::MaxRdmaSize, BeforeConnection, Check::Size(|limits| limits.max_rdma)),
+        rule(Field::MaxMessageSize, BeforeConnection, Check::Size(|limits| limits.max_transfer)),
+        rule(Field::MaxRdmaSize, BeforeConnection, Check::Size(|limits| limits.max_transfer)),
         rule(Field::Qos, BeforeConnection, Check::Qos),
         rule(Field::RecvCompletionFlags, BeforeConnection, Check::Flags { create: RECV_FLAGS, modify: RECV_FLAGS }),
         rule(

@@ -396,10 +396,10 @@ impl<T: Transport> Queue<T> {
 
     /// Notes that the thread is going to sleep. Returns whether the completions of any endpoint's requests arrive here.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
-        if let Some(wait) = &mut self.wait
-            && wait.waker.is_none()
-        {
-            wait.waker = Some(waker.clone());
+        if let Some(wait) = &mut self.wait {
+            if wait.waker.is_none() {
+                wait.waker = Some(waker.clone());
+            }
         }
         self.requests > 0
     }

@@ -61,10 +61,9 @@ pub struct AdapterAttributes {
     pub max_lmr_block: u64,
     pub max_lmr_address: u64,
     pub max_pzs: usize,
-    /// Less than 4 GiB, since there are faces that have only 32 bits for the length of a transfer.
-    pub max_message: u64,
-    /// As `max_message`.
-    pub max_rdma: u64,
+    /// Bytes of the longest message, and of the longest RDMA transfer. Less than 4 GiB, since there are faces that have only 32
+    /// bits for the length of a transfer.
+    pub max_transfer: u64,
     pub max_rmrs: usize,
     pub max_rmr_address: u64,
     pub max_srqs: usize,

@@ -47,12 +47,13 @@
 //! their endpoint's queue pair are in a list of the core, because they are not checked yet and may leave from its
 //! middle.
 //!
-//! docs/dev/architecture.md says how each method is done over shared memory and over verbs.
+//! docs/dev/architecture.md compares the transports.
 
 mod gauge;
 mod limits;
 mod recv_queue;
 mod report;
+mod retry;
 mod shared_queue;
 mod work;
 
@@ -65,6 +66,7 @@ pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
+pub use retry::ConnectRetry;
 pub use shared_queue::{LARGEST_DATAGRAM, LEAD, SharedQueue, Starving};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,

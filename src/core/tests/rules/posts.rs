@@ -3,7 +3,7 @@
 use dat_core::error::{Access, Arg, Error, Refusal, Resource};
 use dat_core::event::{Event, Transfer};
 use dat_core::testing::{Buffer, Call, next, quiet};
-use dat_core::transport::RemoteSegment;
+use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{CompletionFlags, LocalSegment, Rights};
 
 use super::*;
@@ -77,11 +77,24 @@ fn lengths_of_both_sides_have_to_fit() {
     assert_eq!(read(REMOTE, CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE), Ok(()));
     let privilege = Err(Error::PrivilegesViolation(Access::Write));
     assert_eq!(end.ep.post_read(&[read_only.at(0, 10)], 1, REMOTE, CompletionFlags::DEFAULT), privilege);
+}
+
+#[test]
+fn only_the_adapter_limits_lengths() {
+    let adapter = open();
     let small = adapter.end_with(None, |attr| (attr.max_message_size, attr.max_rdma_size) = (9, 8));
     establish(&adapter, &small);
-    assert_eq!(small.ep.post_send(&list, 1, CompletionFlags::DEFAULT), Err(Error::LengthError));
-    assert_eq!(small.ep.post_write(&list, 1, REMOTE, CompletionFlags::DEFAULT), Err(Error::LengthError));
-    assert_eq!(small.ep.post_read(&list, 1, short, CompletionFlags::DEFAULT), Err(Error::LengthError));
+    let most = adapter.ia.transport.attributes().max_transfer as usize;
+    let buffer = adapter.buffer(most + 1);
+    let of = |len| [vec![buffer.at(0, len)], vec![buffer.at(0, len - 1), buffer.at(0, 1)]];
+    let remote = |len| RemoteSegment { len: len as u64, ..REMOTE };
+    for (len, result) in [(10, Ok(())), (most, Ok(())), (most + 1, Err(Error::LengthError))] {
+        for list in of(len) {
+            assert_eq!(small.ep.post_send(&list, 1, CompletionFlags::DEFAULT), result);
+            assert_eq!(small.ep.post_write(&list, 1, remote(len), CompletionFlags::DEFAULT), result);
+            assert_eq!(small.ep.post_read(&list, 1, remote(len), CompletionFlags::DEFAULT), result);
+        }
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
     let remote = memory.remote(8192, 64);
     let limits = adapter.ia.transport.attributes();
     let words = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE);
-    let word = words.remote((0..8).find(|&at| (words.start() + at as u64).is_multiple_of(8)).unwrap_or(0), 8);
+    let word = words.remote((0..8).find(|&at| (words.start() + at as u64) % 8 == 0).unwrap_or(0), 8);
     let parts = [memory.at(0, 32), memory.at(64, 32)];
     let into = [memory.at(4096, 64)];
     let round = || {

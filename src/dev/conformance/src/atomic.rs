@@ -55,7 +55,7 @@ fn word<T: Transport>(buffer: &Buffer<T>, offset: usize) -> u64 {
 
 /// The first offset from `from` on that is aligned, as far as peers count.
 fn aligned<T: Transport>(buffer: &Buffer<T>, from: usize) -> usize {
-    (from..).find(|&at| buffer.remote(at, 8).addr.is_multiple_of(8)).expect("one in eight is")
+    (from..).find(|&at| buffer.remote(at, 8).addr % 8 == 0).expect("one in eight is")
 }
 
 /// The sum wraps around, and what was there before comes back.

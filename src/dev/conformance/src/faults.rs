@@ -40,7 +40,7 @@ fn fails() -> bool {
 
 fn given(piece: *mut u8, size: usize) -> *mut u8 {
     if !piece.is_null() {
-        LIVE.fetch_add(size.cast_signed(), Ordering::SeqCst);
+        LIVE.fetch_add(size as isize, Ordering::SeqCst);
     }
     piece
 }
@@ -56,7 +56,7 @@ unsafe impl GlobalAlloc for Failing {
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size().cast_signed(), Ordering::SeqCst);
+        LIVE.fetch_sub(layout.size() as isize, Ordering::SeqCst);
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(piece, layout) }
     }
@@ -179,7 +179,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
         succeeds(&requests)?;
     }
     if limits.atomics {
-        let word = (0..8).find(|at| (addr + LEN as u64 + at).is_multiple_of(8)).unwrap_or(0);
+        let word = (0..8).find(|at| (addr + LEN as u64 + at) % 8 == 0).unwrap_or(0);
         let target = RemoteSegment { addr: addr + LEN as u64 + word, ..to(8) };
         active.post_atomic(&[at(0, 8)], 6, target, Change::Add(1), CompletionFlags::DEFAULT)?;
         succeeds(&requests)?;

@@ -36,13 +36,13 @@ impl Lists {
             let files = files.filter_map(|file| Some(file.ok()?.path())).chain([top]);
             for path in files {
                 for item in parse_file(&path)? {
-                    if let Item::Macro(item) = item
-                        && let Some(name) = &item.ident
-                    {
-                        if source == COMMON {
-                            lists.common.insert(name.to_string());
+                    if let Item::Macro(item) = item {
+                        if let Some(name) = &item.ident {
+                            if source == COMMON {
+                                lists.common.insert(name.to_string());
+                            }
+                            lists.macros.insert(name.to_string(), item);
                         }
-                        lists.macros.insert(name.to_string(), item);
                     }
                 }
             }
@@ -93,10 +93,12 @@ pub fn expand(common: &mut Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     });
     let mut items = Vec::new();
     for item in own {
-        if let Item::Macro(call) = &item
-            && let Some(name) = call.mac.path.segments.last()
-            && let Some(body) = shared.get(&name.ident.to_string())
-        {
+        let found = match &item {
+            Item::Macro(call) => call.mac.path.segments.last().map(|name| (call, name)),
+            _ => None,
+        };
+        let found = found.and_then(|(call, name)| Some((call, name, shared.get(&name.ident.to_string())?)));
+        if let Some((call, name, body)) = found {
             let mut own: Vec<TokenTree> = call.mac.tokens.clone().into_iter().collect();
             let named = matches!(&own[..], [_, TokenTree::Punct(end), ..] if end.as_char() == ';');
             let given = named.then(|| own.drain(..2).next()).flatten();

@@ -232,11 +232,10 @@ fn marked(sentence: &str) -> String {
 
 /// A word that is in no backticks.
 fn word(word: &str) -> String {
-    if let Some((name, section)) = word.split_once('(')
-        && section.starts_with(|c: char| c.is_ascii_digit())
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-    {
-        return format!("\\fB{name}\\fP({section}");
+    if let Some((name, section)) = word.split_once('(') {
+        if section.starts_with(|c: char| c.is_ascii_digit()) && name.starts_with(|c: char| c.is_ascii_lowercase()) {
+            return format!("\\fB{name}\\fP({section}");
+        }
     }
     match word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len()) {
         end if word.starts_with("dat_") => format!("\\fB{}\\fP(3){}", &word[..end], &word[end..]),

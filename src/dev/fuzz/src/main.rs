@@ -168,13 +168,13 @@ fn watch(current: Current, out: PathBuf) {
         loop {
             std::thread::sleep(Duration::from_secs(1));
             let current = current.lock().expect("it is held for moments");
-            if let Some((began, data)) = &*current
-                && began.elapsed() > HANGS
-            {
-                let place = out.join("hangs");
-                let _ = fs::write(&place, data);
-                println!("Bail out! an input takes longer than {} s: {}", HANGS.as_secs(), place.display());
-                std::process::exit(3);
+            if let Some((began, data)) = &*current {
+                if began.elapsed() > HANGS {
+                    let place = out.join("hangs");
+                    let _ = fs::write(&place, data);
+                    println!("Bail out! an input takes longer than {} s: {}", HANGS.as_secs(), place.display());
+                    std::process::exit(3);
+                }
             }
         }
     });

@@ -122,14 +122,14 @@ impl Scene {
                     .expect("an endpoint that is free");
                 self.ends.push(end);
                 victim.settle();
-                if let Some(host) = &self.host
-                    && let Ok(Some(peer)) = host.accept()
-                {
-                    let number = victim.number();
-                    if input.byte() < 0xc0 {
-                        let _ = peer.welcome(number, input.bit());
+                if let Some(host) = &self.host {
+                    if let Ok(Some(peer)) = host.accept() {
+                        let number = victim.number();
+                        if input.byte() < 0xc0 {
+                            let _ = peer.welcome(number, input.bit());
+                        }
+                        self.peers.push(peer);
                     }
-                    self.peers.push(peer);
                 }
             }
             13 => {

@@ -398,6 +398,6 @@ impl Biased {
 #[cfg(not(loom))]
 fn is_rare() -> bool {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
-    let now = tv_sec.cast_unsigned() * 1_000_000 + tv_nsec.cast_unsigned() / 1_000;
+    let now = tv_sec as u64 * 1_000_000 + tv_nsec as u64 / 1_000;
     now.saturating_sub(LAST.swap(now, Ordering::Relaxed)) >= RARE
 }

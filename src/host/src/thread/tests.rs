@@ -21,7 +21,7 @@ fn a_thread_has_its_name_and_an_identity_of_its_own() {
 #[test]
 fn each_thread_has_a_pointer() {
     let mine = pointer();
-    assert!(mine != 0 && mine.is_multiple_of(8) && mine == pointer());
+    assert!(mine != 0 && mine % 8 == 0 && mine == pointer());
     let others = [(); 2].map(|()| std::thread::spawn(pointer)).map(|thread| thread.join().expect("no panic"));
     assert!(others.iter().all(|other| *other != mine));
 }

@@ -97,12 +97,12 @@ macro_rules! dispatch {
         /// Each pointer among the arguments must be NULL or valid as its parameter says. Handles may be anything.
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
-            if let Some(table) = $if_first($handle)
+            if let Some(table) = $if_first($handle) {
                 // SAFETY: a registered table stays readable until its provider removes it.
-                && let Some(function) = unsafe { slot::$name(table.cast()) }
-            {
-                // SAFETY: the arguments are passed on as they came; the slot has this type.
-                return unsafe { function($handle $(, $argument)*) };
+                if let Some(function) = unsafe { slot::$name(table.cast()) } {
+                    // SAFETY: the arguments are passed on as they came; the slot has this type.
+                    return unsafe { function($handle $(, $argument)*) };
+                }
             }
 
             // All other cases are in this function, so that the usual one needs no stack.

@@ -124,13 +124,13 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     }
 }
 
-/// Tells a user at a terminal that the provider lacks something. Where the environment asks for errors, the provider says what.
+/// Tells a user at a terminal where to find the reason. If the environment selects errors, the provider has reported it.
 #[cold]
 fn tell_refused(name: &CStr, code: DAT_RETURN) {
     if DAT_GET_TYPE(code) == DAT_INSUFFICIENT_RESOURCES && !log::log_enabled!(log::Level::Error) {
         let name = name.to_string_lossy();
         diagnostics::report(format_args!(
-            "{name}: its provider lacks something to open it; \"dat-info --explain {name}\" tells what"
+            "{name}: its provider cannot open it; \"dat-info --explain {name}\" shows the reason"
         ));
     }
 }
@@ -147,17 +147,17 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     };
     let snapshot = A::statics().registry.snapshot(request.name);
     let name = request.name.to_string_lossy();
-    let bad_line = snapshot.bad_line.as_ref().map(|(origin, bad)| format!("; {origin} may be its line: {}", bad.fault));
-    let hint = match (missing, snapshot.nearest(&name)) {
-        (Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
+    let hint = match (&snapshot.bad_line, missing, snapshot.nearest(&name)) {
+        // Other names would distract from the line to repair.
+        (Some((origin, bad)), ..) => format!("{origin} may be its line: {}", bad.fault),
+        (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
         _ => format!("there are: {}", snapshot.shown()),
     };
     diagnostics::report(format_args!(
-        "{name}, version {}.{}, {}: {what}{}; {hint}; \"dat-info --explain {name}\" tells more",
+        "{name}, version {}.{}, {}: {what}; {hint}; \"dat-info --explain {name}\" tells more",
         request.major,
         request.minor,
         ["nonthreadsafe", "threadsafe"][usize::from(request.thread_safe)],
-        bad_line.unwrap_or_default(),
     ));
 }
 

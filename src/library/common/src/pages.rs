@@ -81,7 +81,7 @@ impl Pages {
     /// Whether `handle` is aligned and a word can be read there, as far as the kernel knows. This is a system call.
     #[cold]
     pub fn can_read(handle: DAT_HANDLE) -> bool {
-        if !handle.addr().is_multiple_of(align_of::<usize>()) || !(LOWEST..HIGHEST).contains(&handle.addr()) {
+        if handle.addr() % align_of::<usize>() != 0 || !(LOWEST..HIGHEST).contains(&handle.addr()) {
             return false;
         }
         // The kernel reads half a word, and would sleep for no time at all if it had this value. The first word of an object is

@@ -62,7 +62,7 @@ impl<A: Api> Backend for Providers<A> {
             diagnostics::report(format_args!("{origin}: {excess}: this line and all that follow are ignored"));
         }
         for (origin, bad) in &found.bad {
-            log::warn!("{origin}: line ignored: {}", bad.fault);
+            log::warn!("{origin}: {}", LineUse::Bad(bad));
         }
         found
     }

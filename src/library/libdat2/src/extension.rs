@@ -3,7 +3,7 @@
 //! Rust cannot define such a function. So the exported one is a few instructions that save the registers with arguments,
 //! make the list of C's va_list of them, and call [`carry_out`]; the provider's slot gets the list as C would pass it on.
 
-use std::arch::naked_asm;
+use std::arch::global_asm;
 use std::ptr;
 
 use ::dat_registry::{Purpose, Request};
@@ -19,82 +19,78 @@ use crate::ia::close;
 
 dat_library::symver!("DAT_2.0", dat_extension_op);
 
-/// Carries out an operation of an extension; see [`carry_out`]. The arguments behind the first two are those of the
-/// operation.
-///
-/// # Safety
-/// The further arguments must be those of the operation.
-#[cfg(target_arch = "x86_64")]
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP) -> DAT_RETURN {
-    // Below the frame: the list, 24 bytes, and at 32 the general registers in the order of arguments. No argument is in
-    // a vector register, and the list says that all of these are taken. The stack stays a multiple of 16.
-    naked_asm!(
-        ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "sub rsp, 80",
-        "mov [rsp + 48], rdx",
-        "mov [rsp + 56], rcx",
-        "mov [rsp + 64], r8",
-        "mov [rsp + 72], r9",
-        "mov dword ptr [rsp], 16",
-        "mov dword ptr [rsp + 4], 176",
-        "lea rax, [rbp + 16]",
-        "mov [rsp + 8], rax",
-        "lea rax, [rsp + 32]",
-        "mov [rsp + 16], rax",
-        "mov rdx, rsp",
-        "call {carry_out}",
-        "leave",
-        ".cfi_restore rbp",
-        ".cfi_def_cfa rsp, 8",
-        "ret",
-        ".cfi_endproc",
-        carry_out = sym carry_out,
-    )
+/// Defines `DAT_RETURN dat_extension_op(DAT_HANDLE ext_handle, DAT_EXTENDED_OP ext_op, ...)` as these instructions. The linker
+/// exports it because build.rs names it.
+macro_rules! function {
+    ($($line:literal,)*) => {
+        global_asm!(
+            ".pushsection .text.dat_extension_op,\"ax\",@progbits",
+            ".globl dat_extension_op",
+            ".type dat_extension_op, @function",
+            ".p2align 4",
+            "dat_extension_op:",
+            ".cfi_startproc",
+            $($line,)*
+            ".cfi_endproc",
+            ".size dat_extension_op, . - dat_extension_op",
+            ".popsection",
+            carry_out = sym carry_out,
+        );
+    };
 }
 
-/// Carries out an operation of an extension; see [`carry_out`]. The arguments behind the first two are those of the
-/// operation.
-///
-/// # Safety
-/// The further arguments must be those of the operation.
+// Below the frame: the list, 24 bytes, and at 32 the general registers in the order of arguments. No argument is in a vector
+// register, and the list says that all of these are taken. The stack stays a multiple of 16.
+#[cfg(target_arch = "x86_64")]
+function! {
+    "push rbp",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset rbp, -16",
+    "mov rbp, rsp",
+    ".cfi_def_cfa_register rbp",
+    "sub rsp, 80",
+    "mov [rsp + 48], rdx",
+    "mov [rsp + 56], rcx",
+    "mov [rsp + 64], r8",
+    "mov [rsp + 72], r9",
+    "mov dword ptr [rsp], 16",
+    "mov dword ptr [rsp + 4], 176",
+    "lea rax, [rbp + 16]",
+    "mov [rsp + 8], rax",
+    "lea rax, [rsp + 32]",
+    "mov [rsp + 16], rax",
+    "mov rdx, rsp",
+    "call {carry_out}",
+    "leave",
+    ".cfi_restore rbp",
+    ".cfi_def_cfa rsp, 8",
+    "ret",
+}
+
+// From the stack pointer up: the frame record, the list, 32 bytes, and at 48 the six registers with arguments behind the first
+// two. No argument is in a vector register, and the list says that all of these are taken.
 #[cfg(target_arch = "aarch64")]
-#[unsafe(naked)]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP) -> DAT_RETURN {
-    // From the stack pointer up: the frame record, the list, 32 bytes, and at 48 the six registers with arguments behind the
-    // first two. No argument is in a vector register, and the list says that all of these are taken.
-    naked_asm!(
-        ".cfi_startproc",
-        "stp x29, x30, [sp, #-96]!",
-        ".cfi_def_cfa_offset 96",
-        ".cfi_offset x29, -96",
-        ".cfi_offset x30, -88",
-        "mov x29, sp",
-        "stp x2, x3, [sp, #48]",
-        "stp x4, x5, [sp, #64]",
-        "stp x6, x7, [sp, #80]",
-        "add x8, sp, #96",
-        "stp x8, x8, [sp, #16]",
-        "str x8, [sp, #32]",
-        "mov w9, #-48",
-        "stp w9, wzr, [sp, #40]",
-        "add x2, sp, #16",
-        "bl {carry_out}",
-        "ldp x29, x30, [sp], #96",
-        ".cfi_def_cfa_offset 0",
-        ".cfi_restore x29",
-        ".cfi_restore x30",
-        "ret",
-        ".cfi_endproc",
-        carry_out = sym carry_out,
-    )
+function! {
+    "stp x29, x30, [sp, #-96]!",
+    ".cfi_def_cfa_offset 96",
+    ".cfi_offset x29, -96",
+    ".cfi_offset x30, -88",
+    "mov x29, sp",
+    "stp x2, x3, [sp, #48]",
+    "stp x4, x5, [sp, #64]",
+    "stp x6, x7, [sp, #80]",
+    "add x8, sp, #96",
+    "stp x8, x8, [sp, #16]",
+    "str x8, [sp, #32]",
+    "mov w9, #-48",
+    "stp w9, wzr, [sp, #40]",
+    "add x2, sp, #16",
+    "bl {carry_out}",
+    "ldp x29, x30, [sp], #96",
+    ".cfi_def_cfa_offset 0",
+    ".cfi_restore x29",
+    ".cfi_restore x30",
+    "ret",
 }
 
 /// Opens or closes an adapter for its attributes, or has the provider that made the handle carry out the operation.
@@ -102,7 +98,7 @@ pub unsafe extern "C" fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EX
 /// # Safety
 /// The list must have the arguments of the operation.
 unsafe extern "C" fn carry_out(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
-    match ext_op.cast_unsigned() {
+    match ext_op as u32 {
         // SAFETY: the caller's promise about the arguments.
         DAT_IB_OPEN_QUERY_OP => unsafe { open_query(&mut *arguments) },
         DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| close::<Udat20>(ext_handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)),

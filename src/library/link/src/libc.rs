@@ -110,10 +110,10 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
     let mut names: HashMap<&[u8], Vec<(usize, Number)>> = HashMap::new();
     for (index, symbol) in symbols.enumerate() {
         let version = versions.version(versions.version_index(endian, index).index())?;
-        if let Some(number) = version.and_then(|version| number(version.name()))
-            && !symbol.is_undefined(endian)
-        {
-            names.entry(symbols.symbol_name(endian, symbol)?).or_default().push((index.0, number));
+        if let Some(number) = version.and_then(|version| number(version.name())) {
+            if !symbol.is_undefined(endian) {
+                names.entry(symbols.symbol_name(endian, symbol)?).or_default().push((index.0, number));
+            }
         }
     }
 

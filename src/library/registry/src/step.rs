@@ -25,7 +25,7 @@ pub enum Step<'a> {
     PassedOver(&'a Path),
     /// The file that was read last is the configuration.
     Taken(&'a Path),
-    /// No file counts, and the built-in entries follow.
+    /// No file is used, and the built-in entries follow.
     BuiltIn,
 }
 
@@ -56,10 +56,10 @@ impl fmt::Display for Step<'_> {
             Step::Reading(path) => write!(f, "{}: is read", path.display()),
             Step::Line(origin, line) => write!(f, "{origin}: {line}"),
             Step::PassedOver(path) => {
-                write!(f, "{}: is passed over: it has no line for this version", path.display())
+                write!(f, "{}: is not used: it has no line for this version", path.display())
             }
             Step::Taken(path) => write!(f, "{}: is the configuration", path.display()),
-            Step::BuiltIn => f.write_str("no file counts: the built-in entries are the configuration"),
+            Step::BuiltIn => f.write_str("no file is used: the built-in entries are the configuration"),
         }
     }
 }
@@ -80,10 +80,10 @@ impl fmt::Display for LineUse<'_> {
             LineUse::NonDefault(entry) => (entry, "it is nondefault"),
             LineUse::OtherVersion(entry) => {
                 let Api { major, minor, .. } = entry.api;
-                return write!(f, "{} takes no part: it is for version {major}.{minor}", text(&entry.name));
+                return write!(f, "{} is not used: it is for version {major}.{minor}", text(&entry.name));
             }
             LineUse::Repeated(entry) => (entry, "a line before it has the same name, version and thread safety"),
         };
-        write!(f, "{} takes no part: {why}", text(&entry.name))
+        write!(f, "{} is not used: {why}", text(&entry.name))
     }
 }

@@ -73,10 +73,11 @@ pub unsafe fn dat_ia_openv<F: Face>(
         let made = matches!(async_evd, AsyncEvd::Create(qlen) if qlen < F::Version::MIN_ASYNC_QLEN);
         let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd, F::Version::HABITS)
             .at(&[(Arg::QueueLength, 2)])?;
-        if made && let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok())
-        {
-            // What cannot be had was not asked for.
-            let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
+        if made {
+            if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {
+                // What cannot be had was not asked for.
+                let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
+            }
         }
         async_evd_handle.write(told.unwrap_or_else(|| ia.async_evd().map_or(null_mut(), raw)));
         give(out, &ia)

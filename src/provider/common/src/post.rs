@@ -54,7 +54,7 @@ impl<V: Version> Segments<V> {
     #[inline(always)]
     pub unsafe fn new(count: DAT_COUNT, list: *const V::LmrTriplet) -> Self {
         // A negative count is above any limit then.
-        Segments { count: count.cast_unsigned() as usize, list }
+        Segments { count: count as u32 as usize, list }
     }
 }
 

@@ -139,7 +139,7 @@ pub(crate) unsafe fn query<F: Face<Version = Udat20>>(handle: DAT_HANDLE, argume
     let (counter, out) = unsafe { (arguments.next_word() as u32, arguments.next_pointer::<DAT_UINT64>()) };
     // SAFETY: as above.
     let reset = unsafe { arguments.next_word() } as u32 != 0;
-    let choice = Choice { counter: counter.cast_signed(), reset };
+    let choice = Choice { counter: counter as i32, reset };
     slow::<F>(|| {
         counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
             // SAFETY: the array is the caller's.
@@ -158,7 +158,7 @@ pub(crate) unsafe fn query<F: Face<Version = Udat20>>(handle: DAT_HANDLE, argume
 pub(crate) unsafe fn print<F: Face<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // SAFETY: the caller's promise about the arguments.
     let (counter, reset) = unsafe { (arguments.next_word() as u32, arguments.next_word() as u32 != 0) };
-    let choice = Choice { counter: counter.cast_signed(), reset };
+    let choice = Choice { counter: counter as i32, reset };
     slow::<F>(|| {
         let (host, process) = (host::print::host_name(), process::id());
         let mut text = String::new();

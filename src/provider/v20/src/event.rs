@@ -25,7 +25,7 @@ pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Co
     write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
     write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
     write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
-    // No transport moves that much in one transfer; see `AdapterAttributes::max_message`.
+    // No transport moves that much in one transfer; see `AdapterAttributes::max_transfer`.
     debug_assert!(len <= u64::from(u32::MAX));
     write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
     write_operation(out, c_operation(transfer));

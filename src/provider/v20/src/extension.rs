@@ -39,7 +39,7 @@ pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
     let Some(arguments) = (unsafe { arguments.as_mut() }) else { return not_implemented::<F>() };
     // SAFETY: the caller's promise about the arguments.
     unsafe {
-        match op.cast_unsigned() {
+        match op as u32 {
             DAT_IB_RDMA_WRITE_IMMED_OP => rdma_write_immed::<F>(handle, arguments),
             DAT_IB_FETCH_AND_ADD_OP => {
                 let add = arguments.next_word();
@@ -88,7 +88,7 @@ const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Fl
 unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
-    let count: DAT_COUNT = (unsafe { arguments.next_word() } as u32).cast_signed();
+    let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
     // SAFETY: as above.
     let (list, cookie, triplet) =
         unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
@@ -125,7 +125,7 @@ const ONE_MORE: Positions = &[(Arg::Remote, 3)];
 unsafe fn send_datagram<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
-    let count: DAT_COUNT = (unsafe { arguments.next_word() } as u32).cast_signed();
+    let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
     // SAFETY: as above.
     let (list, ah) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IB_ADDR_HANDLE>()) };
     // SAFETY: as above.

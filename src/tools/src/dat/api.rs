@@ -7,10 +7,10 @@ use dat_registry::Version;
 /// A version of the interface; each has a library of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Api {
-    /// As programs have it that are linked with libdat.so.1
+    /// A program that is linked with libdat.so.1
     #[value(name = "1.2")]
     V12,
-    /// As programs have it that are linked with libdat2.so.2
+    /// A program that is linked with libdat2.so.2
     #[value(name = "2.0")]
     V20,
 }

@@ -8,9 +8,9 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use crate::dat::Demand;
 use crate::tool::Common;
 
-/// Show the interface adapters that a program of uDAPL would see, and why one does not open
+/// Show the interface adapters that a uDAPL program can open, and why others do not open
 ///
-/// Each adapter is opened for a moment, as a program opens it, by a process of its own.
+/// A separate process opens each adapter briefly, as a program does.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-info", version)]
 pub struct Arguments {
@@ -18,13 +18,15 @@ pub struct Arguments {
     #[arg(value_name = "NAME", value_parser = OsStringValueParser::new().try_map(named))]
     pub name: Option<OsString>,
 
-    /// Go through what dat_ia_open does, step by step, and name the section of a page for each failure
-    ///
-    /// With NAME for this adapter, otherwise for all of them.
+    /// List also the adapters that do not open, each with the cause
+    #[arg(short, long, conflicts_with_all = ["name", "explain", "processes"])]
+    pub all: bool,
+
+    /// Perform the steps of dat_ia_open, for NAME or all adapters, and name the section of a page for each failure
     #[arg(long)]
     pub explain: bool,
 
-    /// Show which processes have an adapter of the provider shm open, and what they have sent and received
+    /// Show which processes have an adapter of shm open, and what they have sent and received
     #[arg(long, conflicts_with_all = ["name", "explain", "library", "api"])]
     pub processes: bool,
 
@@ -33,7 +35,7 @@ pub struct Arguments {
     #[arg(long, hide = true, requires = "name", conflicts_with = "explain", value_parser = demand)]
     pub probe: Option<Demand>,
 
-    /// Print the licences of libdat, and of the code of others in its libraries and tools
+    /// Print the licences of libdat and of the third-party code in its libraries and tools
     #[arg(long, alias = "licenses", exclusive = true)]
     pub licences: bool,
 

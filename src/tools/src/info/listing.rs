@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use dat_registry::search::{Found, Places, find};
+use dat_registry::step::LineUse;
 use dat_registry::{Entry, Origin};
 use host::{net, sysfs};
 use serde::Serialize;
@@ -37,7 +38,7 @@ struct Listed {
 }
 
 /// All adapters, as the libraries list them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Listing {
     libraries: Vec<Option<PathBuf>>,
     adapters: Vec<Listed>,
@@ -46,14 +47,19 @@ struct Listing {
     /// That programs do not find a library.
     #[serde(skip)]
     hidden: Vec<String>,
+    /// The malformed lines of the configuration, each with its fault.
+    ignored: Vec<String>,
 }
 
 /// Shows the table.
 ///
+/// # Parameters
+/// * `all` - includes the adapters that do not open.
+///
 /// # Errors
 /// There is no library of any version.
-pub fn run(common: &Common) -> anyhow::Result<Outcome> {
-    let mut listing = Listing { libraries: Vec::new(), adapters: Vec::new(), missing: Vec::new(), hidden: Vec::new() };
+pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
+    let mut listing = Listing::default();
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
     let mut failure = None;
     for loaded in load(common) {
@@ -71,6 +77,13 @@ pub fn run(common: &Common) -> anyhow::Result<Outcome> {
         listing.adapters.extend(rows);
         listing.libraries.push(library.path());
         listing.hidden.extend(hidden(library));
+        for (origin, bad) in &found.bad {
+            let text = format!("{origin}: {}", LineUse::Bad(bad));
+            // Programs of both versions read the same line.
+            if !listing.ignored.contains(&text) {
+                listing.ignored.push(text);
+            }
+        }
     }
     if let Some(error) = failure.filter(|_| listing.libraries.is_empty()) {
         return Err(error);
@@ -78,7 +91,7 @@ pub fn run(common: &Common) -> anyhow::Result<Outcome> {
     if common.json {
         print::line(serde_json::to_string_pretty(&listing)?)?;
     } else {
-        show(&listing)?;
+        show(&listing, all)?;
     }
     let any = listing.adapters.iter().any(|row| row.opens);
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
@@ -158,12 +171,15 @@ fn reason(error: &anyhow::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// The most adapters of which it is told why they do not open: a file of a distribution has dozens of them.
-const REASONS: usize = 5;
+/// Maximum number of causes with a line of their own; a file of a distribution lists dozens of adapters.
+const MAX_LINES: usize = 5;
+/// Maximum number of causes in the line about all.
+const MAX_CAUSES: usize = 3;
 
-fn show(Listing { adapters: rows, missing, hidden, .. }: &Listing) -> anyhow::Result<()> {
+/// Shows the adapters that open and why the others do not.
+fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all: bool) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
-    let lines = rows.iter().map(|row| {
+    let line = |row: &Listed| {
         vec![
             shown(&row.name),
             row.version.clone(),
@@ -175,22 +191,28 @@ fn show(Listing { adapters: rows, missing, hidden, .. }: &Listing) -> anyhow::Re
             shown(&row.from),
             shown(&row.library.to_string_lossy()),
         ]
-    });
+    };
+    let lines: Vec<_> = rows.iter().filter(|row| all || row.opens).map(line).collect();
     let heads = ["NAME", "API", "THREADS", "DEVICE", "PORT", "STATE", "ADDRESS", "FROM", "LIBRARY"];
-    print::line(columns(&heads, lines))?;
-    let mut reasons: Vec<(&str, String)> = Vec::new();
-    for row in rows {
-        if let Some(why) = &row.why {
-            let (_, why) = why.split_once(": error: ").unwrap_or(("", why));
-            let why = why.strip_prefix(&format!("{}: ", row.name)).unwrap_or(why);
-            reasons.push((&row.name, why.to_owned()));
+    if !lines.is_empty() {
+        print::line(columns(&heads, lines))?;
+    }
+    let failed: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((&*row.name, cause(row)?))).collect();
+    if all || failed.len() <= MAX_LINES {
+        for (name, why) in &failed {
+            print::line(format_args!("{}: {}", styled(WRONG, shown(name)), shown(why)))?;
         }
+    } else {
+        let count = styled(WRONG, format!("{} adapters do not open", failed.len()));
+        print::line(format_args!("{count}: {}; `dat-info --all` lists them.", shown(&causes(&failed))))?;
     }
-    for (name, why) in reasons.iter().take(REASONS) {
-        print::line(format_args!("{}: {}", styled(WRONG, shown(name)), shown(why)))?;
-    }
-    if reasons.len() > REASONS {
-        print::line(format_args!("{} more do not open.", reasons.len() - REASONS))?;
+    if all || ignored.len() <= MAX_LINES {
+        for text in ignored {
+            print::line(styled(WRONG, shown(text)))?;
+        }
+    } else {
+        let count = styled(WRONG, format!("{} lines of the configuration are ignored", ignored.len()));
+        print::line(format_args!("{count}; `dat-info --all` lists them."))?;
     }
     if rows.is_empty() {
         print::line("There is no adapter that a program could open.")?;
@@ -198,10 +220,39 @@ fn show(Listing { adapters: rows, missing, hidden, .. }: &Listing) -> anyhow::Re
     for text in missing.iter().chain(hidden) {
         print::line(shown(text))?;
     }
-    if rows.iter().any(|row| !row.opens) || rows.is_empty() {
+    if rows.iter().any(|row| !row.opens) || rows.is_empty() || !ignored.is_empty() {
         print::line("`dat-info --explain` tells more.")?;
     }
     Ok(())
+}
+
+/// Returns why an adapter does not open, without the library, line and name before it.
+fn cause(row: &Listed) -> Option<&str> {
+    let why = row.why.as_deref()?;
+    let (_, why) = why.split_once(": error: ").unwrap_or(("", why));
+    Some(why.strip_prefix(&format!("{}: ", row.name)).unwrap_or(why))
+}
+
+/// Returns the causes with their numbers of adapters, the most frequent first.
+fn causes(failed: &[(&str, &str)]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for (name, why) in failed {
+        // The name and the device precede the cause.
+        let why = why.split_once(&format!("{name}: ")).map_or(*why, |(_, why)| why);
+        let why = why.rsplit_once("; ").map_or(why, |(_, why)| why);
+        match counts.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((why, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let mut texts: Vec<String> =
+        counts.iter().take(MAX_CAUSES).map(|(why, count)| format!("{why} ({count})")).collect();
+    let others: usize = counts.iter().skip(MAX_CAUSES).map(|(_, count)| count).sum();
+    if others > 0 {
+        texts.push(format!("other causes ({others})"));
+    }
+    texts.join(", ")
 }
 
 #[cfg(test)]

@@ -10,10 +10,9 @@
 //! | [`explain`] | what dat_ia_open does, step by step |
 //! | [`processes`] | the processes that have an adapter open |
 //!
-//! The rules of dat.conf are those of the registry, whose search reports each of its steps. `explain` shows them, and
-//! compares the result with what the loaded libdat.so.1 lists. What a provider needs beyond its library, only the provider
-//! knows: so each adapter is opened in a process of its own, with the messages of the libraries switched on. A provider that
-//! crashes or hangs ends nothing else.
+//! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and compares the
+//! result with the list of the loaded libdat.so.1. Only the provider knows what else it needs, so a separate process opens
+//! each adapter with error messages enabled; a provider that crashes or hangs affects no other.
 
 mod arguments;
 mod attributes;
@@ -48,47 +47,47 @@ impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "OUTPUT",
-            text: "Without NAME there is a line for each adapter, in the order in which programs see them: its name; \
-                the version of uDAPL of the programs that see it; whether threads may call it at the same time; \
-                for RDMA the device, its port and the state of the port; its address; the file and line of its \
-                entry, or that it is built in; and the file of its library. Of several entries with one name, each \
-                is opened as a program of its version and thread safety opens it. Control characters are shown as \
-                escapes.\n\nWith --json this is an object: \"libraries\", the files of libdat.so.1 and \
-                libdat2.so.2, as far as they are there; \"adapters\", a list of objects with \"name\", \
-                \"version\", \"thread_safe\", \"from\", \"library\", \"device\", \"port\", \"state\", \"address\", \
-                \"opens\" and, where it does not, \"why\". With NAME it is one object with \"name\", \"library\" \
-                and an object of attributes for each of \"adapter\", \"provider\" and so on, with the names of \
-                dat_ia_query(3) and sizes in bytes. With --explain it is an object with \"chapters\", each a \
-                \"title\" and \"steps\" with \"state\" (ok, note, wrong), \"text\" and, where something can be \
-                done, \"see\", the page and its section that say what; and with \"works\", the adapters that open. \
-                On failure there is an object with \"error\", the reason; with --explain it has chapters as well.",
+            text: "Without NAME the output is a table of the adapters that open, in the order in which programs see them: the \
+                name; the version of uDAPL of the programs that see it; whether several threads may call it \
+                concurrently; for RDMA the device, its port and the state of the port; the address; the file and line of \
+                the entry, or that it is built in; and the file of the library. Below the table there is a line with the \
+                cause for each adapter that does not open, and one for each line of the configuration that is ignored; \
+                for more than five of a kind, one line has their number, and --all lists them. If several entries have one name, each is opened as a program of its version and \
+                thread safety opens it. Control characters are shown as escapes.\n\nWith --json the output is an object \
+                with all adapters: \"libraries\", the files of the libdat.so.1 and libdat2.so.2 that exist; \
+                \"adapters\", a list of objects with \"name\", \"version\", \"thread_safe\", \"from\", \"library\", \
+                \"device\", \"port\", \"state\", \"address\", \"opens\" and, if it does not open, \"why\". With \
+                NAME it is one object with \"name\", \"library\" and an object of attributes for each of \"adapter\", \
+                \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain it is an \
+                object with \"chapters\", each with a \"title\" and \"steps\" of \"state\" (ok, note, wrong), \
+                \"text\" and, if there is a remedy, \"see\", the page and section that describe it; and with \
+                \"works\", the adapters that open. After a failure the object has \"error\", the reason; with \
+                --explain it has chapters as well.",
         },
         Section {
             heading: "PROCESSES",
-            text: "With --processes there is a line for each adapter of the provider shm that a process has open: the \
-                process, its command and user; the name of the adapter; the version of the interface; the endpoints \
-                that are connected; MADE, the connections of endpoints that stood at any time; FAILED, the connections \
-                and attempts that ended otherwise than by a disconnect; SENT, the sends and RDMA writes that it has \
-                begun, and their bytes; RECEIVED, the messages that it has received and the RDMA reads that it has \
-                begun, and their bytes; STALLS, how often a request found no room, and behind the slash how often a \
-                message found no receive; and how long the adapter is open. The numbers count from the opening of the \
-                adapter. The processes are those of the user, for root those of all users, that meet in \
-                /tmp/dat-shm-UID or in a directory that dat.conf(5) names. A process in a container is among them if \
-                the container shares the directory, and has a number if /proc shows the process here; otherwise \
-                dat-info tells of it in the container. Lines of - are of a process that does not answer within a \
-                second, for example because it is stopped.\n\nOf processes with an adapter of the provider verbs the \
-                kernel tells: `rdma resource show qp`.\n\nWith --json this is an object with \"processes\", each with \
-                \"pid\", \"command\", \"user\", \"directory\" and \"adapters\", which is null if it does not answer, \
-                and else a list of objects with \"name\", \"version\", \"seconds\", \"connections\", \"established\", \
-                \"failures\", \"async_events\", \"sends\", \"send_bytes\", \"rdma_writes\", \"rdma_write_bytes\", \
-                \"rdma_reads\", \"rdma_read_bytes\", \"receives\", \"receive_bytes\", \"request_stalls\", \
-                \"receive_stalls\" and \"peer_wakeups\".",
+            text: "With --processes there is a line for each adapter of the provider shm that a process has open: the process \
+                ID, command and user; the name of the adapter; the version of the interface; the connected endpoints; \
+                MADE, the connections since the adapter was opened; FAILED, the connections and attempts that did not \
+                end with a disconnect; SENT, the started sends and RDMA writes, and their bytes; RECEIVED, the received \
+                messages and the started RDMA reads, and their bytes; STALLS, how often a request found no room, and \
+                after the slash how often a message found no receive; and the time since the adapter was opened. The \
+                numbers count from then on. The processes are those of the user, for root of all users, that use \
+                /tmp/dat-shm-UID or a directory in dat.conf(5). A process in a container is listed if the \
+                container shares the directory; it has a process ID if /proc here shows the process, otherwise run \
+                dat-info in the container. A line of - stands for a process that does not respond within a second, for \
+                example because it is stopped.\n\nThe kernel lists the processes with an adapter of the provider verbs: \
+                `rdma resource show qp`.\n\nWith --json the output is an object with \"processes\", each with \
+                \"pid\", \"command\", \"user\", \"directory\" and \"adapters\". \"adapters\" is null if the process \
+                does not respond, otherwise a list of objects with \"name\", \"version\", \"seconds\", \
+                \"connections\", \"established\", \"failures\", \"async_events\", \"sends\", \"send_bytes\", \
+                \"rdma_writes\", \"rdma_write_bytes\", \"rdma_reads\", \"rdma_read_bytes\", \"receives\", \
+                \"receive_bytes\", \"request_stalls\", \"receive_stalls\" and \"peer_wakeups\".",
         },
         Section {
             heading: "TROUBLESHOOTING",
-            text: "With --explain, a step that is WRONG names the section of the page docs/troubleshooting.md that says what \
-                to do, and so does a note that is worth a change. The page is installed with the documents of libdat. Its \
-                sections keep their names.",
+            text: "With --explain, each step that is WRONG, and each note with a remedy, names the section of the page \
+                docs/troubleshooting.md that describes what to do. The page is installed with the documents of libdat.",
         },
         Section {
             heading: "EXIT STATUS",
@@ -97,8 +96,8 @@ impl Tool for Arguments {
         },
         Section {
             heading: "EXAMPLES",
-            text: "Which adapters there are:\n\n    dat-info\n\nWhy one does not open:\n\n    dat-info \
-                --explain verbs-eth0\n\nThe largest message that can be sent, in bytes, in a script:\n\n    dat-info --json \
+            text: "The adapters that open:\n\n    dat-info\n\nWhy an adapter does not open:\n\n    dat-info \
+                --explain verbs-eth0\n\nThe size limit of a message, in bytes, for a script:\n\n    dat-info --json \
                 shm | jq .adapter.max_message_size",
         },
         Section { heading: "SEE ALSO", text: "dat-ping(1), dat-perf(1), dat_ia_open(3), dat.conf(5), libdat(7)" },
@@ -117,16 +116,16 @@ impl Tool for Arguments {
             (None, _) if self.processes => processes::run(json),
             (name, _) if self.explain => explain::run(name, common),
             (Some(name), _) => one(name, common),
-            (None, _) => listing::run(common),
+            (None, _) => listing::run(common, self.all),
         };
-        if let Err(error) = &outcome
-            && json
-        {
-            let mut object = json!({ "error": format!("{error:#}") });
-            if let Some(name) = &name {
-                object["name"] = words(name).into();
+        if let Err(error) = &outcome {
+            if json {
+                let mut object = json!({ "error": format!("{error:#}") });
+                if let Some(name) = &name {
+                    object["name"] = words(name).into();
+                }
+                print::line(format_args!("{object:#}"))?;
             }
-            print::line(format_args!("{object:#}"))?;
         }
         outcome
     }
@@ -170,10 +169,10 @@ fn text(opened: &probe::Opened) -> String {
         for attribute in attributes {
             text += &format!("  {:width$}  {}\n", shown(&attribute.meaning), shown(&attribute.words));
         }
-        if name == "provider"
-            && let Some(library) = &opened.library
-        {
-            text += &format!("  {:width$}  {}\n", "Library", library.display());
+        if name == "provider" {
+            if let Some(library) = &opened.library {
+                text += &format!("  {:width$}  {}\n", "Library", library.display());
+            }
         }
     }
     text.trim_end().to_owned()

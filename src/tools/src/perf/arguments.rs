@@ -17,9 +17,8 @@ const SERVER: &str = "Options of the server";
 
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
-/// Without HOST it is the server, which prints where it listens, and errors; with HOST it is the client, which measures: each test
-/// with each size, on connections and event dispatchers of its own. The server carries out what the client asks for, one client
-/// after the other.
+/// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST it is the client, which measures
+/// each test with each size, on separate connections and event dispatchers. The server serves one client after the other.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-perf", version, group = ArgGroup::new("client").args(["host", "own_peer"]))]
 pub struct Arguments {
@@ -31,16 +30,16 @@ pub struct Arguments {
     #[arg(value_name = "HOST", conflicts_with = "own_peer")]
     pub host: Option<String>,
 
-    /// Be both: start the server as a child process
+    /// Run both sides: start the server as a child process
     #[arg(long = "self")]
     pub own_peer: bool,
 
-    /// The connection qualifier, over IP a port, of the server; with --self the server takes any that is free
+    /// Connection qualifier of the server (over IP, a port); with --self the server uses any free one
     #[arg(short, long, value_name = "NUMBER", default_value_t = 18_516, conflicts_with = "own_peer",
           allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
     pub qualifier: u64,
 
-    /// What to measure, with commas between several; by default all of these, with --both send_bw, write_bw and read_bw
+    /// Tests to run, separated by commas; by default all of these, with --both send_bw, write_bw and read_bw
     #[arg(
         short,
         long,
@@ -53,18 +52,19 @@ pub struct Arguments {
     )]
     pub test: Vec<Test>,
 
-    /// Both sides make the transfers, to each other at the same time: of send_bw, write_bw and read_bw
+    /// Transfer in both directions at the same time, in send_bw, write_bw and read_bw
     #[arg(short, long, requires = "client", help_heading = CLIENT)]
     pub both: bool,
 
-    /// Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges such as 1-4K, of powers of two
+    /// Bytes of a transfer: numbers such as 8, 64K or 4M, and ranges of powers of two such as 1-4K
     #[arg(short, long, value_name = "BYTES", default_value = "1,8,64,512,4K,32K,256K,1M,4M", value_parser = sizes,
           requires = "client", help_heading = CLIENT)]
     pub size: Sizes,
 
-    /// Transfers of a thread that are measured, such as 500 or 20K; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
+    /// Measured transfers of a thread, such as 500 or 20K; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
     ///
-    /// They are made in turns: of up to 32,768, or of a quarter of a second. Before each there is one that does not count.
+    /// Transfers are made in turns of up to 32,768 transfers or a quarter of a second. Before each turn there is one transfer
+    /// that does not count.
     #[arg(short = 'n', long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(1..=MAX_ITERATIONS))]
     pub iterations: Option<u64>,
 
@@ -73,18 +73,18 @@ pub struct Arguments {
           allow_negative_numbers = true, value_parser = units::seconds(0.001..=DAY))]
     pub duration: Option<f64>,
 
-    /// Transfers of a thread before these; by default a tenth, but not longer than a tenth of --duration or --limit
+    /// Transfers of a thread before the measured ones; by default a tenth of these, but at most a tenth of --duration or --limit
     #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(0..=MAX_ITERATIONS))]
     pub warmup: Option<u64>,
 
-    /// Transfers of a thread under way at a time, 64 if nothing is said; where latency is measured it is always 1
+    /// Outstanding transfers of a thread, by default 64; always 1 in latency tests
     #[arg(short, long, value_name = "N", requires = "client", help_heading = CLIENT,
           value_parser = units::count32(1..=MAX_OUTSTANDING))]
     pub outstanding: Option<u32>,
 
     /// Connections of a thread
     ///
-    /// Adapters have limits for those of all threads together; a client of shm can have 2047 to one server.
+    /// Adapters limit the connections of all threads together; a client over shm can have 2047 to one server.
     #[arg(short, long, value_name = "N", default_value = "1", requires = "client", help_heading = CLIENT,
           value_parser = units::count32(1..=MAX_CONNECTIONS))]
     pub connections: u32,
@@ -93,7 +93,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count32(1..=MAX_CONNECTIONS))]
     pub active: Option<u32>,
 
-    /// Threads on each side, each with connections and event dispatchers of its own
+    /// Threads on each side, each with its own connections and event dispatchers
     #[arg(long, value_name = "N", default_value = "1", requires = "client", help_heading = CLIENT,
           value_parser = units::count32(1..=MAX_THREADS))]
     pub threads: u32,
@@ -106,46 +106,46 @@ pub struct Arguments {
     #[arg(short, long, requires = "client", help_heading = CLIENT)]
     pub wait: bool,
 
-    /// Rest before each send of send_lat, so that the peer sleeps in its wait; the rest is not counted
+    /// Pause before each send of send_lat, so that the peer sleeps in its wait; the pause is not measured
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0, requires = "client", help_heading = CLIENT,
           allow_negative_numbers = true,
           value_parser = units::whole::<u32>(0..=i128::from(MAX_PAUSE), "a whole number of microseconds"))]
     pub pause: u32,
 
-    /// The target of RDMA polls with dat_evd_dequeue instead of looking at its memory
+    /// Poll at the target of RDMA with dat_evd_dequeue instead of reading its memory
     #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "wait")]
     pub target_polls: bool,
 
-    /// Compare the bytes of each transfer, which takes time that is counted; of write_bw those of the last in each buffer
+    /// Compare the bytes of each transfer, or in write_bw of the last write into each buffer; the measured time includes this
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub verify: bool,
 
-    /// The processors of this process, one after the other for each thread
+    /// CPUs of this process, one after the other for each thread
     ///
-    /// Without it and --peer-cpu the system chooses, but with --self each thread of either end gets a processor of its own if
-    /// so many are free by the load of the last minute. Threads that --wait are not pinned, since the system wakes them
-    /// where it is best; nor is anything on a busy host, where a chosen processor may have something else to do.
+    /// Without --cpu and --peer-cpu the system chooses the CPUs. With --self, each thread of both sides is pinned to a separate
+    /// CPU if enough CPUs are free, according to the load of the last minute. Threads are not pinned with --wait, because the
+    /// system wakes them on the best CPU, nor on a busy host, where a CPU may have other work.
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', value_parser = processor())]
     pub cpu: Vec<usize>,
 
-    /// The processors of the server that --self starts
+    /// CPUs of the server that --self starts
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "own_peer", value_parser = processor(),
           help_heading = CLIENT)]
     pub peer_cpu: Vec<usize>,
 
-    /// The longest time of one measurement; by default 120, or twice --duration and 20 if that is more
+    /// Maximum time of one measurement; by default 120, or twice --duration plus 20 if that is more
     ///
-    /// A measurement that would take longer has fewer transfers, which is said, and the exit status is 1. The server has a
-    /// limit of its own, in which a client has to say what comes next.
+    /// A measurement that would take longer has fewer transfers; dat-perf reports this, and the exit status is 1. The server has
+    /// a separate limit for the time until a client requests its next step.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true,
           value_parser = units::whole::<u64>(1..=MAX_LIMIT, "a whole number of seconds"))]
     pub limit: Option<u64>,
 
-    /// Show more of how the times of latency are spread: 50, 90, 99, 99.9 and 99.99 percent, and the standard deviation
+    /// Show the distribution of latencies: 50, 90, 99, 99.9 and 99.99 percent, and the standard deviation
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub percentiles: bool,
 
-    /// Show how many times lie between which bounds, for each measurement of latency; with --json for all
+    /// Show a histogram for each measurement of latency; with --json for all measurements
     #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "csv")]
     pub histogram: bool,
 
@@ -157,11 +157,11 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", requires = "client", help_heading = CLIENT)]
     pub svg: Option<PathBuf>,
 
-    /// End after the first client
+    /// Exit after the first client
     #[arg(long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub once: bool,
 
-    /// Say who connects and what is measured
+    /// Report each client and what it measures
     #[arg(short, long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub verbose: bool,
 

@@ -4,7 +4,8 @@ use std::fs;
 
 /// The command line, which has the parameters that are not the usual ones.
 pub fn command() -> String {
-    let arguments: Vec<_> = std::env::args_os().skip(1).map(|argument| argument.display().to_string()).collect();
+    let arguments: Vec<_> =
+        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
     format!("dat-perf {}", arguments.join(" "))
 }
 

@@ -74,55 +74,54 @@ impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "TESTS",
-            text: "send_lat, write_lat and read_lat make one transfer at a time, with one buffer for all. The time is that of \
-                   one way, of a read that until its data is there. Of sends, both sides also reap the completion of \
-                   each send and of each receive; the target of RDMA writes spins on its memory.\n\n\
-                   send_bw, write_bw and read_bw have many transfers under way. A sender never sends more than the \
-                   receiver has buffers for: it counts credits, which come back by messages. The target of RDMA makes \
-                   no transfers meanwhile; it looks at its memory, and with --wait it sleeps.\n\n\
-                   With --both each side makes the transfers, and is the receiver or target of those of the other: rates and \
-                   bandwidth are those of both directions together.\n\n\
-                   With --verify each transfer has bytes of its own, which follow from its number and its connection, and \
-                   are compared when it has arrived. The target of write_bw knows nothing of single writes; it compares \
-                   its buffers at the end, each with the last write into it. What reads fetch does not change, so each is \
-                   preceded by zeros where it lands.",
+            text: "send_lat, write_lat and read_lat make one transfer at a time, with one buffer for all. The time is for one \
+                   direction; for a read, until its data has arrived. In send_lat, both sides also reap the completion of each \
+                   send and each receive; in write_lat, the target polls its memory.\n\n\
+                   send_bw, write_bw and read_bw have many outstanding transfers. A sender never sends more messages than the \
+                   receiver has buffers: it uses credits, which the receiver returns in messages. The target of RDMA makes no \
+                   transfers: it reads its memory, or sleeps with --wait.\n\n\
+                   With --both each side makes the transfers, and is the receiver or target of the other side: rates and \
+                   bandwidth are the sums of both directions.\n\n\
+                   With --verify each transfer has different bytes, which depend on its number and its connection and are \
+                   compared after it has arrived. The target of write_bw cannot detect single writes; it compares each buffer \
+                   at the end with the last write into it. Reads always fetch the same bytes, so the destination of each read \
+                   is zeroed first.",
         },
         Section {
             heading: "OUTPUT",
-            text: "Times are in microseconds, of all transfers, to three digits. CPU % is the processor time of the \
-                   client and SERVER CPU % that of the server, in percent of the time that passed: a thread that polls \
-                   takes 100. Rates and bandwidth are those of the whole time of all transfers.\n\n\
-                   The last line says how many processors the client may use, the load of the last minute before \
-                   it began, and where its threads are pinned. If more threads poll than there are processors for them, \
-                   it says so, and these threads give way to each other between two polls; what is measured then is also \
-                   the time to change from one thread to the other.\n\n\
-                   The results are written at the end, also if an error, --limit or Ctrl-C is the end: then those until \
-                   there, and the exit status is 1. A measurement that --limit ends is one of fewer transfers, and the next \
-                   one follows.\n\n\
-                   --csv writes a line with names and then a line a measurement; --json writes a list with an object a \
-                   measurement, which has the same names. The list is empty if there is no result. Errors appear on standard \
-                   error alone.\n\n  \
+            text: "Times are in microseconds, of all transfers, to three digits. CPU % is the CPU time of the client, and \
+                   SERVER CPU % the CPU time of the server, in percent of the elapsed time: a thread that polls uses 100. \
+                   Rates and bandwidth are averages over the whole time of all transfers.\n\n\
+                   The last line shows how many CPUs the client may use, the load of the last minute before it began, and \
+                   where its threads are pinned. If more threads poll than there are CPUs for them, the line reports this, and \
+                   these threads yield between two polls; the measured times then include the time to switch between threads.\n\n\
+                   The results are written at the end. After an error, --limit or Ctrl-C they are the results up to then, and \
+                   the exit status is 1. A measurement that --limit ends has fewer transfers, and the next measurement \
+                   follows.\n\n\
+                   --csv writes a line with names and then a line for each measurement; --json writes a list with an object \
+                   for each measurement, which has the same names. The list is empty if there is no result. Errors appear only \
+                   on standard error.\n\n  \
                    adapter                      the interface adapter\n  \
                    test, size                   the test, and the bytes of a transfer\n  \
                    iterations                   transfers of all threads\n  \
-                   outstanding                  transfers of a thread under way at a time\n  \
+                   outstanding                  outstanding transfers of a thread\n  \
                    connections, active          connections of a thread; those with traffic\n  \
                    threads                      threads on each side\n  \
                    srq, wait, both              true or false: --srq, --wait, --both\n  \
                    min_ns, median_ns, mean_ns,  nanoseconds of a transfer, as above; of send_bw\n  \
-                   p90_ns, p99_ns, p99_9_ns,    and its like from one post to the next\n  \
+                   p90_ns, p99_ns, p99_9_ns,    and the like from one post to the next\n  \
                    p99_99_ns, max_ns\n  \
                    deviation_ns                 the standard deviation of these times\n  \
-                   rate_per_s                   transfers a second, of all threads\n  \
-                   bandwidth_mb_per_s           millions of bytes a second, of all threads\n  \
+                   rate_per_s                   transfers per second, of all threads\n  \
+                   bandwidth_mb_per_s           millions of bytes per second, of all threads\n  \
                    seconds                      the time of all transfers\n  \
-                   cpu_seconds, cpu_percent     processor time of the client, and in percent\n  \
+                   cpu_seconds, cpu_percent     CPU time of the client, and in percent\n  \
                    server_cpu_seconds           the same of the server\n  \
                    server_cpu_percent\n  \
-                   processors, load             those that the client may use, and what it found\n  \
-                   complete                     false if --limit was the end of it\n  \
+                   processors, load             CPUs that the client may use, and the load before\n  \
+                   complete                     false if --limit ended the measurement\n  \
                    histogram                    with --histogram and --json: a list of from_ns,\n  \
-                   \u{20}                            to_ns, and in count the times between these",
+                   \u{20}                            to_ns, and count, the number of times between",
         },
         Section {
             heading: "EXAMPLES",

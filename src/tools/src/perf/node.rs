@@ -197,10 +197,10 @@ fn carry_out(worker: &mut Worker, mut pace: Pace<'_>) -> Option<(Option<Measured
 /// The request that comes with these bytes; others are rejected. A client that has gone would make none.
 fn request(psp: &Psp, greeting: &[u8], control: &Control) -> anyhow::Result<Cr> {
     while !control.left().is_zero() {
-        if let Some(Event::Request(request)) = psp.requests.wait(control.left().min(LOOK))?
-            && request.query()?.private_data.starts_with(greeting)
-        {
-            return Ok(request);
+        if let Some(Event::Request(request)) = psp.requests.wait(control.left().min(LOOK))? {
+            if request.query()?.private_data.starts_with(greeting) {
+                return Ok(request);
+            }
         }
         control.still_connected()?;
     }

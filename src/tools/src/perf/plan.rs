@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
-    /// Sends there and back, one at a time
+    /// Sends back and forth, one at a time
     SendLat,
-    /// RDMA writes there and back; the target spins on its memory
+    /// RDMA writes back and forth; the target polls its memory
     WriteLat,
     /// RDMA reads, one after the other
     ReadLat,
-    /// Many sends one way
+    /// Many outstanding sends in one direction
     SendBw,
-    /// Many RDMA writes
+    /// Many outstanding RDMA writes
     WriteBw,
-    /// Many RDMA reads
+    /// Many outstanding RDMA reads
     ReadBw,
 }
 

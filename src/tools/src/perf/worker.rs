@@ -409,7 +409,7 @@ impl Worker {
     pub fn give_way(&self) -> anyhow::Result<()> {
         rustix::thread::sched_yield();
         self.rests.set(self.rests.get().wrapping_add(1));
-        if self.rests.get().is_multiple_of(RESTS) { self.still_connected() } else { Ok(()) }
+        if self.rests.get() % RESTS == 0 { self.still_connected() } else { Ok(()) }
     }
 
     /// Checks that no connection has ended. Receives of a shared receive queue are not flushed then, so they do not show it.

@@ -11,25 +11,25 @@ const CLIENT: &str = "Options of the client";
 /// The least seconds that something can take.
 const SHORTEST: f64 = 0.001;
 
-/// Find out whether two processes or hosts reach each other through an interface adapter
+/// Check whether two processes or hosts reach each other through an interface adapter
 ///
-/// Without HOST it is the server, which answers one client after another, or several at a time; with HOST it is the client.
+/// Without HOST it is the server, which serves up to 64 clients concurrently; with HOST it is the client.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-ping", version, group = ArgGroup::new("client").args(["host", "self_peer"]))]
 pub struct Arguments {
-    /// The interface adapter, as dat-info lists it; with --self, the first one that opens if it is left out
+    /// Interface adapter, as dat-info lists it; with --self the default is the first one that opens
     #[arg(value_name = "NAME", required_unless_present = "self_peer")]
     pub name: Option<String>,
 
-    /// The host of the server, as a name or an address; for the adapter shm, this one
+    /// Host of the server, a name or an address; for shm, this host
     #[arg(value_name = "HOST", conflicts_with = "self_peer")]
     pub host: Option<String>,
 
-    /// Be both: start the server as a child process
+    /// Start the server as a child process
     #[arg(long = "self")]
     pub self_peer: bool,
 
-    /// End after this many rounds, or as a server after this many clients; by default Ctrl-C ends it
+    /// End after this many rounds, or as a server after this many clients; default: until Ctrl-C
     #[arg(short, long, value_name = "N", value_parser = units::count(1..=u64::MAX))]
     pub count: Option<u64>,
 
@@ -38,7 +38,7 @@ pub struct Arguments {
           requires = "client", help_heading = CLIENT)]
     pub size: u32,
 
-    /// Seconds from the beginning of a round to that of the next
+    /// Seconds from the start of a round to the next start
     #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = units::seconds(0.0..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub interval: f64,
@@ -48,21 +48,25 @@ pub struct Arguments {
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub timeout: f64,
 
-    /// End after this time, however many rounds there were; if --count wants more of them, the exit status is 1
+    /// End after this time; the exit status is 1 if --count asks for more rounds
     #[arg(short = 'w', long, value_name = "SECONDS", value_parser = units::seconds(SHORTEST..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub deadline: Option<f64>,
 
-    /// The connection qualifier, over IP a port, of the server; with --self the server takes any that is free
+    /// Connection qualifier of the server, over IP a port; with --self the server takes a free one
     #[arg(short, long, value_name = "NUMBER", default_value_t = 18_515, conflicts_with = "self_peer",
           allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
     pub qualifier: u64,
 
-    /// Flood: the next round begins as soon as the last one ends, and only the summary is written
+    /// Let both sides sleep instead of polling until a message arrives
+    #[arg(long, requires = "client", help_heading = CLIENT)]
+    pub wait: bool,
+
+    /// Begin each round when the last one ends, and write only the summary
     #[arg(short, long, conflicts_with = "interval", requires = "client", help_heading = CLIENT)]
     pub flood: bool,
 
-    /// Write the first line and the summary alone
+    /// Write only the first line and the summary
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub quiet: bool,
 

@@ -26,7 +26,7 @@ const RETRY: Duration = Duration::from_millis(200);
 pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     let mut session = match Session::connect(plan)? {
         Ok(Peer::Session(session)) => {
-            report.connected(session.address, session.has_srq())?;
+            report.connected(session.address, session.has_srq(), session.server_polls())?;
             Some(session)
         }
         Ok(Peer::Other(address, took)) => {
@@ -92,6 +92,10 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// How often an operation is carried out in a round if this side polls. The first one finds cold caches and a peer that may
+/// have yielded its CPU, so the shortest time counts.
+const REPEATS: u32 = 10;
+
 /// The time of each operation of a round, and what was wrong with its bytes.
 type Round = (Vec<(Operation, Duration)>, Vec<String>);
 
@@ -99,13 +103,18 @@ type Round = (Vec<(Operation, Duration)>, Vec<String>);
 fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, Stop> {
     let mut times = Vec::with_capacity(Operation::ALL.len());
     let mut wrong = Vec::new();
+    let repeats = if plan.poll { REPEATS } else { 1 };
     for operation in Operation::ALL {
         if operation == Operation::Srq && !session.has_srq() {
             continue;
         }
-        let (time, text) = session.run(plan, operation, round)?;
-        times.push((operation, time));
-        wrong.extend(text);
+        let mut shortest = Duration::MAX;
+        for _ in 0..repeats {
+            let (time, text) = session.run(plan, operation, round)?;
+            shortest = shortest.min(time);
+            wrong.extend(text);
+        }
+        times.push((operation, shortest));
     }
     Ok((times, wrong))
 }

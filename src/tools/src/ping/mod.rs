@@ -1,9 +1,7 @@
 //! dat-ping.
 //!
-//! A client has two connections to the server, of which one has a shared receive queue on either side. In each round it sends
-//! a message and gets one back, writes into the server's memory, which writes back, reads the server's memory, and sends and
-//! gets a message through the shared receive queues. All bytes follow from the number of the round ([`wire::bytes`]), and
-//! each side compares what it gets.
+//! A client has two connections to the server, one of them with shared receive queues. The section ROUNDS of its page describes
+//! a round. All bytes follow from the number of the round ([`wire::bytes`]), and each side compares what it receives.
 //!
 //! | module | contents |
 //! |---|---|
@@ -13,12 +11,11 @@
 //! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, what it says |
 //! | [`server`] | the server |
 //!
-//! Private data say which protocol this is, which connections belong together, how long transfers are and where the
-//! memory for RDMA is; a peer that says something else is a program that only connects. The server does nothing but
-//! react, so it serves several clients with one thread, which waits for all dispatchers by one notification object.
-//! Transfers carry the number of their connection in their cookies, because the handle of an endpoint that has gone may
-//! come again. A round of reliable connections is lost with its connection, or when its answer is late; then the client
-//! opens the adapter anew, so that nothing late is taken for something else.
+//! Private data identify the protocol and the connections of a client, and contain the size of transfers and the memory for
+//! RDMA. With other private data a peer only connects. The server serves all clients with one thread, which polls if a client
+//! asks for it and otherwise waits for one notification object. Cookies contain the number of the connection, since handles
+//! of freed endpoints are reused. After a lost round the client opens the adapter anew, so that no late answer is mistaken
+//! for another.
 
 mod arguments;
 mod channel;
@@ -52,38 +49,40 @@ impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "ROUNDS",
-            text: "In each round the client sends a message and waits for the answer (send), writes into the memory of the \
-                   server by RDMA, which writes back (write), reads memory of the server by RDMA (read), and exchanges \
-                   messages that both sides receive from shared receive queues (srq). Each byte is compared. The times are \
-                   those of the whole way there and back, with the comparison at the server. The summary has the smallest, the \
-                   median, the mean, the greatest and the standard deviation of them; median and deviation are exact to \
-                   three digits.\n\nConnections are reliable, so \
-                   a round is lost only with its connection, or if the answer takes longer than --timeout. Then the client \
-                   says so and tries to connect again with each further round; with --flood and --quiet the summary has the last \
-                   round that was lost or wrong. The exit status is 1 if a round was lost or \
-                   wrong, and also if none was complete.\n\nA server, or a client, that is another \
-                   program is reported as such: only connecting is tried with it.",
+            text: "In each round the client performs four operations. send: it sends a message and waits for the answer. write: it \
+                   writes to memory of the server by RDMA, and the server writes back. read: it reads memory of the server by \
+                   RDMA. srq: both sides receive messages from shared receive queues. Each side compares every byte that it \
+                   receives. A time is that of the whole round trip, including the comparison at the server. The summary \
+                   contains the minimum, median, mean, maximum and standard deviation; median and deviation are exact to three \
+                   digits.\n\nDuring a round both sides poll, so each occupies a CPU; the server does so until the client \
+                   disconnects. With --wait they sleep until a message arrives, and the times include waking up. The first line \
+                   states which. The client sleeps between rounds, so the caches are cold at the beginning of a round. A client \
+                   that polls therefore repeats each operation ten times and takes the shortest time.\n\nConnections are reliable, so a round is lost only if its connection \
+                   ends or the answer takes longer than --timeout. Then the client reports it and tries to connect again in each \
+                   further round; with --flood and --quiet the summary contains the last round that was lost or wrong. The exit \
+                   status is 1 if a round was lost or wrong, or if none was complete.\n\nIf the peer is another program, \
+                   dat-ping reports that and only connects.",
         },
         Section {
             heading: "JSON",
-            text: "A client writes one document in one line when it ends, also if it fails: adapter, host, address, \
-                   qualifier, bytes; peer, which is dat-ping or other, and null like address if nobody was reached; of \
-                   another program connect_us, the microseconds until it had accepted; error, a text, if one ended it; \
-                   rounds, each with its number in round and either lost, a text, or times in \
-                   send_us, write_us, read_us and srq_us, in microseconds, and in wrong a list of texts; and summary with \
-                   rounds, complete, lost, wrong, loss_percent, milliseconds and, for each operation in times, minimum_us, \
-                   median_us, mean_us, maximum_us and deviation_us, the standard deviation. With --flood and --quiet there \
-                   are no rounds; with --timestamps each round has time_s, seconds since 1970; srq is missing if a side has no shared \
-                   receive queues. adapter and qualifier are null if the error came before they were known.\n\nA server \
-                   writes a document in a line for each event, with the kind of event in event:\n\n  \
+            text: "A client writes one document in one line when it ends, also if it fails. adapter, host, address, qualifier \
+                   and bytes describe the server; adapter and qualifier are null if an error occurred before they were known, \
+                   and address and peer if no server was reached. peer is dat-ping or other; for another program connect_us has \
+                   the microseconds until it accepted. polls is true if both sides poll. error is the text of an error that \
+                   ended the client. rounds lists the rounds, each with its number in round and either lost, a text, or the \
+                   times send_us, write_us, read_us and srq_us in microseconds, and wrong, a list of texts; with --timestamps \
+                   also time_s, seconds since 1970. srq is missing if a side has no shared receive queues, and rounds with \
+                   --flood and --quiet. summary has rounds, complete, lost, wrong, loss_percent, milliseconds and times, with \
+                   minimum_us, median_us, mean_us, maximum_us and deviation_us, the standard deviation, for each \
+                   operation.\n\nA server writes one line for each event, a document with the kind of event in event:\n\n  \
                    listening  adapter, address, qualifier\n  \
                    connected  client, its address; bytes of a transfer, or of another program peer, which is other\n  \
-                   gone       client; reason, a text; transfers, and wrong, how many of them had wrong bytes\n  \
+                   gone       client; reason, a text; transfers, and wrong, the number of transfers with wrong bytes\n  \
                    end        clients, transfers and wrong of all clients, also of those still connected",
         },
         Section {
             heading: "EXAMPLES",
-            text: "Both sides in one, on this host:\n\n    dat-ping shm --self --count 5\n\nTwo hosts, with a network \
+            text: "Both sides on this host:\n\n    dat-ping shm --self --count 5\n\nTwo hosts, with a network \
                    interface eth0 at an RDMA device on either:\n\n    dat-ping verbs-eth0\n    dat-ping verbs-eth0 \
                    first.example.org",
         },
@@ -132,6 +131,7 @@ impl Arguments {
             qualifier,
             size: self.size,
             timeout: Duration::from_secs_f64(self.timeout),
+            poll: !self.wait,
             interrupt: &interrupt,
         };
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };

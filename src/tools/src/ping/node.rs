@@ -32,6 +32,8 @@ pub enum Happening {
 
 /// The longest sleep: a signal that comes just before it does not end it.
 const NAP: Duration = Duration::from_millis(200);
+/// Polls between two checks of the clock, each followed by a yield.
+const POLLS: u32 = 64;
 
 impl Node {
     /// Opens an adapter.
@@ -54,8 +56,12 @@ impl Node {
     }
 
     /// Waits for the next event: ends of transfers before ends of connections, so that nothing that has arrived is missed.
-    pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt) -> Result<Happening> {
+    ///
+    /// # Parameters
+    /// * `poll` - poll for events instead of sleeping until one arrives.
+    pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Happening> {
         let Evds { recv, request, connect } = &self.evds;
+        let mut polls = 0_u32;
         loop {
             if interrupt.is_set() {
                 return Ok(Happening::Interrupted);
@@ -65,11 +71,21 @@ impl Node {
                     return Ok(Happening::Event(event));
                 }
             }
+            polls += 1;
+            if poll && polls < POLLS {
+                std::hint::spin_loop();
+                continue;
+            }
+            polls = 0;
             let left = until.map_or(NAP, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 return Ok(Happening::TimeUp);
             }
-            self.cno.wait(left.min(NAP))?;
+            if poll {
+                std::thread::yield_now();
+            } else {
+                self.cno.wait(left.min(NAP))?;
+            }
         }
     }
 }

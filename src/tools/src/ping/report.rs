@@ -34,6 +34,10 @@ pub struct Report {
     pub qualifier: Option<u64>,
     size: u32,
     address: Option<IpAddr>,
+    /// Set if this side polls.
+    polls: bool,
+    /// Set if the server was reached and polls.
+    server_polls: bool,
     other: Option<Duration>,
     start: Instant,
     times: [Times; Operation::ALL.len()],
@@ -64,6 +68,8 @@ impl Report {
             qualifier: (!arguments.self_peer).then_some(arguments.qualifier),
             size: arguments.size,
             address: None,
+            polls: !arguments.wait,
+            server_polls: false,
             other: None,
             start: Instant::now(),
             times: Default::default(),
@@ -77,16 +83,22 @@ impl Report {
     }
 
     /// A server was found.
-    pub fn connected(&mut self, address: IpAddr, srq: bool) -> anyhow::Result<()> {
+    pub fn connected(&mut self, address: IpAddr, srq: bool, server_polls: bool) -> anyhow::Result<()> {
         self.address = Some(address);
+        self.server_polls = server_polls;
         self.start = Instant::now();
         let ways = if srq {
             "send, RDMA write, RDMA read and shared receive queue"
         } else {
             "send, RDMA write and RDMA read; one side has no shared receive queue"
         };
+        let waiting = match (self.polls, server_polls) {
+            (true, true) => "both sides poll",
+            (true, false) => "the server sleeps between messages",
+            (false, _) => "both sides sleep between messages",
+        };
         self.say(format!(
-            "dat-ping {} {} ({address}), qualifier {}: {} by {ways}",
+            "dat-ping {} {} ({address}), qualifier {}: {} by {ways}; {waiting}",
             self.adapter(),
             self.host,
             self.qualifier.unwrap_or_default(),
@@ -199,7 +211,7 @@ impl Report {
             self.spreads().map(|(operation, spread)| (operation.name().to_owned(), json!(spread))).collect();
         let mut document = json!({
             "adapter": self.adapter, "host": self.host, "address": self.address, "qualifier": self.qualifier,
-            "bytes": self.size, "peer": self.peer(),
+            "bytes": self.size, "peer": self.peer(), "polls": self.polls && self.server_polls,
             "summary": {
                 "rounds": self.complete + self.lost, "complete": self.complete, "lost": self.lost, "wrong": self.wrong,
                 "loss_percent": rounded(self.loss(), 3), "milliseconds": rounded(microseconds(self.start.elapsed()) / 1e3, 3), "times": times,

@@ -91,7 +91,7 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
         format!("dat-ping {adapter}{at}: waiting for clients on qualifier {}", psp.qualifier()),
     )?;
     while arguments.count.is_none_or(|count| server.past.clients < count) {
-        match server.node.next(None, interrupt)? {
+        match server.node.next(None, interrupt, server.polls())? {
             Happening::Interrupted => break,
             Happening::TimeUp => {}
             Happening::Event(Event::Request(request)) => server.request(request),
@@ -113,6 +113,11 @@ impl Server<'_> {
     /// What all clients have done, also those that are still connected.
     fn totals(&self) -> Totals {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
+    }
+
+    /// Returns whether a client is connected that asks the server to poll.
+    fn polls(&self) -> bool {
+        self.clients.iter().any(|client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls))
     }
 
     fn request(&mut self, request: Cr) {

@@ -33,6 +33,8 @@ pub struct Plan<'a> {
     pub size: u32,
     /// The longest time for a connection or an answer.
     pub timeout: Duration,
+    /// Set if both sides poll.
+    pub poll: bool,
     /// Whether the tool is to end.
     pub interrupt: &'a Interrupt,
 }
@@ -91,6 +93,7 @@ impl Session {
         let memory = Region::new(&node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;
         let hello = Hello {
             shared: node.has_srq(),
+            polls: plan.poll,
             channel: 0,
             size: plan.size,
             session: RandomState::new().hash_one(std::process::id()),
@@ -140,6 +143,11 @@ impl Session {
         self.channels.len() > 1
     }
 
+    /// Returns whether the server polls.
+    pub fn server_polls(&self) -> bool {
+        self.server.polls
+    }
+
     /// Carries out one operation; the time that it took, and what was wrong with its bytes.
     ///
     /// # Errors
@@ -181,8 +189,10 @@ impl Session {
                 let (remote, cookie) = (self.server.area(Area::Readable), channel.rdma_cookie(READ));
                 let start = Instant::now();
                 channel.ep.post_rdma_read(segment, remote, cookie)?;
-                self.until(plan, deadline, |index, done, _| (index == 0 && done == Done::Rdma(READ)).then_some(()))?
-                    .ok_or_else(|| late(plan))?;
+                self.until(plan, deadline, plan.poll, |index, done, _| {
+                    (index == 0 && done == Done::Rdma(READ)).then_some(())
+                })?
+                .ok_or_else(|| late(plan))?;
                 let time = start.elapsed();
                 Ok((time, wrong_text(operation, None, self.landed(size, bytes(Server))?)))
             }
@@ -194,7 +204,8 @@ impl Session {
     /// # Errors
     /// [`Stop::Interrupted`] and [`Stop::Gone`].
     pub fn rest(&mut self, plan: &Plan, until: Instant) -> Result<(), Stop> {
-        self.until(plan, until, |_, _, _| None::<()>).map(|_| ())
+        // Polling here would only occupy a CPU.
+        self.until(plan, until, false, |_, _, _| None::<()>).map(|_| ())
     }
 
     /// Ends the connections in good order.
@@ -211,7 +222,7 @@ impl Session {
 
     /// Waits for the answer to a message.
     fn answer(&mut self, plan: &Plan, deadline: Instant, on: usize, to: Head) -> Result<(Head, Message), Stop> {
-        let found = self.until(plan, deadline, |index, done, channel| {
+        let found = self.until(plan, deadline, plan.poll, |index, done, channel| {
             let Done::Message(message) = done else { return None };
             let head = channel.head(message);
             // It may be the late answer to an earlier round.
@@ -229,20 +240,20 @@ impl Session {
         &mut self,
         plan: &Plan,
         deadline: Instant,
+        poll: bool,
         mut wanted: impl FnMut(usize, Done, &Channel) -> Option<T>,
     ) -> Result<Option<T>, Stop> {
         loop {
-            match self.node.next(Some(deadline), plan.interrupt)? {
+            match self.node.next(Some(deadline), plan.interrupt, poll)? {
                 Happening::Interrupted => return Err(Stop::Interrupted),
                 Happening::TimeUp => return Ok(None),
                 Happening::Event(Event::Completion(completion)) => {
                     for (index, channel) in self.channels.iter_mut().enumerate() {
                         let done = channel.done(&completion);
-                        if done != Done::Stranger
-                            && completion.succeeded()?
-                            && let Some(found) = wanted(index, done, channel)
-                        {
-                            return Ok(Some(found));
+                        if done != Done::Stranger && completion.succeeded()? {
+                            if let Some(found) = wanted(index, done, channel) {
+                                return Ok(Some(found));
+                            }
                         }
                     }
                 }
@@ -265,19 +276,19 @@ fn establish(plan: &Plan, node: &Node, channel: &Channel, host: IpAddr, hello: H
     // A provider may not keep to the time of the attempt.
     let deadline = deadline + Duration::from_secs(1);
     loop {
-        match node.next(Some(deadline), plan.interrupt)? {
+        match node.next(Some(deadline), plan.interrupt, false)? {
             Happening::Interrupted => return Err(Stop::Interrupted),
             Happening::TimeUp => return Err(late(plan)),
             Happening::Event(Event::Connection(event)) if event.ep == channel.raw() => {
                 let reason = match event.number {
                     DAT_CONNECTION_EVENT_ESTABLISHED => return Ok(event.private_data),
                     DAT_CONNECTION_EVENT_NON_PEER_REJECTED => {
-                        format!("nobody listens on qualifier {}", plan.qualifier)
+                        format!("no server listens on qualifier {}", plan.qualifier)
                     }
-                    DAT_CONNECTION_EVENT_PEER_REJECTED => "the peer has refused".to_owned(),
+                    DAT_CONNECTION_EVENT_PEER_REJECTED => "the peer rejected the request".to_owned(),
                     DAT_CONNECTION_EVENT_UNREACHABLE => "it cannot be reached".to_owned(),
                     DAT_CONNECTION_EVENT_TIMED_OUT => return Err(late(plan)),
-                    _ => "the attempt to connect has failed".to_owned(),
+                    _ => "the connection attempt failed".to_owned(),
                 };
                 return Err(Stop::Gone(format!("{reason}, {}", event_name(event.number))));
             }
@@ -296,7 +307,7 @@ fn disconnect(node: &Node, channels: &mut [Channel], interrupt: &Interrupt) {
         let _ = channel.ep.disconnect(DAT_CLOSE_GRACEFUL_FLAG);
     }
     while left > 0 {
-        match node.next(Some(deadline), &Interrupt::default()) {
+        match node.next(Some(deadline), &Interrupt::default(), false) {
             Ok(Happening::Event(Event::Connection(_))) => left -= 1,
             Ok(Happening::Event(_)) => {}
             _ => return,

@@ -13,6 +13,8 @@ const VERSION: u8 = 1;
 pub struct Hello {
     /// Whether this side takes the messages of the second connection from a shared receive queue.
     pub shared: bool,
+    /// Set if this side polls for messages.
+    pub polls: bool,
     /// Which of the two connections of a client this is: 0 or 1.
     pub channel: u8,
     /// Bytes of each transfer.
@@ -31,7 +33,7 @@ impl Hello {
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&[VERSION, self.channel, u8::from(self.shared), 0]);
+        bytes[8..12].copy_from_slice(&[VERSION, self.channel, u8::from(self.shared), u8::from(self.polls)]);
         bytes[12..16].copy_from_slice(&self.size.to_be_bytes());
         bytes[16..24].copy_from_slice(&self.session.to_be_bytes());
         bytes[24..28].copy_from_slice(&self.memory.context.to_be_bytes());
@@ -46,6 +48,7 @@ impl Hello {
         let hello = Hello {
             channel: bytes[9],
             shared: bytes[10] != 0,
+            polls: bytes[11] != 0,
             size,
             session: u64::from_be_bytes(part(bytes, 16)),
             memory: Remote {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow,
-    Handed, Hooks, ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment,
-    ShortSend, Shown, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport,
+    Fabric, Flow, Handed, Hooks, ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
+    Segment, ShortSend, Shown, Transport, ZoneId,
 };
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
@@ -259,6 +260,7 @@ impl Transport for Shm {
             conn: Arc::downgrade(qp),
             qualifier: connect.qualifier,
             private_data: memory::copied(connect.private_data)?.into_vec(),
+            retry: ConnectRetry::new(Instant::now()),
         };
         self.node.room_for_command()?;
         qp.shift(ConnPhase::Idle, ConnPhase::Pending);

@@ -428,10 +428,10 @@ impl Peer {
         match self.socket.recv(&mut packet, &mut fds) {
             Ok(0) => Ok(Some(Vec::new())),
             Ok(len) => {
-                if let Ok(published) = fds.try_into()
-                    && let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len])
-                {
-                    self.pair.set_peer(Published::open(published, self.socket.clone(), probe)?);
+                if let Ok(published) = fds.try_into() {
+                    if let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len]) {
+                        self.pair.set_peer(Published::open(published, self.socket.clone(), probe)?);
+                    }
                 }
                 Ok(Some(packet[..len].to_vec()))
             }

@@ -227,7 +227,7 @@ impl Pair {
         let Some(peer) = self.peer() else { return 0 };
         let known = self.door.load(Ordering::Relaxed);
         let published = peer.door();
-        if known as u32 == published && known & REACHED != 0 { published.cast_signed() } else { self.try_door(peer) }
+        if known as u32 == published && known & REACHED != 0 { published as i32 } else { self.try_door(peer) }
     }
 
     /// Looks whether the peer's memory is reached through the thread whose number it has published.
@@ -235,7 +235,7 @@ impl Pair {
     fn try_door(&self, peer: &Peer) -> libc::pid_t {
         loop {
             let published = peer.door();
-            let number = published.cast_signed();
+            let number = published as i32;
             let known = self.door.load(Ordering::Relaxed);
             let reached = if known == u64::from(published) | TRIED {
                 false

@@ -114,7 +114,7 @@ pub trait Area {
     }
     /// True if the slot at `at` is the first one.
     fn is_start(&self, at: u64) -> bool {
-        (at / SLOT as u64).is_multiple_of(self.slots())
+        (at / SLOT as u64) % self.slots() == 0
     }
     /// The first word of the slot at `at`, which tells whether a record is there.
     fn first(&self, at: u64) -> &Self::Word;
@@ -162,7 +162,7 @@ impl Mapped {
     /// bytes), if `slots` is not a power of two of at most [`MAX_SLOTS`], or if the mapping
     /// is read-only.
     pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Found<Mapped> {
-        if !slots.is_power_of_two() || slots > MAX_SLOTS || !data.is_multiple_of(SLOT) {
+        if !slots.is_power_of_two() || slots > MAX_SLOTS || data % SLOT != 0 {
             return Err(io::ErrorKind::InvalidInput);
         }
         let data = memory.target(data, slots * SLOT)?.as_ptr();
@@ -193,7 +193,7 @@ impl Mapped {
 
     #[inline]
     fn word(&self, at: u64, word: usize) -> &AtomicU64 {
-        const { assert!(SLOT.is_multiple_of(align_of::<AtomicU64>())) };
+        const { assert!(SLOT % align_of::<AtomicU64>() == 0) };
         let at = (at & self.mask) as usize + word % (SLOT / 8) * size_of::<AtomicU64>();
         // SAFETY: a slot that the ring has begins at the masked offset, so its 64 bytes are inside the area
         // that `new` has checked; slots are aligned to 64 bytes.

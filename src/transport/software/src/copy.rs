@@ -78,9 +78,8 @@ pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: b
 pub fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
     let mut word = LastWord::default();
     let mut left = len;
-    while left > 0
-        && let Some(piece) = list.pop()
-    {
+    while left > 0 {
+        let Some(piece) = list.pop() else { break };
         let (head, part) = piece.split(piece.len().saturating_sub(left));
         copy(word.target(left).split(left - part.len()).1, part);
         left -= part.len();

@@ -249,7 +249,7 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
         return 0;
     }
     let end = dst.addr().wrapping_add(len as u64);
-    if len >= 8 && end.is_multiple_of(8) {
+    if len >= 8 && end % 8 == 0 {
         // SAFETY: all are inside of the `len` bytes of each; the word is aligned and read first, because an overlapping
         // head would overwrite it.
         unsafe {
@@ -296,9 +296,8 @@ pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) ->
     let Some(last) = list.last().map(end) else { return Target::EMPTY };
     let tail = tail_len(last, run);
     let mut left = tail;
-    while left > 0
-        && let Some(piece) = list.pop()
-    {
+    while left > 0 {
+        let Some(piece) = list.pop() else { break };
         let (head, part) = piece.split(piece.len().saturating_sub(left));
         left -= part.len();
         if !head.is_empty() {

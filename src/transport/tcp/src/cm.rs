@@ -8,6 +8,8 @@
 //! established; an empty record ───────────> established
 //! ```
 //!
+//! If no socket listens, the active side repeats its attempt: see [`ConnectRetry`].
+//!
 //! All of this is the work of the progress thread, which has a set of sockets of its own for it. A peer that does not complete
 //! its greeting is closed after [`GREETING_TIMEOUT`]; if there are [`MAX_GREETINGS`] of them, the oldest one is closed. So is one
 //! that was accepted and sends no record.
@@ -22,7 +24,7 @@ use std::time::{Duration, Instant};
 use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
 use dat_core::error::{AddressFault, Error, Resource, Result};
-use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
+use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
@@ -34,6 +36,10 @@ use crate::hello::{self, MAX_PRIVATE_DATA, Word};
 use crate::record::kind;
 use crate::socket::Socket;
 use crate::stream::Stream;
+
+mod attempt;
+
+use attempt::{Attempt, failure};
 
 /// Time in which a peer must complete its greeting.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
@@ -56,18 +62,21 @@ enum Half {
     /// A peer at a service point, which has not completed its greeting.
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
     /// An attempt of this side that waits for the TCP connection.
-    Connecting { socket: Socket, conn: Arc<Conn>, greeting: Greeting },
+    Connecting { socket: Socket, attempt: Attempt },
+    /// An attempt of this side that found no listener, and is repeated at a time.
+    Waiting { attempt: Attempt, until: Instant },
     /// An attempt of this side that waits for the peer's greeting.
     Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
 }
 
 impl Half {
-    fn socket(&self) -> &Socket {
+    fn socket(&self) -> Option<&Socket> {
         match self {
             Half::Listening { socket, .. }
             | Half::Greeting { socket, .. }
             | Half::Connecting { socket, .. }
-            | Half::Answer { socket, .. } => socket,
+            | Half::Answer { socket, .. } => Some(socket),
+            Half::Waiting { .. } => None,
         }
     }
 }
@@ -118,9 +127,11 @@ impl Handshakes {
         let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let mut halves = self.halves.lock();
         halves.0.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        self.sockets.add(half.socket().as_fd(), number)?;
-        if room {
-            self.sockets.modify(half.socket().as_fd(), number, true)?;
+        if let Some(socket) = half.socket() {
+            self.sockets.add(socket.as_fd(), number)?;
+            if room {
+                self.sockets.modify(socket.as_fd(), number, true)?;
+            }
         }
         let (Ok(at) | Err(at)) = halves.find(number);
         halves.0.insert(at, (number, half));
@@ -137,7 +148,9 @@ impl Handshakes {
         let mut halves = self.halves.lock();
         let at = halves.find(number).ok()?;
         let (_, half) = halves.0.remove(at);
-        let _ = self.sockets.delete(half.socket().as_fd());
+        if let Some(socket) = half.socket() {
+            let _ = self.sockets.delete(socket.as_fd());
+        }
         Some(*half)
     }
 
@@ -146,10 +159,10 @@ impl Handshakes {
         self.sockets.look(|ready| into.push(ready));
     }
 
-    /// Closes peers whose time is over. Returns the time until the next one.
-    pub fn close_due(&self, now: Instant) -> Option<Duration> {
+    /// Closes peers whose time is over, and repeats attempts. Returns the time until the next one.
+    pub fn handle_due(&self, now: Instant) -> Option<Duration> {
         let until = |half: &Half| match half {
-            Half::Greeting { until, .. } => Some(*until),
+            Half::Greeting { until, .. } | Half::Waiting { until, .. } => Some(*until),
             _ => None,
         };
         let halves = self.halves.lock();
@@ -158,9 +171,13 @@ impl Handshakes {
             .filter(|(_, half)| until(half).is_some_and(|until| until <= now))
             .map(|(number, _)| number)
             .collect();
-        let next = halves.iter().filter_map(|(_, half)| until(half)).filter(|until| *until > now).min();
         drop(halves);
-        due.into_iter().for_each(|number| self.remove(number));
+        for number in due {
+            if let Some(Half::Waiting { attempt, .. }) = self.take(number) {
+                attempt.start_again();
+            }
+        }
+        let next = self.halves.lock().iter().filter_map(|(_, half)| until(half)).min();
         next.map(|next| next.saturating_duration_since(now))
     }
 
@@ -171,12 +188,11 @@ impl Handshakes {
         let halves = self.halves.lock();
         let (mut found, mut oldest) = (0, None);
         for (number, half) in halves.iter() {
-            if let Half::Greeting { until, peer, .. } = half
-                && *until <= before
-                && of.is_none_or(|of| of == network(peer.ip()))
-            {
-                found += 1;
-                oldest = oldest.into_iter().chain([(*until, number)]).min();
+            if let Half::Greeting { until, peer, .. } = half {
+                if *until <= before && of.is_none_or(|of| of == network(peer.ip())) {
+                    found += 1;
+                    oldest = oldest.into_iter().chain([(*until, number)]).min();
+                }
             }
         }
         drop(halves);
@@ -354,12 +370,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let greeting = hello::encode(word, connect.private_data);
     conn.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
-    let started = Socket::connect(SocketAddr::new(device.place.address, 0), to).and_then(|socket| {
-        if let Some(local) = socket.local() {
-            conn.set_port(local.port());
-        }
-        device.handshakes.add(conn.number(), Half::Connecting { socket, conn: conn.clone(), greeting }, true)
-    });
+    let started = Attempt { conn: conn.clone(), to, greeting, retry: ConnectRetry::new(Instant::now()) }.start();
     device.command(|work| {
         if let Some(deadline) = deadline {
             work.timers.set(deadline, conn.clone());
@@ -370,21 +381,6 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
         }
     });
     Ok(())
-}
-
-/// Returns what the failure of an attempt means.
-fn failure(error: &io::Error) -> ConnectionReport {
-    match error.raw_os_error() {
-        Some(
-            libc::ENETUNREACH
-            | libc::EHOSTUNREACH
-            | libc::EADDRNOTAVAIL
-            | libc::ENETDOWN
-            | libc::EHOSTDOWN
-            | libc::ETIMEDOUT,
-        ) => ConnectionReport::Unreachable,
-        _ => ConnectionReport::NonPeerRejected,
-    }
 }
 
 /// Handles a socket of the set that is ready. Called by the progress thread, without a lock.
@@ -398,7 +394,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
             Some(Half::Greeting { socket, service, peer, got, until }) => {
                 greet(device, number, Half::Greeting { socket, service, peer, got, until });
             }
-            Some(Half::Connecting { socket, conn, greeting }) => begin(device, socket, &conn, &greeting),
+            Some(Half::Connecting { socket, attempt }) => begin(device, socket, attempt),
             Some(Half::Answer { socket, conn, got }) => answer(device, socket, &conn, got),
             _ => {}
         };
@@ -488,22 +484,22 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
 }
 
 /// Sends the greeting of this side, once the TCP connection stands.
-fn begin(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, greeting: &Greeting) {
-    let sent = socket.take_error().and_then(|()| socket.send_bytes(greeting));
+fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
+    let conn = attempt.conn.clone();
+    let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
+        // No socket listens there: this one got the port that it connects to, and has connected to itself.
+        true => Err(io::ErrorKind::ConnectionRefused.into()),
+        false => socket.send_bytes(&attempt.greeting),
+    });
     match sent {
-        // Two ends that connect to each other are one connection, and so is an end that connects to itself.
-        Ok(_) if socket.local() == socket.peer() => conn.give_up(ConnectionReport::NonPeerRejected),
-        Ok(sent) if sent == greeting.len() => {
+        Ok(sent) if sent == attempt.greeting.len() => {
             let half = Half::Answer { socket, conn: conn.clone(), got: Greeting::new() };
             if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
                 conn.give_up(ConnectionReport::NonPeerRejected);
             }
         }
         Ok(_) => conn.give_up(ConnectionReport::NonPeerRejected),
-        Err(error) => {
-            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number());
-            conn.give_up(failure(&error));
-        }
+        Err(error) => attempt.connection_failed(error),
     }
 }
 

@@ -75,6 +75,15 @@ pub struct Terms {
     pub reads_out: u8,
 }
 
+/// What a connection has received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Received {
+    /// Only reports of handled requests.
+    Reports,
+    /// Other records, or the end.
+    Records,
+}
+
 /// One end of a connection.
 pub struct Conn {
     sink: EndpointSink<Tcp>,
@@ -87,8 +96,8 @@ pub struct Conn {
     /// Number of the peer's endpoint if that carries datagrams, otherwise 0.
     to_datagrams: AtomicU32,
     phase: AtomicU8,
-    /// The endpoint was told that the connection is established.
-    announced: AtomicBool,
+    /// A poll has found the peer's first record, or its end, and reports it.
+    is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
     port: AtomicU64,
     /// The queue of its receives, if that is a shared one.
@@ -101,6 +110,8 @@ pub struct Conn {
     in_line: AtomicBool,
     /// It is in the list of connections that the next poll inspects.
     noted: AtomicBool,
+    /// For each [`Received`], the number of the connection that received next, the last time. Initially its own number.
+    next: [AtomicU64; 2],
     receiving: Mutex<Rx>,
 }
 
@@ -162,15 +173,16 @@ impl Conn {
         if let Some(srq) = &srq {
             srq.expect()?;
         }
+        let number = device.next_number();
         Ok(memory::arc(Conn {
             sink,
-            number: device.next_number(),
+            number,
             device: device.clone(),
             terms,
             to_extended: AtomicBool::new(false),
             to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(Phase::Idle as u8),
-            announced: AtomicBool::new(false),
+            is_first_found: AtomicBool::new(false),
             port: AtomicU64::new(0),
             srq,
             datagrams,
@@ -178,6 +190,7 @@ impl Conn {
             stalls: Gauge::default(),
             in_line: AtomicBool::new(false),
             noted: AtomicBool::new(false),
+            next: [AtomicU64::new(number), AtomicU64::new(number)],
             receiving: Mutex::new(Rx::default()),
         })?)
     }
@@ -190,6 +203,16 @@ impl Conn {
     /// The number of the connection.
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// Returns the number of the connection that received next, the last time that this one received `received`.
+    pub fn next(&self, received: Received) -> u64 {
+        self.next[received as usize].load(Ordering::Relaxed)
+    }
+
+    /// Notes the connection that received next after this one received `received`.
+    pub fn set_next(&self, received: Received, number: u64) {
+        self.next[received as usize].store(number, Ordering::Relaxed);
     }
 
     /// The properties of this end.
@@ -256,8 +279,7 @@ impl Conn {
     /// Reports that the connection is established, with the private data of the acceptor. Called without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
         let phase = self.phase();
-        // Two threads may find the first record of the peer.
-        if !matches!(phase, Phase::Connecting | Phase::Accepting) || self.announced.swap(true, Ordering::AcqRel) {
+        if !matches!(phase, Phase::Connecting | Phase::Accepting) {
             return;
         }
         self.sink.connection(ConnectionReport::Established(private_data));
@@ -269,12 +291,12 @@ impl Conn {
 
     // ---- Receiving ----
 
-    /// Handles what the socket has, through `buffer`. Returns whether it had something.
-    pub fn receive(self: &Arc<Self>, buffer: &mut [u8], after: &mut Vec<After>) -> bool {
+    /// Handles what the socket has, through `buffer`. Returns `None` if that is nothing.
+    pub fn receive(self: &Arc<Self>, buffer: &mut [u8], after: &mut Vec<After>) -> Option<Received> {
         match self.phase() {
             Phase::Up => {}
-            Phase::Accepting => return self.first_record(after),
-            Phase::Idle | Phase::Connecting | Phase::Dead => return false,
+            Phase::Accepting => return self.first_record(after).then_some(Received::Records),
+            Phase::Idle | Phase::Connecting | Phase::Dead => return None,
         }
         let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
@@ -290,35 +312,37 @@ impl Conn {
                 }
                 Err(over) => {
                     after.push(After::Over(self.clone(), over));
-                    return true;
+                    return Some(Received::Records);
                 }
             }
         }
-        if found {
-            self.conclude(&receiving);
+        if !found {
+            return None;
         }
-        found
+        self.conclude(&receiving);
+        Some(if receiving.had_records() { Received::Records } else { Received::Reports })
     }
 
     /// Finds out whether the peer uses a connection that was accepted here, or has left.
     fn first_record(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
-        // Another thread is about to report it.
-        if self.announced.load(Ordering::Acquire) {
+        if self.is_first_found.load(Ordering::Acquire) {
             return false;
         }
         let stream = self.receiving.lock().stream().cloned();
-        match stream.map(|stream| stream.socket().peek()) {
-            Some(Ok(Some(true))) => {
-                self.device.beginning.fetch_add(1, Ordering::AcqRel);
-                after.push(After::Used(self.clone()));
-                true
-            }
-            Some(Ok(Some(false)) | Err(_)) => {
-                after.push(After::Over(self.clone(), Over::Left(End::Disconnected)));
-                true
-            }
-            Some(Ok(None)) | None => false,
+        let found = match stream.map(|stream| stream.socket().peek()) {
+            Some(Ok(Some(true))) => After::Used(self.clone()),
+            Some(Ok(Some(false)) | Err(_)) => After::Over(self.clone(), Over::Left(End::Disconnected)),
+            Some(Ok(None)) | None => return false,
+        };
+        // Before the flag, so that a thread that finds the flag set waits for the report.
+        let begins = usize::from(found.is_beginning());
+        self.device.beginning.fetch_add(begins, Ordering::AcqRel);
+        if self.is_first_found.swap(true, Ordering::AcqRel) {
+            self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
+            return false;
         }
+        after.push(found);
+        true
     }
 
     /// Reports handled requests to the peer, now or with the next poll that finds nothing.
@@ -349,18 +373,14 @@ impl Conn {
         if self.phase() == Phase::Dead {
             return;
         }
-        let stream = {
-            let mut receiving = self.receiving.lock();
-            if let Err(over) = receiving.resume(self) {
-                drop(receiving);
-                after.push(After::Over(self.clone(), over));
-                return;
-            }
-            receiving.stream().cloned()
-        };
+        let mut receiving = self.receiving.lock();
+        if let Err(over) = receiving.resume(self) {
+            after.push(After::Over(self.clone(), over));
+            return;
+        }
         self.pump(after);
         // If the socket has no room, it reports when it has.
-        let _ = stream.is_none_or(|stream| stream.acknowledge());
+        let _ = receiving.stream().is_none_or(|stream| stream.acknowledge());
     }
 
     /// Continues after the socket had no room.
@@ -531,10 +551,10 @@ impl Conn {
         self.note_stall(false);
         let resumed = receiving.resume(self);
         // The program may not poll.
-        if let Some(stream) = receiving.stream()
-            && !stream.acknowledge()
-        {
-            self.poll_soon();
+        if let Some(stream) = receiving.stream() {
+            if !stream.acknowledge() {
+                self.poll_soon();
+            }
         }
         drop(receiving);
         if let Err(over) = resumed {

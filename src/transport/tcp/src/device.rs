@@ -6,15 +6,17 @@
 //! [`PARK`] while a thread of it sleeps. When the program does neither, the progress thread sleeps on the set and polls itself,
 //! so a target that makes no call is served.
 //!
-//! A poll makes one system call if it finds nothing: it reads the socket that had data last, or, in every fourth poll, asks the
-//! set. The set costs the same for any number of sockets at rest.
+//! A poll makes one system call if it finds nothing: it reads the socket that it expects to have data next, or, in every eighth
+//! poll, asks the set. It expects the socket that came after the same kind of record of the same connection the time before:
+//! programs use their connections in the same order again and again. The set costs the same for any number of sockets at rest.
 //!
 //! # Deferred work
 //! A connection that owes its peer a report, or has gathered requests, is noted ([`Device::note`]). The next poll that finds
-//! nothing sends both, and so does each poll that must be complete, and one after [`STREAK`] others. A report that needs a lock which the reporting thread holds is deferred ([`Device::later`]) to the end of
-//! the poll.
+//! nothing sends both, and so does each poll that must be complete, and one after [`STREAK`] others. A report that needs a lock
+//! which the reporting thread holds is deferred ([`Device::later`]) to the end of the poll.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -33,7 +35,7 @@ use host::poll::{Epoll, Ready};
 use host::timers::Timers;
 
 use crate::cm::Handshakes;
-use crate::conn::{After, Conn};
+use crate::conn::{After, Conn, Phase, Received};
 use crate::locate::Place;
 use crate::socket::Socket;
 
@@ -54,12 +56,7 @@ const COMPLETE: Duration = Duration::from_millis(10);
 /// hide the others.
 const STREAK: u32 = 8;
 /// Reads of a socket without data, after which the set is asked.
-const MISSES: u32 = 3;
-/// Time for which the progress thread polls although the program does, since the program did not poll when data came.
-pub const STAY: Duration = Duration::from_millis(100);
-/// Polls of the program in a [`TICK`] from which on the progress thread does not stay: such a program polls all the time, and the
-/// thread would take the CPU from it.
-pub const POLLS_PER_TICK: u128 = 2;
+const MISSES: u32 = 7;
 /// Interval at which the progress thread checks whether the program polls. Requests that were gathered leave within two of
 /// it if the program does not poll any more.
 pub const TICK: Duration = Duration::from_millis(1);
@@ -85,13 +82,15 @@ struct Polling {
     buffer: Vec<u8>,
     ready: Vec<Ready>,
     noted: Vec<Arc<Conn>>,
-    /// The connection that had data last.
-    hot: Option<Arc<Conn>>,
-    /// It had data the time before, too: polls read it before they ask the set.
+    /// The number of the connection that received last, and what it received.
+    last: (u64, Received),
+    /// The connection that is expected to receive next.
+    next: Option<Arc<Conn>>,
+    /// The last expectation was right: polls read the next connection before they ask the set.
     is_steady: bool,
     /// Successive polls that found something.
     streak: u32,
-    /// Successive polls that read this connection in vain.
+    /// Successive polls that read the next connection and found no data.
     misses: u32,
 }
 
@@ -119,14 +118,14 @@ pub struct Device {
     pub parked: AtomicBool,
     /// The progress thread sleeps without a limit.
     pub watching: AtomicBool,
-    /// Connections in [`Phase::Accepting`](crate::conn::Phase).
+    /// Connections in [`Phase::Accepting`].
     pub unsettled: AtomicUsize,
     /// Those of them whose first record was found, and is about to be reported.
     pub beginning: AtomicUsize,
     /// Polls by threads of the program.
     polls: AtomicU64,
     numbers: AtomicU64,
-    table: RwLock<HashMap<u64, Arc<Conn>>>,
+    table: RwLock<HashMap<u64, Arc<Conn>, BuildHasherDefault<Spread>>>,
     /// Streams that this side has left, and when they are closed.
     leaving: Mutex<Leaving>,
     /// Connections whose sockets had no room for a whole record.
@@ -136,6 +135,25 @@ pub struct Device {
     is_noted: AtomicBool,
     deferred: Mutex<Vec<After>>,
     is_deferred: AtomicBool,
+}
+
+/// A hash of numbers that this adapter gives out, which no peer chooses.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // 2^64 divided by the golden ratio spreads successive numbers over the high bits, too.
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// Returns how many descriptors of a kind that peers cause are open at most: `most`, or a part of the process's limit.
@@ -184,7 +202,8 @@ impl Device {
                 buffer: buffer().ok_or("no memory")?,
                 ready: memory::vec(BATCH).map_err(|_| "no memory".to_owned())?,
                 noted: Vec::new(),
-                hot: None,
+                last: (0, Received::Reports),
+                next: None,
                 is_steady: false,
                 streak: 0,
                 misses: 0,
@@ -321,6 +340,11 @@ impl Device {
         self.polls.load(Ordering::Relaxed)
     }
 
+    /// Returns whether a thread polls at the moment. A poll that finds much to send takes longer than a [`TICK`].
+    pub fn is_polled(&self) -> bool {
+        self.polling.try_lock().is_none()
+    }
+
     /// Polls all connections, and reports what is found. Returns false if that is nothing.
     pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
@@ -368,10 +392,16 @@ impl Device {
         let Some(mut polling) = polling else { return false };
         let polling = &mut *polling;
         let mut found = false;
-        let reads_hot = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
-        if how == Poll::IfFree && reads_hot {
-            found = polling.hot.as_ref().is_some_and(|hot| hot.receive(&mut polling.buffer, after));
+        let expects = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
+        if how == Poll::IfFree && expects {
+            let received = polling.next.as_ref().and_then(|next| next.receive(&mut polling.buffer, after));
+            found = received.is_some();
             polling.misses = if found { 0 } else { polling.misses + 1 };
+            if let Some(received) = received {
+                if let Some(next) = polling.next.take() {
+                    self.expect_next(polling, next, received);
+                }
+            }
         } else {
             polling.misses = 0;
             let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
@@ -391,29 +421,41 @@ impl Device {
 
     /// Handles up to [`BATCH`] sockets that are ready. Returns whether one of them had something.
     fn collect_ready(&self, polling: &mut Polling, after: &mut Vec<After>) -> bool {
-        let Polling { buffer, ready, hot, is_steady, .. } = polling;
-        ready.clear();
+        let mut ready = std::mem::take(&mut polling.ready);
         self.sockets.look(|found| ready.push(found));
         let mut found = false;
-        for &one in ready.iter() {
+        for one in ready.drain(..) {
             let Some(conn) = self.conn(one.token) else {
-                self.ready_late(one, buffer);
+                self.ready_late(one, &mut polling.buffer);
                 continue;
             };
             if one.writable {
                 conn.writable(after);
             }
-            if one.readable && conn.receive(buffer, after) {
+            if !one.readable {
+                continue;
+            }
+            if let Some(received) = conn.receive(&mut polling.buffer, after) {
                 found = true;
-                *is_steady = hot.as_ref().is_some_and(|hot| Arc::ptr_eq(hot, &conn));
-                *hot = Some(conn);
+                polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
+                let (last, what) = polling.last;
+                self.conn(last).inspect(|last| last.set_next(what, conn.number()));
+                self.expect_next(polling, conn, received);
             }
         }
-        // A socket of a connection that has ended is of no use.
-        if hot.as_ref().is_some_and(|hot| hot.phase() > crate::conn::Phase::Up) {
-            *hot = None;
-        }
+        polling.ready = ready;
+        // A connection that has ended is of no use.
+        polling.next.take_if(|next| next.phase() > Phase::Up);
         found
+    }
+
+    /// Notes what a connection has received, and determines which one is expected to receive next.
+    fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
+        polling.last = (conn.number(), received);
+        polling.next = match conn.next(received) {
+            number if number == conn.number() => Some(conn),
+            number => self.conn(number),
+        };
     }
 
     /// Sends what noted connections owe, and does deferred work.

@@ -29,7 +29,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
     let mut words = instance.split_whitespace();
     let wanted = match words.next() {
         Some(TCP) => words.next(),
-        Some(word) => return Err(format!("instance data \"{instance}\": {word} is not {TCP}")),
+        Some(word) => return Err(format!("instance data \"{instance}\": its first word must be {TCP}, not {word}")),
         None => name.strip_prefix("tcp-").filter(|netdev| !netdev.is_empty()),
     };
     if let Some(word) = words.next() {
@@ -149,12 +149,12 @@ fn present(interfaces: &[(String, IpAddr)]) -> String {
     names.dedup();
     let shown = names.into_iter().filter_map(|netdev| {
         let addresses = addresses(interfaces, netdev);
-        addresses.first().map(|address| format!("{netdev} {address}"))
+        addresses.first().map(|address| format!("{netdev} ({address})"))
     });
     let shown: Vec<_> = shown.collect();
     match *shown {
         [] => "none has an address".to_owned(),
-        _ => format!("name one of {}", shown.join(", ")),
+        _ => format!("name one of these: {}", shown.join(", ")),
     }
 }
 

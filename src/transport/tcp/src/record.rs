@@ -24,8 +24,8 @@ use dat_core::transport::RemoteSegment;
 pub const HEADER: usize = 32;
 /// Maximum bytes of a head.
 pub const MAX_HEAD: usize = ATOMIC;
-/// Maximum payload of a record. A longer one would delay the records of the other direction.
-pub const MAX_PAYLOAD: u64 = 256 << 10;
+/// Maximum payload of a record, which delays the reports that follow it.
+pub const MAX_PAYLOAD: u64 = 1 << 20;
 /// Bytes of requests that a peer can have outstanding at first.
 pub const MIN_WINDOW: u32 = 128 << 10;
 /// The same at most: 50 ms at 1 Gbit/s are 6 MiB.

@@ -14,7 +14,7 @@ use dat_memory::user::change;
 
 use crate::conn::Conn;
 use crate::record::{self, HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
-use crate::rx::{Fatal, Piece, Place, TAIL, Tail, store_piece};
+use crate::rx::{Fatal, Piece, Place, TAIL, Tail, gather, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
 /// Bytes of responses, with their headers, after which other connections have their turn.
@@ -123,10 +123,7 @@ impl Requests {
                 Some(header) => HEADER + header.head().unwrap_or(0),
                 None => HEADER,
             };
-            let missing = wanted - self.start.len();
-            let (piece, after) = rest.split_at(missing.min(rest.len()));
-            self.start.extend(piece.iter().copied());
-            *rest = after;
+            *rest = gather(&mut self.start, wanted, rest);
             if self.start.len() < wanted {
                 return false;
             }
@@ -143,8 +140,8 @@ impl Requests {
     /// Begins a request whose header and head have arrived.
     fn begin(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>) -> Result<Way, Fatal> {
         let Some(header) = self.header else { return Ok(Way::Wait) };
-        let start = self.start.clone();
-        let head = &start[HEADER..];
+        let head = ArrayVec::<u8, MAX_HEAD>::try_from(&self.start[HEADER..]).unwrap_or_default();
+        let head = &head[..];
         let whole = self.message.is_none() && self.write.is_none();
         // A datagram is one record.
         let fits = !conn.has_datagrams() || (header.kind == kind::MESSAGE && self.left == header.aux);

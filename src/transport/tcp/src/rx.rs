@@ -109,6 +109,15 @@ pub fn store_piece(
     true
 }
 
+/// Moves bytes to `gathered` until that has `wanted`. Returns the rest.
+pub fn gather<'b, const N: usize>(gathered: &mut ArrayVec<u8, N>, wanted: usize, bytes: &'b [u8]) -> &'b [u8] {
+    let missing = wanted.saturating_sub(gathered.len()).min(gathered.remaining_capacity());
+    let (piece, rest) = bytes.split_at(missing.min(bytes.len()));
+    // It has room for the piece.
+    let _ = gathered.try_extend_from_slice(piece);
+    rest
+}
+
 /// The record that is arriving.
 #[derive(Clone, Copy)]
 struct Current {
@@ -125,6 +134,8 @@ pub struct Rx {
     over: bool,
     frame: ArrayVec<u8, HEADER>,
     current: Option<Current>,
+    /// Records other than reports arrived in this turn.
+    had_records: bool,
     /// What the last header reported of the requests of this end.
     reported: (u64, u32),
     /// The last bytes of a response.
@@ -157,6 +168,12 @@ impl Rx {
     /// Begins a turn of the connection, in which it sends a limited number of bytes of responses.
     pub fn begin_turn(&mut self) {
         self.requests.begin_turn();
+        self.had_records = self.current.is_some();
+    }
+
+    /// Returns whether records other than reports arrived in this turn, or a part of one.
+    pub fn had_records(&self) -> bool {
+        self.had_records
     }
 
     /// Receives what the socket has, through `buffer`. Returns `None` if that is nothing, and otherwise whether there may be
@@ -168,32 +185,39 @@ impl Rx {
         if self.over {
             return Ok(None);
         }
-        let received = self.receive_next(conn, buffer);
+        // It is back before the lock on this direction is released.
+        let Some(stream) = self.stream.take() else { return Ok(None) };
+        let received = self.receive_next(conn, &stream, buffer);
+        self.stream = Some(stream);
         self.over = received.is_err();
         received
     }
 
-    fn receive_next(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, Over> {
-        let Some(stream) = self.stream.clone() else { return Ok(None) };
+    fn receive_next(
+        &mut self,
+        conn: &Arc<Conn>,
+        stream: &Arc<Stream>,
+        buffer: &mut [u8],
+    ) -> Result<Option<bool>, Over> {
         let direct = self.direct(conn);
         let (received, placed, asked) = match &direct {
-            Some((place, len)) => receive_direct(&stream, place, *len, buffer).ok_or_else(violation)?,
+            Some((place, len)) => receive_direct(stream, place, *len, buffer).ok_or_else(violation)?,
             None => {
                 let received = stream.socket().recv_bytes(buffer);
                 (received, 0, buffer.len())
             }
         };
         let received = match received {
-            Ok(Some(0)) => return Err(Over::Left(self.end_of(&stream))),
+            Ok(Some(0)) => return Err(Over::Left(self.end_of(stream))),
             Ok(Some(received)) => received,
             Ok(None) => return Ok(None),
             Err(_) => return Err(Over::Left(End::Broken(None))),
         };
         let placed = received.min(placed);
         if placed > 0 {
-            self.advance(conn, placed as u64)?;
+            self.advance(conn, stream, placed as u64)?;
         }
-        self.feed(conn, &buffer[..received - placed])?;
+        self.feed(conn, stream, &buffer[..received - placed])?;
         Ok(Some(received == asked))
     }
 
@@ -218,12 +242,13 @@ impl Rx {
     }
 
     /// Notes that bytes of the current payload are in their place.
-    fn advance(&mut self, conn: &Arc<Conn>, bytes: u64) -> Result<(), Over> {
+    fn advance(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: u64) -> Result<(), Over> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.left -= bytes;
         if current.header.is_request() {
             self.requests.advance(bytes);
-            self.complete(conn)?;
+            // It is complete if these were its last bytes.
+            self.requests.feed(conn, stream, &[])?;
         } else {
             conn.on_response(bytes, true)?;
         }
@@ -235,10 +260,10 @@ impl Rx {
     ///
     /// # Errors
     /// The connection ends.
-    pub fn feed(&mut self, conn: &Arc<Conn>, mut bytes: &[u8]) -> Result<(), Over> {
+    fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, mut bytes: &[u8]) -> Result<(), Over> {
         while !bytes.is_empty() {
             let Some(current) = self.current else {
-                bytes = self.begin(conn, bytes)?;
+                bytes = self.begin(conn, stream, bytes)?;
                 continue;
             };
             let (piece, rest) = bytes.split_at(current.left.min(bytes.len() as u64) as usize);
@@ -246,9 +271,9 @@ impl Rx {
             let left = current.left - piece.len() as u64;
             self.current = Some(Current { left, ..current });
             if current.header.is_request() {
-                self.pass(conn, piece)?;
+                self.pass(conn, stream, piece)?;
             } else {
-                self.respond(conn, current.left, piece)?;
+                self.respond(conn, stream, current.left, piece)?;
             }
             self.end_record();
         }
@@ -262,9 +287,8 @@ impl Rx {
     }
 
     /// Gathers the header of the next record. Returns the bytes after it.
-    fn begin<'b>(&mut self, conn: &Arc<Conn>, bytes: &'b [u8]) -> Result<&'b [u8], Over> {
-        let (piece, rest) = bytes.split_at(bytes.len().min(self.frame.remaining_capacity()));
-        self.frame.extend(piece.iter().copied());
+    fn begin<'b>(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &'b [u8]) -> Result<&'b [u8], Over> {
+        let rest = gather(&mut self.frame, HEADER, bytes);
         let Ok(frame) = <[u8; HEADER]>::try_from(&self.frame[..]) else { return Ok(rest) };
         self.frame.clear();
         let header = Header::decode(&frame).ok_or_else(violation)?;
@@ -273,12 +297,13 @@ impl Rx {
             self.reported = (header.handled, header.window);
             conn.peer_reports(&header)?;
         }
+        self.had_records |= header.kind != kind::HANDLED;
         if had_to_wait(&header) && !self.keeps() {
-            self.stream.iter().for_each(|stream| stream.widen());
+            stream.widen();
         }
         if header.is_request() {
             self.current = Some(Current { header, left: header.len.into() });
-            self.pass(conn, &frame)?;
+            self.pass(conn, stream, &frame)?;
             self.end_record();
             return Ok(rest);
         }
@@ -300,8 +325,7 @@ impl Rx {
     }
 
     /// Stores bytes of a response, of which `left` bytes did not arrive before.
-    fn respond(&mut self, conn: &Arc<Conn>, left: u64, bytes: &[u8]) -> Result<(), Over> {
-        let Some(stream) = self.stream.clone() else { return Ok(()) };
+    fn respond(&mut self, conn: &Arc<Conn>, stream: &Stream, left: u64, bytes: &[u8]) -> Result<(), Over> {
         let (places, offset, ends) = conn.response(left).ok_or_else(violation)?;
         // Bytes that do not end the whole response need no last word.
         let len = offset + left + if ends { 0 } else { TAIL };
@@ -319,13 +343,12 @@ impl Rx {
     }
 
     /// Handles bytes of requests, or keeps them if one of them waits.
-    fn pass(&mut self, conn: &Arc<Conn>, bytes: &[u8]) -> Result<(), Over> {
-        let done = if self.keeps() { 0 } else { self.handle(conn, bytes)? };
+    fn pass(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<(), Over> {
+        let done = if self.keeps() { 0 } else { self.requests.feed(conn, stream, bytes)? };
         let rest = &bytes[done..];
         if rest.is_empty() {
             return Ok(());
         }
-        let Some(stream) = &self.stream else { return Ok(()) };
         // A peer that ignores its window is no peer.
         let most = stream.window() as usize + HEADER + MAX_HEAD;
         if self.kept.len() - self.gone + rest.len() > most || self.kept.room(rest.len()).is_err() {
@@ -333,16 +356,6 @@ impl Rx {
         }
         self.kept.extend_from_slice(rest);
         Ok(())
-    }
-
-    fn handle(&mut self, conn: &Arc<Conn>, bytes: &[u8]) -> Result<usize, Over> {
-        let Some(stream) = self.stream.clone() else { return Ok(bytes.len()) };
-        Ok(self.requests.feed(conn, &stream, bytes)?)
-    }
-
-    /// Completes a request of which the last bytes are in their place.
-    fn complete(&mut self, conn: &Arc<Conn>) -> Result<(), Over> {
-        self.handle(conn, &[]).map(|_| ())
     }
 
     /// Handles requests that waited.
@@ -353,10 +366,9 @@ impl Rx {
         if self.over {
             return Ok(());
         }
-        self.begin_turn();
-        let kept = std::mem::take(&mut self.kept);
-        let done = self.handle(conn, &kept[self.gone..]);
-        self.kept = kept;
+        let Some(stream) = &self.stream else { return Ok(()) };
+        self.requests.begin_turn();
+        let done = self.requests.feed(conn, stream, &self.kept[self.gone..]);
         self.over = done.is_err();
         self.gone += done?;
         if self.gone == self.kept.len() {

@@ -92,7 +92,7 @@ impl Socket {
         let on: libc::c_int = 1;
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
         net::bind(&socket, &from)?;
-        socket.set_up();
+        socket.set_up(from.ip() == to.ip());
         match net::connect(&socket, &to) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
             Err(error) => Err(error.into()),
@@ -112,7 +112,7 @@ impl Socket {
         });
         match (accepted, peer) {
             (Ok(socket), Some(peer)) => {
-                socket.set_up();
+                socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
                 Ok(Some((socket, peer)))
             }
             (Ok(_), None) => Ok(None),
@@ -125,8 +125,12 @@ impl Socket {
     }
 
     /// Turns off the delay of small segments, and lets the kernel end the connection when the host of the peer no longer answers.
-    fn set_up(&self) {
+    /// A connection within this host cannot be congested: an algorithm that paces segments, such as BBR, halves its bandwidth.
+    fn set_up(&self, within_host: bool) {
         let _ = sockopt::set_tcp_nodelay(self, true);
+        if within_host {
+            let _ = sockopt::set_tcp_congestion(self, "reno");
+        }
         let _ = sockopt::set_tcp_keepidle(self, KEEPALIVE_IDLE);
         let _ = sockopt::set_tcp_keepintvl(self, KEEPALIVE_INTERVAL);
         let _ = sockopt::set_tcp_keepcnt(self, KEEPALIVE_PROBES);

@@ -171,9 +171,10 @@ impl Stream {
         self.handled.load(Ordering::Acquire) - told
     }
 
-    /// Returns whether the peer should hear of handled requests now, since it may soon wait for that.
+    /// Returns whether the peer should hear of handled requests now, since it may soon wait for that. A report that can wait
+    /// leaves with the program's next message instead of before it.
     pub fn should_tell(&self) -> bool {
-        self.owed() >= u64::from(self.window() / 4)
+        self.owed() >= u64::from(self.window() / 4 * 3)
     }
 
     /// Returns how many bytes of requests the peer can have outstanding.

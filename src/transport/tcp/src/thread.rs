@@ -13,7 +13,7 @@ use host::thread::{self, Thread};
 
 use crate::cm::{self, REST};
 use crate::conn::Phase;
-use crate::device::{Device, PARK, POLLS_PER_TICK, STAY, TICK};
+use crate::device::{Device, PARK, TICK};
 use crate::record::End;
 
 /// Starts the progress thread of an adapter.
@@ -32,14 +32,14 @@ fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
 
 fn run(device: &Arc<Device>) {
     log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
-    let mut progress = Progress { polls: 0, stay: Instant::now(), window: (Instant::now(), 0), is_active: false };
+    let mut polls = 0;
     loop {
         device.wakeup.clear();
         if device.stop.load(Ordering::Acquire) {
             return;
         }
         let due = isolated(|| work(device)).flatten();
-        isolated(|| progress.sleep(device, due));
+        isolated(|| sleep(device, due, &mut polls));
     }
 }
 
@@ -67,91 +67,55 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     }
     isolated(|| device.run_deferred());
     let leaving = isolated(|| device.let_go_due(now)).flatten();
-    let greeting = device.handshakes.close_due(now);
+    let handshake = isolated(|| device.handshakes.handle_due(now)).flatten();
     let mut work = device.work.lock();
     work.timers.retain(|conn| matches!(conn.phase(), Phase::Connecting | Phase::Accepting));
     let attempt = work.timers.next_due().map(|due| due.saturating_duration_since(now));
-    [leaving, greeting, attempt].into_iter().flatten().min()
+    [leaving, handshake, attempt].into_iter().flatten().min()
 }
 
-/// The thread's knowledge of the program.
-struct Progress {
-    /// Number of polls of the program when the thread last slept.
-    polls: u64,
-    /// Until this time the thread polls even if the program does, because data came that the program did not poll for.
-    stay: Instant,
-    /// A time, and the number of polls then.
-    window: (Instant, u64),
-    /// The program has polled often since a recent time, so the thread does not stay.
-    is_active: bool,
-}
-
-impl Progress {
-    /// Polls, and notes whether that found something that the program did not poll for.
-    fn poll(&mut self, device: &Device, how: Poll) {
-        let polls = device.polls();
-        if device.poll_once(how) && device.polls() == polls {
-            self.stay = Instant::now() + STAY;
-        }
+/// Sleeps until there is work. Polls if the program does not. `polls` is the number of polls of the program before the last sleep.
+fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
+    let wakeup = Some(device.wakeup.as_fd());
+    let (handshakes, due) = match device.handshakes.rests() {
+        true => (None, due.into_iter().chain([REST]).min()),
+        false => (Some(device.handshakes.descriptor()), due),
+    };
+    let rest = |sockets, limit: Option<Duration>| {
+        let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
+    };
+    if device.is_idle() {
+        return rest(None, None);
     }
-
-    /// Measures how often the program polls.
-    fn measure(&mut self, now: Instant, polls: u64) {
-        let (begin, before) = self.window;
-        let time = now - begin;
-        if time >= TICK {
-            let often = time.as_micros() / TICK.as_micros() * POLLS_PER_TICK;
-            self.is_active = u128::from(polls - before) >= often;
-            self.window = (now, polls);
+    let before = std::mem::replace(polls, device.polls());
+    let polled = *polls > before || device.is_polled();
+    let sleepers = device.has_sleepers();
+    let watched = device.watchers.load(Ordering::Acquire) > 0;
+    if !watched && (sleepers || polled) {
+        device.parked.store(sleepers, Ordering::SeqCst);
+        // A program that polls sends it by itself.
+        if sleepers && device.is_noted() {
+            device.flush_all();
         }
+        rest(None, Some(if sleepers { PARK } else { TICK }));
+        device.parked.store(false, Ordering::SeqCst);
+        // A thread that sleeps may be delayed, by a signal for example.
+        if sleepers && device.polls() == *polls {
+            device.poll_once(Poll::IfFree);
+        }
+        if sleepers && device.is_noted() {
+            device.flush_all();
+        }
+        return;
     }
-
-    /// Sleeps until there is work.
-    fn sleep(&mut self, device: &Arc<Device>, due: Option<Duration>) {
-        let wakeup = Some(device.wakeup.as_fd());
-        let (handshakes, due) = match device.handshakes.rests() {
-            true => (None, due.into_iter().chain([REST]).min()),
-            false => (Some(device.handshakes.descriptor()), due),
-        };
-        let rest = |sockets, limit: Option<Duration>| {
-            let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
-        };
-        if device.is_idle() {
-            return rest(None, None);
-        }
-        let polls = device.polls();
-        let polled = polls - std::mem::replace(&mut self.polls, polls);
-        let sleepers = device.has_sleepers();
-        let watched = device.watchers.load(Ordering::Acquire) > 0;
-        let now = Instant::now();
-        self.measure(now, polls);
-        let stays = !self.is_active && now < self.stay;
-        if !watched && (sleepers || (polled > 0 && !stays)) {
-            device.parked.store(sleepers, Ordering::SeqCst);
-            // A program that polls sends it by itself.
-            if sleepers && device.is_noted() {
-                device.flush_all();
-            }
-            rest(None, Some(if sleepers { PARK } else { TICK }));
-            device.parked.store(false, Ordering::SeqCst);
-            // A thread that sleeps may be delayed, by a signal for example.
-            if sleepers && device.polls() == polls {
-                device.poll_once(Poll::IfFree);
-            }
-            if sleepers && device.is_noted() {
-                device.flush_all();
-            }
-            return;
-        }
-        self.poll(device, Poll::Complete);
-        device.watching.store(true, Ordering::SeqCst);
-        // What is noted or deferred after this store wakes this thread.
-        let left = device.is_noted() || device.is_deferred();
-        rest(Some(device.descriptor()), left.then_some(Duration::ZERO));
-        device.watching.store(false, Ordering::SeqCst);
-        // What has come is left to the program, if that polls.
-        if stays || device.polls() == polls {
-            self.poll(device, Poll::IfFree);
-        }
+    device.poll_once(Poll::Complete);
+    device.watching.store(true, Ordering::SeqCst);
+    // What is noted or deferred after this store wakes this thread.
+    let left = device.is_noted() || device.is_deferred();
+    rest(Some(device.descriptor()), left.then_some(Duration::ZERO));
+    device.watching.store(false, Ordering::SeqCst);
+    // What has come is left to the program, if that polls.
+    if device.polls() == *polls {
+        device.poll_once(Poll::IfFree);
     }
 }

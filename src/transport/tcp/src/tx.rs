@@ -154,8 +154,13 @@ impl Waiting {
             Progress::Bytes(offset) => offset,
             Progress::New | Progress::Begun | Progress::Value => 0,
         };
-        let stage =
-            |kind, flags, head: &[u8], rest| Stage { kind, flags, head: head.iter().copied().collect(), offset, rest };
+        let stage = |kind, flags, head: &[u8], rest| Stage {
+            kind,
+            flags,
+            head: head.try_into().unwrap_or_default(),
+            offset,
+            rest,
+        };
         let write = |to: &RemoteSegment| match progress {
             Progress::Bytes(_) => stage(kind::WRITE_PART, 0, &[], self.len - offset),
             _ => stage(kind::WRITE, 0, &record::target(&RemoteSegment { len: self.len, ..*to }), self.len),
@@ -301,11 +306,17 @@ impl Tx {
     }
 
     fn launch_all(&mut self) -> std::result::Result<(), Stop> {
-        let Some(stream) = self.stream.clone() else { return Err(Stop::Peer) };
-        while !self.waiting.is_empty() {
-            self.launch(&stream)?;
+        if self.waiting.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let Some(stream) = self.stream.take() else { return Err(Stop::Peer) };
+        let mut launched = Ok(());
+        while launched.is_ok() && !self.waiting.is_empty() {
+            launched = self.launch(&stream);
+        }
+        // It was away only for this loop.
+        self.stream = Some(stream);
+        launched
     }
 
     /// Sends as many records as one system call takes.
@@ -383,9 +394,12 @@ impl Tx {
         let before = HEADER + stage.head.len();
         let window = u64::from(self.window);
         let room = (self.handled + window).saturating_sub(at.sent);
-        let part = stage.rest.min(MAX_PAYLOAD).min(window / 4).min(room.saturating_sub(before as u64));
-        if room < before as u64 || (part < stage.rest && part < MIN_PART) {
+        let whole = stage.rest.min(MAX_PAYLOAD);
+        let part = whole.min(window / 4).min(room.saturating_sub(before as u64));
+        if room < before as u64 || part < whole {
             stream.note_waited();
+        }
+        if room < before as u64 || part < whole.min(MIN_PART) {
             return Err(Some(Stop::Peer));
         }
         let short = part <= SHORT;
@@ -399,11 +413,12 @@ impl Tx {
             return Err(None);
         }
         let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
-        heads.extend(header.encode());
-        heads.extend(stage.head.iter().copied());
+        // There is room for all of it.
+        let _ = heads.try_extend_from_slice(&header.encode());
+        let _ = heads.try_extend_from_slice(&stage.head);
         if short && part > 0 {
             let start = heads.len();
-            heads.extend(std::iter::repeat_n(0, part as usize));
+            let _ = heads.try_extend_from_slice(&[0; SHORT as usize][..part as usize]);
             let mut rest = Target::of(&mut heads[start..]);
             let gathered = copy::gather(stream.regions(), &segments, stage.offset, part, |source: Source<'_>| {
                 let done = user::copy(rest, source);
@@ -492,10 +507,8 @@ impl Tx {
     /// Removes the requests that are complete. Returns the mark of the last one.
     pub fn done(&mut self) -> Option<Mark> {
         let mut last = None;
-        while let Some(front) = self.flying.front()
-            && front.end <= self.handled
-            && front.question <= self.answered
-        {
+        let is_done = |front: &&Flying| front.end <= self.handled && front.question <= self.answered;
+        while let Some(front) = self.flying.front().filter(is_done) {
             last = Some(Mark(front.id));
             self.flying.pop_front();
         }

@@ -342,16 +342,17 @@ impl CompletionQueue {
         let Fetch { batch, sources, table, datagrams, touched } = fetch;
         self.read.store(true, Ordering::Relaxed);
         // Nearly always there is one part, which has no completion or one.
-        if let [source] = &mut **sources
-            && !source.solicited
-            && let Ok(done) = source.raw.poll(batch)
-        {
-            match done {
-                [] => {}
-                [only] => report(slice::from_ref(only), &mut source.last, (table, datagrams), touched),
-                _ => report_runs(done, &mut source.last, (table, datagrams), touched),
+        if let [source] = &mut **sources {
+            if !source.solicited {
+                if let Ok(done) = source.raw.poll(batch) {
+                    match done {
+                        [] => {}
+                        [only] => report(slice::from_ref(only), &mut source.last, (table, datagrams), touched),
+                        _ => report_runs(done, &mut source.last, (table, datagrams), touched),
+                    }
+                    return Found { more: done.len() == BATCH, drained: false };
+                }
             }
-            return Found { more: done.len() == BATCH, drained: false };
         }
         self.fetch_parts(fetch)
     }
@@ -479,10 +480,10 @@ fn place<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize
 /// last.
 #[inline(always)]
 fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&'a Q> {
-    if let Some((known, qp)) = table.get(*last)
-        && *known == number
-    {
-        return Some(qp);
+    if let Some((known, qp)) = table.get(*last) {
+        if *known == number {
+            return Some(qp);
+        }
     }
     cold_path();
     *last = place(table, number).ok()?;

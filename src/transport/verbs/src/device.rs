@@ -140,10 +140,10 @@ impl Drop for Sentinel {
     fn drop(&mut self) {
         // The fields before it, with all other identifiers, are dropped; the context is still open.
         drop(self.id.take());
-        if self.gone.load(Ordering::Acquire)
-            && let Some(retained) = self.retained
-        {
-            uncancelled(|| retained.release());
+        if self.gone.load(Ordering::Acquire) {
+            if let Some(retained) = self.retained {
+                uncancelled(|| retained.release());
+            }
         }
     }
 }

@@ -281,11 +281,10 @@ fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
     // The descriptor of a device that is gone reports an error for ever, so it is left out.
     let events = (!turns.lost).then(|| device.context.as_fd());
     let found = poll::wait([Some(device.bell.as_fd()), Some(device.channel.as_fd()), events], limit);
-    if let Ok([_, _, events]) = found
-        && events.failed
-        && !events.readable
-    {
-        turns.lost = true;
+    if let Ok([_, _, events]) = found {
+        if events.failed && !events.readable {
+            turns.lost = true;
+        }
     }
 }
 

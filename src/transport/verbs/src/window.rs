@@ -250,10 +250,10 @@ impl Qp {
         if let Bound::Single(single) = &window.bound {
             // The end of the connection revokes it, and has not begun, because the queue is open.
             let mut singles = self.singles.lock();
-            if let [Some(before), _] = &kept.shown
-                && before.qp == self.number()
-            {
-                singles.bound.remove(&before.key);
+            if let [Some(before), _] = &kept.shown {
+                if before.qp == self.number() {
+                    singles.bound.remove(&before.key);
+                }
             }
             if target.is_some() {
                 singles.bound.insert(key, Arc::downgrade(single));

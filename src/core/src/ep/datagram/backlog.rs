@@ -117,9 +117,8 @@ impl<T: Transport> Endpoint<T> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
         let mut pause = Pause::new();
-        while requests.flight.is_full()
-            && let Some(qp) = requests.qp.clone()
-        {
+        while requests.flight.is_full() {
+            let Some(qp) = requests.qp.clone() else { break };
             requests.unlocked(|| {
                 // The peer may wait here too, for this side to take what it has sent.
                 transport.poll(None, Poll::IfFree);

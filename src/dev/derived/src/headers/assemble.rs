@@ -122,16 +122,16 @@ fn tidy(text: &str) -> String {
     let mut rest = &lines[..];
     while let [line, tail @ ..] = rest {
         rest = tail;
-        if let [middle, end, tail @ ..] = tail
-            && line.trim_start() == "/**"
-            && end.trim() == "*/"
-            && let Some(comment) = middle.trim_start().strip_prefix("* ")
-        {
-            let joined = format!("{line} {comment} */");
-            if joined.len() <= WIDTH {
-                result.push(joined);
-                rest = tail;
-                continue;
+        if let [middle, end, tail @ ..] = tail {
+            if line.trim_start() == "/**" && end.trim() == "*/" {
+                if let Some(comment) = middle.trim_start().strip_prefix("* ") {
+                    let joined = format!("{line} {comment} */");
+                    if joined.len() <= WIDTH {
+                        result.push(joined);
+                        rest = tail;
+                        continue;
+                    }
+                }
             }
         }
         result.push(line.trim_end().to_owned());

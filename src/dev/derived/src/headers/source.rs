@@ -156,13 +156,11 @@ impl Source {
     }
 
     fn alias(&mut self, item: ItemType) {
-        if let (Some(tag), Some(unit)) = (last_segment(&item.ty), self.units.last_mut())
-            && unit.types.first() == Some(&tag)
-            && tag.starts_with(char::is_lowercase)
-        {
-            unit.give_second(&format_ident!("{tag}"), &item.ident);
-        } else {
-            self.units.push(Unit::of_type(&item.ident, &item));
+        match (last_segment(&item.ty), self.units.last_mut()) {
+            (Some(tag), Some(unit)) if unit.types.first() == Some(&tag) && tag.starts_with(char::is_lowercase) => {
+                unit.give_second(&format_ident!("{tag}"), &item.ident);
+            }
+            _ => self.units.push(Unit::of_type(&item.ident, &item)),
         }
     }
 }

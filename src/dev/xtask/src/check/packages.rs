@@ -26,7 +26,14 @@ fn tools(step: &str) -> &'static [Tool] {
         "valgrind" | "valgrind20" => &[("valgrind", "valgrind")],
         "instructions" | "instructions20" => &[("valgrind", "valgrind"), ("objdump", "binutils")],
         "man" => &[("mandoc", "mandoc"), ("groff", "groff"), ("gcc", "gcc")],
-        "docs" => &[("python3", "python3"), ("pkg-config", "pkg-config"), ("cmake", "cmake"), ("ip", "iproute2")],
+        "docs" => &[
+            ("python3", "python3"),
+            ("pkg-config", "pkg-config"),
+            ("cmake", "cmake"),
+            ("ip", "iproute2"),
+            ("pandoc", "pandoc"),
+            ("mandoc", "mandoc"),
+        ],
         "demo" => &[("gcc", "gcc"), ("clang", "clang")],
         "install" => &[
             ("pkg-config", "pkg-config"),

@@ -366,6 +366,8 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
     ];
     let mut results = tap(context, step, context.script("tests-c/docs/roots.sh").args(pages))?;
     results += tap(context, step, context.script("tests-c/docs/examples.py").arg(context.target.join("bin")))?;
+    results += tap(context, step, &mut context.script("tests-c/docs/programs.sh"))?;
+    results += tap(context, step, &mut context.script("tests-c/docs/rendered.py"))?;
     Ok(results)
 }
 

@@ -38,7 +38,7 @@ macro_rules! cno_calls {
             /// Returns the adapter and the agent of a CNO.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `cno_param_mask` has a bit outside `DAT_CNO_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cno_param` is NULL
@@ -64,8 +64,8 @@ macro_rules! cno_calls {
             extern "C-unwind" fn dat_cno_wait(
                 cno_handle: DAT_CNO_HANDLE, "in, the notification object.";
                 timeout: DAT_TIMEOUT,
-                    "in, longest time to wait, in microseconds from the call. 0 only looks; `DAT_TIMEOUT_INFINITE`"
-                    "waits for ever.";
+                    "in, longest time to wait, in microseconds from the call. 0 only checks; `DAT_TIMEOUT_INFINITE`"
+                    "waits without a limit.";
                 evd_handle: *mut DAT_EVD_HANDLE,
                     "out, the dispatcher that triggered; others may have triggered too. `DAT_HANDLE_NULL` when the"
                     "time was up, and on success when the adapter was closed.";
@@ -75,7 +75,7 @@ macro_rules! cno_calls {
             /// Destroys a CNO.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the object is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the object is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` - a dispatcher is attached or a thread waits; nothing has changed
             extern "C" fn dat_cno_free(

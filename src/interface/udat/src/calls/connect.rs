@@ -7,11 +7,11 @@ macro_rules! connect_calls {
             /// pending, and one event on its connect EVD reports the outcome. After any error it is unchanged.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the request is on its way
+            /// * `DAT_SUCCESS` - the request is sent
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_MODEL_NOT_SUPPORTED` - the quality of service or the flag is not supported here
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `quality_of_service` has an unknown bit
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - `connect_flags` is no flag
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG8` - `connect_flags` has an unknown flag
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `private_data_size` is negative or above the maximum
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `private_data` is NULL with a size above 0
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `remote_ia_address` is NULL
@@ -52,7 +52,7 @@ macro_rules! connect_calls {
             /// does.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the request is on its way; `ep_handle` is in the state `DAT_EP_STATE_ACTIVE_CONNECTION_PENDING`
+            /// * `DAT_SUCCESS` - the request is sent; `ep_handle` is in the state `DAT_EP_STATE_ACTIVE_CONNECTION_PENDING`
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - one of the two is not an endpoint, or they are of different adapters
             /// * `DAT_MODEL_NOT_SUPPORTED` - the quality of service is not supported here
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `quality_of_service` has an unknown bit

@@ -8,7 +8,7 @@ macro_rules! cr_calls {
             /// Returns the peer that asks for a connection, its private data, and the endpoint that the request is for.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `cr_param_mask` has a bit outside `DAT_CR_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cr_param` is NULL
@@ -29,7 +29,7 @@ macro_rules! cr_calls {
             /// error the request, the endpoint and the private data are unchanged.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the acceptance is on its way
+            /// * `DAT_SUCCESS` - the acceptance is sent
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a connection request that still waits for its answer: null, of another kind, or already accepted, rejected or handed off
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint of the same adapter; or one is given though the request brings its own, or none though it does not; or the endpoint lacks its zone, its connection dispatcher, or another one that it needs
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `private_data_size` is negative or above the maximum

@@ -72,7 +72,7 @@ macro_rules! ep_calls {
             /// selects them.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `ep_param_mask` has a bit outside `DAT_EP_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL
@@ -92,7 +92,7 @@ macro_rules! ep_calls {
             /// shows which field can change in which state.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - all parameters that the mask names have their new values; with a mask of 0, nothing was to do
+            /// * `DAT_SUCCESS` - all parameters that the mask names have their new values; a mask of 0 names none
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `ep_param` is NULL and the mask is not 0. This is checked before the bits of the mask
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the mask has a bit that names no parameter (0x800 and everything above 0x7FFFFFFF are such), or names one that can never be changed: P in the table of parameters and states. This is so in every state
@@ -187,7 +187,7 @@ macro_rules! ep_calls {
             /// Destroys an endpoint. A connection ends abruptly, and outstanding work is flushed.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the endpoint is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the endpoint is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._TENTCONNPENDING` - the endpoint belongs to a service point or to an unanswered connection request
             extern "C" fn dat_ep_free(

@@ -29,7 +29,7 @@ macro_rules! evd_calls {
             /// Returns the chosen attributes and the state of an EVD.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_param_mask` has a bit outside `DAT_EVD_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `evd_param` is NULL
@@ -55,7 +55,7 @@ macro_rules! evd_calls {
             extern "C" fn dat_evd_modify_cno(
                 evd_handle: DAT_EVD_HANDLE, "in, the event dispatcher.";
                 cno_handle: DAT_CNO_HANDLE,
-                    "in, the notification object to trigger from now on; `DAT_HANDLE_NULL` detaches.";
+                    "in, the notification object that the dispatcher triggers after the call; `DAT_HANDLE_NULL` detaches.";
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
@@ -176,7 +176,7 @@ macro_rules! evd_calls {
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_TEVD` - `evd_min_qlen` is above `max_evd_qlen` of dat_ia_query
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory; nothing has changed
             extern "C" fn dat_evd_resize(
-                evd_handle: DAT_EVD_HANDLE, "in, the event dispatcher; streams may feed it meanwhile.";
+                evd_handle: DAT_EVD_HANDLE, "in, the event dispatcher; event streams can use it during the call.";
                 evd_min_qlen: DAT_COUNT, "in, the new least length, from 1 to `max_evd_qlen` of dat_ia_query.";
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
@@ -184,7 +184,7 @@ macro_rules! evd_calls {
             /// Destroys an EVD; events in it are lost.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the dispatcher is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the dispatcher is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE1` - `evd_handle` is not an event dispatcher
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_IN_USE` - an endpoint, a service point or the adapter feeds it; nothing has changed
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EVD_WAITER` - a thread is blocked in dat_evd_wait on it; nothing has changed

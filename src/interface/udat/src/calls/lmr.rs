@@ -9,7 +9,7 @@ macro_rules! lmr_calls {
             /// Returns the chosen attributes of an LMR.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `lmr_handle` is not a local memory region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `lmr_param_mask` has a bit outside `DAT_LMR_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `lmr_param` is NULL
@@ -30,7 +30,7 @@ macro_rules! lmr_calls {
             /// Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the region is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the region is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `lmr_handle` is not a local memory region
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - a remote memory region is bound into it, or requests that are not complete hold up the one that unbinds it; nothing has changed
             extern "C" fn dat_lmr_free(

@@ -13,7 +13,7 @@ macro_rules! post_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `num_segments` is negative or above `max_request_iov`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `completion_flags` has a bit that does not apply
-            /// * `DAT_LENGTH_ERROR` - the message is longer than `max_message_size` of the endpoint
+            /// * `DAT_LENGTH_ERROR` - the message is longer than `max_message_size` of the adapter
             /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` - a region is of another protection zone than the endpoint
             /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` - an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory
@@ -82,7 +82,7 @@ macro_rules! post_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `remote_iov` is NULL
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `completion_flags` has a bit that does not apply
-            /// * `DAT_LENGTH_ERROR` - the local segments are smaller than the remote one, or the length is above `max_rdma_size` of the endpoint
+            /// * `DAT_LENGTH_ERROR` - the local segments are smaller than the remote one, or the length is above `max_rdma_size` of the adapter
             /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` - a local region is of another protection zone than the endpoint
             /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` - an `lmr_context` is unknown or freed, or its region has no local write privilege
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory
@@ -118,7 +118,7 @@ macro_rules! post_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a segment is not inside its region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `remote_iov` is NULL
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `completion_flags` has a bit that does not apply
-            /// * `DAT_LENGTH_ERROR` - the remote segment is smaller than the local ones, or the length is above `max_rdma_size` of the endpoint
+            /// * `DAT_LENGTH_ERROR` - the remote segment is smaller than the local ones, or the length is above `max_rdma_size` of the adapter
             /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` - a local region is of another protection zone than the endpoint
             /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` - an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory

@@ -15,7 +15,7 @@ macro_rules! psp_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither of the two
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
             /// * `DAT_CONN_QUAL_IN_USE` - another service point, public or reserved, listens there, or the transport reserves the qualifier for others. This code has no class bit
-            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not make endpoints, or insists on making them, against `psp_flags`; see `ep_creator` of dat_ia_query; never from the providers of this project
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider never creates endpoints, or always does, and `psp_flags` asks for the opposite; see `ep_creator` of dat_ia_query; never from the providers of this project
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
             /// # Events
@@ -61,7 +61,7 @@ macro_rules! psp_calls {
             /// Returns the chosen attributes of a PSP.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` - `psp_handle` is not a public service point
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `psp_param_mask` has a bit outside `DAT_PSP_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `psp_param` is NULL
@@ -78,7 +78,7 @@ macro_rules! psp_calls {
             /// were no listener.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the service point is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the service point is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PSP` - `psp_handle` is not a public service point
             extern "C" fn dat_psp_free(
                 psp_handle: DAT_PSP_HANDLE, "in, the service point.";

@@ -34,7 +34,7 @@ macro_rules! pz_calls {
             /// Destroys a protection zone.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the zone is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the zone is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_PZ_IN_USE` - an endpoint, a memory region or a shared receive queue is in it; nothing has changed
             extern "C" fn dat_pz_free(

@@ -22,7 +22,7 @@ macro_rules! rmr_calls {
             /// Returns the chosen attributes of an RMR.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - `rmr_handle` is not a remote memory region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rmr_param_mask` has a bit outside `DAT_RMR_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `rmr_param` is NULL
@@ -41,7 +41,7 @@ macro_rules! rmr_calls {
             /// Destroys an RMR; its binding ends.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the region is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the region is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - `rmr_handle` is not a remote memory region
             extern "C" fn dat_rmr_free(
                 rmr_handle: DAT_RMR_HANDLE, "in, the remote memory region.";

@@ -32,7 +32,7 @@ macro_rules! rsp_calls {
             /// Returns the chosen attributes of an RSP.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` - `rsp_handle` is not a reserved service point
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rsp_param_mask` has a bit outside `DAT_RSP_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `rsp_param` is NULL
@@ -50,7 +50,7 @@ macro_rules! rsp_calls {
             /// answered.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the service point is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the service point is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RSP` - `rsp_handle` is not a reserved service point
             extern "C" fn dat_rsp_free(
                 rsp_handle: DAT_RSP_HANDLE, "in, the service point.";

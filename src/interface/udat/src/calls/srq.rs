@@ -33,7 +33,7 @@ macro_rules! srq_calls {
             /// Destroys an SRQ; buffers on it are dropped without completion.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the queue is gone and its handle invalid
+            /// * `DAT_SUCCESS` - the queue is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_SRQ_IN_USE` - an endpoint is attached; nothing has changed
             extern "C" fn dat_srq_free(
@@ -73,7 +73,7 @@ macro_rules! srq_calls {
             /// at this moment.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the wanted fields are stored
+            /// * `DAT_SUCCESS` - the requested fields are stored
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_SRQ` - `srq_handle` is not a shared receive queue
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `srq_param_mask` has a bit outside `DAT_SRQ_FIELD_ALL`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `srq_param` is NULL
@@ -103,7 +103,7 @@ macro_rules! srq_calls {
             ///
             /// The arguments are checked in the order of this list, and after a failure nothing has changed.
             extern "C" fn dat_srq_resize(
-                srq_handle: DAT_SRQ_HANDLE, "in, the shared receive queue; endpoints may use it meanwhile.";
+                srq_handle: DAT_SRQ_HANDLE, "in, the shared receive queue; endpoints can use it during the call.";
                 srq_max_recv_dto: DAT_COUNT,
                     "in, the new number of buffers that can be outstanding, from 1 to `max_recv_per_srq` of"
                     "dat_ia_query.";

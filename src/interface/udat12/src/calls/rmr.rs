@@ -32,7 +32,7 @@ macro_rules! own_rmr_calls {
                 rmr_handle: DAT_RMR_HANDLE, "in, the remote memory region.";
                 lmr_triplet: *const DAT_LMR_TRIPLET,
                     "in, the part: `lmr_context`, `virtual_address` and `segment_length` in bytes. A length of 0"
-                    "unbinds; the other fields and the privileges are then not looked at.";
+                    "unbinds; the other fields and the privileges are ignored then.";
                 mem_priv: DAT_MEM_PRIV_FLAGS,
                     "in, `DAT_MEM_PRIV_REMOTE_READ_FLAG`, `DAT_MEM_PRIV_REMOTE_WRITE_FLAG` or both; other bits have no"
                     "effect.";

@@ -7,7 +7,7 @@ macro_rules! further_connect_calls {
             /// point with this address, or to a service point with the port as qualifier.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the request is on its way
+            /// * `DAT_SUCCESS` - the request is sent
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `private_data_size` is negative or above the maximum
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `private_data` is NULL with a size above 0

@@ -14,7 +14,7 @@ macro_rules! further_post_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `local_iov` is NULL with segments, or a range is not inside its region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `completion_flags` has a bit that does not apply
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `invalidate_flag` is neither `DAT_TRUE` nor `DAT_FALSE`
-            /// * `DAT_LENGTH_ERROR` - the segments have more bytes than `max_message_size` of the endpoint
+            /// * `DAT_LENGTH_ERROR` - the segments have more bytes than `max_message_size` of the adapter
             /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_READ` - a segment is not in the zone of the endpoint
             /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_READ` - an `lmr_context` is unknown or freed, or its region has no local privilege and may not be read
             /// * `DAT_MODEL_NOT_SUPPORTED` - `invalidate_flag` is `DAT_TRUE`, and the device cannot invalidate or the peer is a program of uDAPL 1.2, which has no such messages. Over libdaplverbs(7) such a peer is not recognised
@@ -49,7 +49,7 @@ macro_rules! further_post_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_iov` is NULL, or its range is not inside the region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `remote_iov` is NULL
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `completion_flags` has a bit that does not apply
-            /// * `DAT_LENGTH_ERROR` - there is more to read than room, or more than `max_rdma_size` of the endpoint
+            /// * `DAT_LENGTH_ERROR` - there is more to read than room, or more than `max_rdma_size` of the adapter
             /// * `DAT_PROTECTION_VIOLATION` / `DAT_PROTECTION_WRITE` - the local region is not in the zone of the endpoint, or is bound over another endpoint
             /// * `DAT_PRIVILEGES_VIOLATION` / `DAT_PRIVILEGES_WRITE` - the local context is unknown, not bound, or does not grant to write
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - `max_request_dtos` requests are outstanding, or out of memory

@@ -1,6 +1,6 @@
 //! The way of the arguments from a C call to the provider's slot.
 
-use std::mem::{self, MaybeUninit};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -8,13 +8,8 @@ use dat_library::tables::TABLES;
 
 use super::*;
 
-/// The C function as callers see it.
-type Variadic = unsafe extern "C" fn(DAT_HANDLE, DAT_EXTENDED_OP, ...) -> DAT_RETURN;
-
-fn c_function() -> Variadic {
-    let function: unsafe extern "C" fn(DAT_HANDLE, DAT_EXTENDED_OP) -> DAT_RETURN = dat_extension_op;
-    // SAFETY: further arguments are where the function looks for them.
-    unsafe { mem::transmute(function) }
+unsafe extern "C" {
+    fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, ...) -> DAT_RETURN;
 }
 
 /// The words that the slot was given.
@@ -37,7 +32,7 @@ fn the_slot_gets_the_arguments() {
     let bare: &'static DAT_PROVIDER = Box::leak(Box::new(empty));
     let mut object = [ptr::from_ref(table), ptr::null()];
     let handle: DAT_HANDLE = (&raw mut object).cast();
-    let call = c_function();
+    let call = dat_extension_op;
 
     let refused = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
     // SAFETY: no argument is read.
@@ -69,8 +64,8 @@ fn the_slot_gets_the_arguments() {
 
 #[test]
 fn a_query_wants_its_arguments() {
-    let call = c_function();
-    let open = DAT_IB_OPEN_QUERY_OP.cast_signed();
+    let call = dat_extension_op;
+    let open = DAT_IB_OPEN_QUERY_OP as i32;
     let null = ptr::null_mut::<u8>();
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
     let name = c"no such adapter".as_ptr();
@@ -93,7 +88,7 @@ fn only_a_query_can_be_closed_as_one() {
     let mut memory = [0_u64; 2];
     for handle in [ptr::null_mut(), ptr::without_provenance_mut(1), (&raw mut memory).cast()] {
         // SAFETY: this operation has no arguments.
-        let code = unsafe { c_function()(handle, DAT_IB_CLOSE_QUERY_OP.cast_signed()) };
+        let code = unsafe { dat_extension_op(handle, DAT_IB_CLOSE_QUERY_OP as i32) };
         assert_eq!(code, refused);
     }
 }

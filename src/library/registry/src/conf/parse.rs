@@ -53,7 +53,7 @@ impl fmt::Display for Fault {
             Fault::TooManyFields => "there are more than 8 fields",
             Fault::EmptyName => "field 1, the name, is empty",
             Fault::LongName => "field 1, the name, is longer than 255 bytes",
-            Fault::ApiVersion => "field 2, the API version, is not of the form u1.2",
+            Fault::ApiVersion => "field 2, the API version, is not a version such as u1.2 or u2.0",
             Fault::ThreadSafety => "field 3 is neither threadsafe nor nonthreadsafe",
             Fault::DefaultFlag => "field 4 is neither default nor nondefault",
             Fault::EmptyLibrary => "field 5, the library, is empty",

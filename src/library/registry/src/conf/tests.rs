@@ -297,7 +297,8 @@ proptest! {
         text.push(b'\n');
         text.extend_from_slice(&rendered(&after));
         let lines: Vec<Line> = parse(&text).collect();
-        prop_assert_eq!(lines.first(), Some(&Line::Entry(1, before)));
-        prop_assert_eq!(lines.last(), Some(&Line::Entry(3, after)));
+        let (before, after) = (Line::Entry(1, before), Line::Entry(3, after));
+        prop_assert_eq!(lines.first(), Some(&before));
+        prop_assert_eq!(lines.last(), Some(&after));
     }
 }

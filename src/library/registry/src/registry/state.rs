@@ -244,7 +244,7 @@ impl<B: Backend> Entries<B> {
             self.lacked_memory = false;
             return Err(OpenError::NoMemory);
         }
-        let silent = "the library did not register this adapter".to_owned();
+        let silent = "the library did not register this adapter: it may be for another version of uDAPL".to_owned();
         let reason = told.err().map_or(silent, |error| error.to_string());
         // A provider with an init has decided not to serve; only a library that is no provider gives way.
         if told == Err(InitError::Absent) { adapter.give_way(reason) } else { Err(adapter.unusable(Some(reason))) }

@@ -169,7 +169,7 @@ fn each_step_is_told() {
         [
             "dat.conf: does not exist",
             "rdma/dat.conf: does not exist",
-            "no file counts: the built-in entries are the configuration",
+            "no file is used: the built-in entries are the configuration",
             "built-in entry: shm by libdaplshm.so.1",
         ]
     );
@@ -185,13 +185,13 @@ fn each_step_is_told() {
         steps(&places, VERSION),
         [
             "dat.conf: is read",
-            "dat.conf:1: c takes no part: it is for version 2.0",
-            "dat.conf: is passed over: it has no line for this version",
+            "dat.conf:1: c is not used: it is for version 2.0",
+            "dat.conf: is not used: it has no line for this version",
             "rdma/dat.conf: is read",
             "rdma/dat.conf:1: a by l.so",
-            "rdma/dat.conf:2: k takes no part: it is for the kernel's programs",
-            "rdma/dat.conf:3: n takes no part: it is nondefault",
-            "rdma/dat.conf:4: a takes no part: a line before it has the same name, version and thread safety",
+            "rdma/dat.conf:2: k is not used: it is for the kernel's programs",
+            "rdma/dat.conf:3: n is not used: it is nondefault",
+            "rdma/dat.conf:4: a is not used: a line before it has the same name, version and thread safety",
             "rdma/dat.conf:5: line ignored: field 3 is neither threadsafe nor nonthreadsafe",
             "rdma/dat.conf: is the configuration",
             "built-in entry: shm by libdaplshm.so.1",

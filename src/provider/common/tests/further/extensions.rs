@@ -11,7 +11,7 @@ use crate::version;
 fn extension(t: &DAT_PROVIDER, handle: DAT_HANDLE, op: u32, words: &[u64]) -> DAT_RETURN {
     let mut words = words.to_vec();
     let mut list = VaList::on_stack(words.as_mut_ptr());
-    slot!(t, handle_extendedop_func(handle, op.cast_signed(), &mut list))
+    slot!(t, handle_extendedop_func(handle, op as i32, &mut list))
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn extended_operations_row_by_row() {
     let swap = |ep, local, remote, flags| extension(t, ep, DAT_IB_CMP_AND_SWAP_OP, &[1, 2, local, 5, remote, flags]);
     let write = |ep, count: i32, local, remote, flags| {
         // What is above the 32 bits of a short argument is no part of it.
-        let count = 0xdead_beef_0000_0000 | u64::from(count.cast_unsigned());
+        let count = 0xdead_beef_0000_0000 | u64::from(count as u32);
         extension(t, ep, DAT_IB_RDMA_WRITE_IMMED_OP, &[count, local, 5, remote, 0xdead_beef_0000_0007, flags])
     };
     let (old, short) = (word(&old), word(&short));
@@ -89,7 +89,7 @@ fn counters_row_by_row() {
     let mut out = [u64::MAX; 85];
     let place = out.as_mut_ptr().expose_provenance() as u64;
     // What is above the 32 bits of a short argument is no part of it.
-    let short = |word: i32| 0xdead_beef_0000_0000 | u64::from(word.cast_unsigned());
+    let short = |word: i32| 0xdead_beef_0000_0000 | u64::from(word as u32);
     let query =
         |handle, counter, place| extension(t, handle, DAT_IB_QUERY_COUNTERS_OP, &[short(counter), place, short(1)]);
     let print = |handle, counter| extension(t, handle, DAT_IB_PRINT_COUNTERS_OP, &[short(counter), short(1)]);
@@ -110,7 +110,7 @@ fn counters_row_by_row() {
     }
     assert_eq!(extension(t, setup.ia, DAT_IB_START_COUNTERS_OP, &[short(3)]), arg_error(3));
     assert_eq!(out, [u64::MAX; 85]);
-    assert_eq!(query(setup.ia, DCNT_IA_EP_CREATE.cast_signed(), place), OK);
+    assert_eq!(query(setup.ia, DCNT_IA_EP_CREATE as i32, place), OK);
     assert_eq!(out.map(|value| value != u64::MAX), std::array::from_fn(|at| at == DCNT_IA_EP_CREATE as usize));
     assert_eq!(out[DCNT_IA_EP_CREATE as usize], 1);
     assert_eq!(query(setup.ia, 85, place), OK);

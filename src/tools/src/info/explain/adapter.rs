@@ -139,11 +139,15 @@ impl Subject<'_> {
         names.dedup();
         let there_are =
             if names.is_empty() { "there is none".to_owned() } else { format!("there are: {}", names.join(" ")) };
+        let mut topic = Topic::NoEntry;
         let text = match missing {
             Missing::Name => {
                 let bad = self.found.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(self.name));
                 match bad {
-                    Some((origin, bad)) => format!("the entry of this name is ignored: {origin}: {}", bad.fault),
+                    Some((origin, bad)) => {
+                        topic = Topic::IgnoredLine;
+                        format!("the entry of this name is ignored: {origin}: {}", bad.fault)
+                    }
                     None if self.found.other_versions.contains(self.name) => format!(
                         "the entries of this name are for another version of the interface than {major}.{minor}; {there_are}"
                     ),
@@ -155,7 +159,7 @@ impl Subject<'_> {
             }
             Missing::ThreadSafety => "no entry of this name is thread-safe".to_owned(),
         };
-        let step = Step::wrong(text).see(Topic::NoEntry);
+        let step = Step::wrong(text).see(topic);
         // A built-in entry comes with its device.
         let name = words(self.name);
         let device = match (self.file, name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
@@ -177,10 +181,10 @@ impl Subject<'_> {
 
     /// The file of the library of an entry: beside the library of programs, at a path, or the one that the loader found.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
-        if let Ok(opened) = &self.probe.answer
-            && let Some(file) = &opened.library
-        {
-            return Some(file.clone());
+        if let Ok(opened) = &self.probe.answer {
+            if let Some(file) = &opened.library {
+                return Some(file.clone());
+            }
         }
         if entry.library.to_bytes().contains(&b'/') {
             let path = PathBuf::from(words(&entry.library));
@@ -202,7 +206,7 @@ impl Subject<'_> {
             (None, Some(file)) => Step::ok(format!("its library {library}: {}", file.display())),
             (None, None) => {
                 let own = self.library.api().library();
-                Step::note(format!("its library {library} is not beside {own}; the loader looks for it"))
+                Step::note(format!("its library {library} is not in the directory of {own}; the loader looks for it"))
             }
         }
     }
@@ -222,6 +226,8 @@ impl Subject<'_> {
             Err(why) => {
                 let said: String = self.probe.messages.iter().map(|line| format!("\n{line}")).collect();
                 let topic = match by_directory {
+                    _ if said.contains(" may be its line: ") => Topic::IgnoredLine,
+                    _ if said.contains(": cannot use ") => Topic::ProviderLibrary,
                     _ if why.contains("DAT_NAME_NOT_REGISTERED") => Topic::NoEntry,
                     true => Topic::RendezvousDirectory,
                     false if said.contains("looked for ") && !self.host.has_device() => Topic::NoRdmaDevice,

@@ -96,10 +96,7 @@ impl Others {
 fn without_adapters(file: &Path, api: Api, gives: bool) -> Step {
     Step::wrong_if(
         !gives,
-        format!(
-            "{}: no line of it gives a program of version {api} an adapter, and no other file counts",
-            file.display()
-        ),
+        format!("{}: none of its lines defines an adapter for uDAPL {api}, and no other file is used", file.display()),
     )
     .see(Topic::NoAdapter)
 }
@@ -107,11 +104,9 @@ fn without_adapters(file: &Path, api: Api, gives: bool) -> Step {
 /// What the variable of the environment says.
 fn chosen_file(places: &Places, variable: Option<&OsStr>) -> Step {
     match (&places.override_file, variable) {
-        (Some(path), _) if path.as_os_str() == ALL_BUILT_IN => {
-            Step::ok("DAT_OVERRIDE is builtin, so no file is looked at")
-        }
-        (Some(path), _) => Step::ok(format!("DAT_OVERRIDE names {}, so no other file is looked at", path.display())),
-        (None, None) => Step::ok("DAT_OVERRIDE is not set, so the files of the system are looked at"),
+        (Some(path), _) if path.as_os_str() == ALL_BUILT_IN => Step::ok("DAT_OVERRIDE is builtin, so no file is read"),
+        (Some(path), _) => Step::ok(format!("DAT_OVERRIDE names {}, so no other file is read", path.display())),
+        (None, None) => Step::ok("DAT_OVERRIDE is not set, so the files of the system are read"),
         (None, Some(name)) if name.is_empty() => Step::ok("DAT_OVERRIDE is empty, which is the same as not set"),
         (None, Some(_)) => {
             debug_assert!(environment::secure("DAT_OVERRIDE").is_none());
@@ -137,7 +132,7 @@ fn step_of(search: &Search<'_>) -> Step {
             Origin::BuiltIn => format!("built in: {} by {}", words(&entry.name), words(&entry.library)),
         }),
         Search::Line(Origin::BuiltIn, LineUse::NonDefault(entry)) => {
-            Step::note(format!("built in: {} is switched off by a nondefault line", words(&entry.name)))
+            Step::note(format!("built in: {} is disabled by a nondefault line", words(&entry.name)))
         }
         // These are made to be skipped.
         Search::Line(..) | Search::PassedOver(_) => Step::note(search.to_string()),

@@ -190,7 +190,7 @@ fn without_verbs(library: Library) -> Option<Step> {
     };
     let is_there = beside(provider, library.path()?).ok()?.is_some();
     let (provider, own) = (words(provider), library.api().library());
-    let text = format!("{provider} is not beside {own}: for RDMA, install it, or the package {package}");
+    let text = format!("{provider} is not in the directory of {own}: for RDMA, install it, or the package {package}");
     (!is_there).then(|| Step::note(text).see(Topic::ProviderLibrary))
 }
 
@@ -233,7 +233,7 @@ fn compare(library: Library, found: &Found, adapters: &[Adapter], name: Option<&
             found.entries.iter().any(|(_, entry)| *entry.name == *name) && !adapters.iter().any(|one| *one.name == *name)
         });
         let text = format!(
-            "it lists other adapters than the configuration gives: {listed}\nit may be a library of another maker, or of \
+            "it lists other adapters than the configuration defines: {listed}\nit may be the library of another vendor, or of \
              another version than this tool; which one the loader takes for {}, LD_LIBRARY_PATH says first",
             library.api().library()
         );
@@ -274,9 +274,9 @@ fn show_end(
     }
     if name.is_none() && !has_rdma {
         print::line(if *has_tcp {
-            "  shm connects processes of this host, tcp those of several hosts. RDMA is faster: the chapter above says what lacks."
+            "  shm connects processes of this host, tcp connects hosts. RDMA is faster: the section above lists the missing parts."
         } else {
-            "  shm connects processes of this host. Between hosts RDMA is needed: the chapter above says what lacks."
+            "  shm connects processes of this host. Between hosts RDMA is needed: the section above lists the missing parts."
         })?;
     }
     Ok(())

@@ -118,7 +118,7 @@ fn device_file(path: &Path, wanted: bool) -> Step {
     let text = match access(path, Access::READ_OK | Access::WRITE_OK) {
         Ok(()) => return Step::ok(format!("{shown} can be opened")),
         Err(Errno::NOENT) => format!("{shown} does not exist"),
-        Err(error) => format!("{shown} may not be opened by you: {}", std::io::Error::from(error)),
+        Err(error) => format!("you may not open {shown}: {}", std::io::Error::from(error)),
     };
     Step::wrong_if(wanted, text).see(Topic::DeviceFiles)
 }

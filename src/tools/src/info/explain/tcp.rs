@@ -9,7 +9,11 @@ use super::topic::Topic;
 
 /// Parts of the provider's messages, what to do, and where it is described.
 const ADVICE: [(&str, &str, Topic); 6] = [
-    ("there is no network interface", "the network interface is not there: name one that is", Topic::InstanceData),
+    (
+        "there is no network interface",
+        "this host has no such network interface: name one that exists",
+        Topic::InstanceData,
+    ),
     (
         "has no IP address that peers reach",
         "the network interface has no IP address, which connections need: give it one",
@@ -17,13 +21,13 @@ const ADVICE: [(&str, &str, Topic); 6] = [
     ),
     (
         "no network interface has the address",
-        "this host has not this address: name one that it has",
+        "this host does not have the address: name one of its addresses",
         Topic::InstanceData,
     ),
     ("is link-local", "a link-local address will not do: name another one", Topic::InstanceData),
     (
         "no network interface leads to other hosts",
-        "no network interface leads to other hosts: give one an IP address, or use tcp-lo for this host alone",
+        "no network interface leads to other hosts: give one an IP address, or use tcp-lo, which connects only processes of this host",
         Topic::NoIpAddress,
     ),
     (

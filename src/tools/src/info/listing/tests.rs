@@ -2,6 +2,19 @@ use super::*;
 use crate::dat::Api;
 use crate::info::probe::Opened;
 
+#[test]
+fn causes_are_counted_without_details() {
+    let failed = [
+        ("a", "looked for \"a0\" port 1; there is no RDMA device"),
+        ("b", "/etc/dat.conf:7: b: cannot use l.so: not found"),
+        ("c", "looked for \"c\"; there is no RDMA device"),
+        ("d", "refused"),
+        ("e", "busy"),
+    ];
+    let expected = "there is no RDMA device (2), cannot use l.so: not found (1), refused (1), other causes (1)";
+    assert_eq!(causes(&failed), expected);
+}
+
 fn adapter() -> Adapter {
     Adapter { name: c"verbs-eth0".to_owned(), demand: Demand::of(Api::V12) }
 }

@@ -27,7 +27,7 @@ fn rounds_that_are_lost_or_wrong_fail() {
 fn the_peer_is_known_when_somebody_was_reached() {
     let mut report = report();
     assert_eq!(report.document(None)["peer"], Value::Null);
-    report.connected([127, 0, 0, 1].into(), true).unwrap();
+    report.connected([127, 0, 0, 1].into(), true, true).unwrap();
     assert_eq!(report.document(None)["peer"], "dat-ping");
     report.other([127, 0, 0, 1].into(), Duration::from_micros(2)).unwrap();
     assert_eq!(report.document(None)["peer"], "other");

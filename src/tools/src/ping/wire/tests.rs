@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn a_hello_comes_back_from_its_bytes_even_if_zeros_follow() {
     let memory = Remote { context: 0x1234_5678, address: 0x7fff_0123_4567_89ab, length: 3 * 4096 };
-    let hello = Hello { shared: true, channel: 1, size: 4096, session: u64::MAX - 3, memory };
+    let hello = Hello { shared: true, polls: false, channel: 1, size: 4096, session: u64::MAX - 3, memory };
     let mut bytes = hello.to_bytes().to_vec();
     assert_eq!(Hello::from_bytes(&bytes), Some(hello));
     bytes.resize(56, 0);
@@ -14,7 +14,7 @@ fn a_hello_comes_back_from_its_bytes_even_if_zeros_follow() {
 #[test]
 fn other_private_data_is_no_hello() {
     let memory = Remote::default();
-    let bytes = Hello { shared: false, channel: 0, size: 1, session: 0, memory }.to_bytes();
+    let bytes = Hello { shared: false, polls: true, channel: 0, size: 1, session: 0, memory }.to_bytes();
     assert_eq!(Hello::from_bytes(&[]), None);
     assert_eq!(Hello::from_bytes(&bytes[..35]), None);
     for (place, byte) in [(0, b'D'), (8, VERSION + 1), (9, 2)] {

@@ -243,18 +243,18 @@ impl Tx {
 
     /// Carries a request out, or queues it; gives its mark, and whether it is done.
     pub fn post(&mut self, end: &End, request: &Request<'_>) -> Handed {
-        if let Operation::Send { solicited } = request.operation
-            && request.len <= EAGER_MAX
-            && self.is_free(request.fence)
-            && let Some(position) = self.put_message(end, solicited, request)
-        {
-            end.tell_peer(News::Record);
-            return Handed::under_way(Mark(position + self.entries));
+        if let Operation::Send { solicited } = request.operation {
+            if request.len <= EAGER_MAX && self.is_free(request.fence) {
+                if let Some(position) = self.put_message(end, solicited, request) {
+                    end.tell_peer(News::Record);
+                    return Handed::under_way(Mark(position + self.entries));
+                }
+            }
         }
-        if self.is_free(request.fence)
-            && let Some(position) = self.try_short_write(end, request)
-        {
-            return Handed::under_way(Mark(position + self.entries));
+        if self.is_free(request.fence) {
+            if let Some(position) = self.try_short_write(end, request) {
+                return Handed::under_way(Mark(position + self.entries));
+            }
         }
         self.post_other(end, request)
     }
@@ -283,29 +283,29 @@ impl Tx {
         if self.closed {
             return Handed::under_way(Mark::NEVER);
         }
-        if self.is_free(request.fence)
-            && let Launch::Flying(done) = self.launch(end, request, &mut Budget::post())
-        {
-            // Nothing is in flight before it, so it needs no entry.
-            if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
-                self.part = Part::default();
-                self.passed += 1;
-                let mark = self.next_mark();
-                // Progress reports it to those who wait for the end of the connection.
-                if self.draining {
-                    end.finish_soon();
+        if self.is_free(request.fence) {
+            if let Launch::Flying(done) = self.launch(end, request, &mut Budget::post()) {
+                // Nothing is in flight before it, so it needs no entry.
+                if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
+                    self.part = Part::default();
+                    self.passed += 1;
+                    let mark = self.next_mark();
+                    // Progress reports it to those who wait for the end of the connection.
+                    if self.draining {
+                        end.finish_soon();
+                    }
+                    return Handed { mark: Mark(mark), done: !self.draining };
                 }
-                return Handed { mark: Mark(mark), done: !self.draining };
+                let mut kept = 0;
+                if let Done::Announced(_) | Done::Reading = done {
+                    kept = request.segments.len();
+                    self.kept += kept;
+                    self.segments.extend(request.segments);
+                }
+                let mark = self.next_mark();
+                self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
+                return Handed::under_way(Mark(mark));
             }
-            let mut kept = 0;
-            if let Done::Announced(_) | Done::Reading = done {
-                kept = request.segments.len();
-                self.kept += kept;
-                self.segments.extend(request.segments);
-            }
-            let mark = self.next_mark();
-            self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
-            return Handed::under_way(Mark(mark));
         }
         let mark = self.next_mark();
         let Request { id, operation, segments, len, fence, signalled } = *request;
@@ -451,10 +451,10 @@ impl Tx {
             }
             self.outlet.known().is_some_and(|known| end.is_told(known))
         });
-        if !self.shorts.is_empty()
-            && let Some(Ok(consumed)) = self.outlet.consumed()
-        {
-            self.check_shorts(end, consumed);
+        if !self.shorts.is_empty() {
+            if let Some(Ok(consumed)) = self.outlet.consumed() {
+                self.check_shorts(end, consumed);
+            }
         }
         // A peer that breaks the rules is what the connection fails for, whatever else has failed.
         if report.fatal.is_none() {

@@ -125,9 +125,8 @@ impl Door {
     /// True if no peer can find this process by a number from before the change.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
-        let gone = threads.all.extract_if(.., |sleeper| sleeper.is_gone());
-        for sleeper in gone.collect::<Vec<_>>() {
-            sleeper.thread.join();
+        while let Some(at) = threads.all.iter().position(|sleeper| sleeper.is_gone()) {
+            threads.all.remove(at).thread.join();
         }
         let published = self.published.load(Ordering::SeqCst) >= change.0;
         published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
@@ -162,7 +161,7 @@ impl Door {
             // found the old serial number did so before this store, so a peer that has the new thread's number finds it
             // closed.
             published.store(serial, Ordering::SeqCst);
-            sign.store(tid.cast_unsigned(), Ordering::SeqCst);
+            sign.store(tid as u32, Ordering::SeqCst);
             drop(sign);
             own.set(|state| state.tid = tid);
             if let Some(note) = before {
@@ -189,7 +188,7 @@ impl Sleeper {
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
-        let own = std::process::id().cast_signed();
+        let own = std::process::id() as i32;
         // A debugger may keep what is left of the thread.
         getpriority_process(Some(pid)) == Err(Errno::SRCH)
             || (task::is_visible(own) && task::is_own_proc().unwrap_or(false) && task::doing(own, tid) == Doing::Gone)

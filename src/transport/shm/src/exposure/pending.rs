@@ -147,7 +147,7 @@ impl Transfer {
     /// True if its thread may still copy. The door was changed, so a copy that has not begun by now finds nobody.
     fn may_go_on(&mut self) -> bool {
         let pid = self.pair.pid;
-        let doing = task::doing(pid, self.word.tid().cast_signed());
+        let doing = task::doing(pid, self.word.tid() as i32);
         let (ran, since) = *self.seen.get_or_insert_with(|| match doing {
             Doing::Running(ticks) => (ticks, Instant::now()),
             _ => (u64::MAX, Instant::now()),

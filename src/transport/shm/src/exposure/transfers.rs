@@ -100,7 +100,7 @@ thread_local! {
 pub fn own_tid() -> u32 {
     TID.with(|tid| match tid.get() {
         0 => {
-            let number = gettid().as_raw_nonzero().get().cast_unsigned();
+            let number = gettid().as_raw_nonzero().get() as u32;
             tid.set(number);
             number
         }

@@ -32,11 +32,11 @@ impl Incoming {
     }
 
     fn reject(&mut self, consumer: bool, private_data: &[u8]) {
-        if !std::mem::replace(&mut self.answered, true)
-            && let Some(link) = self.link.upgrade()
-        {
-            link.answered(self.id);
-            link.reject(self.id, consumer, private_data.to_vec());
+        if !std::mem::replace(&mut self.answered, true) {
+            if let Some(link) = self.link.upgrade() {
+                link.answered(self.id);
+                link.reject(self.id, consumer, private_data.to_vec());
+            }
         }
     }
 
@@ -142,16 +142,16 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
         },
         Message::Reject { conn: id, consumer, private_data } => {
             link.note_release(id, false);
-            if let Some(conn) = link.find(id.active, id)
-                && conn.kill(false)
-            {
-                // The peer has no end of it, and so no transfer.
-                link.note_release(id, true);
-                let report = match consumer {
-                    true => ConnectionReport::PeerRejected(private_data),
-                    false => ConnectionReport::NonPeerRejected,
-                };
-                conn.report(report);
+            if let Some(conn) = link.find(id.active, id) {
+                if conn.kill(false) {
+                    // The peer has no end of it, and so no transfer.
+                    link.note_release(id, true);
+                    let report = match consumer {
+                        true => ConnectionReport::PeerRejected(private_data),
+                        false => ConnectionReport::NonPeerRejected,
+                    };
+                    conn.report(report);
+                }
             }
         }
         Message::Ready { conn: id } => {

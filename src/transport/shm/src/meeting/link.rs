@@ -283,12 +283,13 @@ impl Link {
         let place = conns.get_mut(id.index as usize);
         let taken = place.and_then(|place| place.take_if(|(known, _)| *known == id));
         drop(conns);
-        if let Some((_, conn)) = taken
-            && conn.is_hot()
-            && let Some(node) = self.node()
-        {
-            drop(conn);
-            node.links.forget_dead();
+        if let Some((_, conn)) = taken {
+            if conn.is_hot() {
+                if let Some(node) = self.node() {
+                    drop(conn);
+                    node.links.forget_dead();
+                }
+            }
         }
     }
 

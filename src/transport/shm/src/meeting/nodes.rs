@@ -62,11 +62,11 @@ impl Nodes {
         // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
         let path = if instance.starts_with('/') { instance } else { "" };
         let directory = Directory::open(path).map_err(device)?;
-        if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade)
-            && !node.is_stopped()
-        {
-            node.adapters.fetch_add(1, Ordering::AcqRel);
-            return Ok(node);
+        if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade) {
+            if !node.is_stopped() {
+                node.adapters.fetch_add(1, Ordering::AcqRel);
+                return Ok(node);
+            }
         }
         let path = directory.path().to_owned();
         nodes.room(1)?;

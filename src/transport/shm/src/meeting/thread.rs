@@ -120,6 +120,8 @@ enum Stage {
 enum Due {
     /// The program's patience with a connect is over.
     Connect(Weak<Conn>),
+    /// A process may listen now for a connect that found none.
+    Retry(PendingConnect),
     /// It is time to try again to connect to a process, or the link that it was to make has not come.
     Call(SocketName),
     /// The system may take descriptors again.
@@ -215,9 +217,13 @@ impl Thread {
     /// Reports the ends that have waited for transfers which are over now.
     fn finish(&mut self) {
         let home = &self.node.links.home;
-        let over = self.unfinished.extract_if(.., |unfinished| unfinished.pending().is_over(home));
-        for unfinished in over.collect::<Vec<_>>() {
-            match unfinished {
+        let mut at = 0;
+        while let Some(unfinished) = self.unfinished.get_mut(at) {
+            if !unfinished.pending().is_over(home) {
+                at += 1;
+                continue;
+            }
+            match self.unfinished.remove(at) {
                 Unfinished::Conn(ending) => ending.tell(),
                 Unfinished::Link(link, _) => self.node.links.remove(&link),
             }
@@ -246,11 +252,11 @@ impl Thread {
             }
             Command::Fail(conn) => cm::end(&conn, CloseReason::Answer, ConnectionReport::AcceptFailed),
             Command::Abandon(link) => {
-                if let Some(&token) = self.names.get(&link.name)
-                    && matches!(self.peers.get(&token), Some(Stage::Up(known)) if Arc::ptr_eq(known, &link))
-                {
-                    self.complain(link.pair.pid, &"it does not read its messages");
-                    self.lose(token);
+                if let Some(&token) = self.names.get(&link.name) {
+                    if matches!(self.peers.get(&token), Some(Stage::Up(known)) if Arc::ptr_eq(known, &link)) {
+                        self.complain(link.pair.pid, &"it does not read its messages");
+                        self.lose(token);
+                    }
                 }
             }
             Command::Finish(ending) => self.unfinished.push(Unfinished::Conn(ending)),
@@ -334,12 +340,14 @@ impl Thread {
     }
 
     fn on_socket(&mut self, token: u64, event: &Ready) {
-        if event.writable
-            && let Some(Stage::Up(link)) = self.peers.get(&token)
-            && link.flush()
-            && let Some(socket) = &link.socket
-        {
-            let _ = self.epoll.modify(socket.as_fd(), token, false);
+        if event.writable {
+            if let Some(Stage::Up(link)) = self.peers.get(&token) {
+                if link.flush() {
+                    if let Some(socket) = &link.socket {
+                        let _ = self.epoll.modify(socket.as_fd(), token, false);
+                    }
+                }
+            }
         }
         if let Some(Stage::Up(_)) = self.peers.get(&token) {
             // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
@@ -462,6 +470,8 @@ impl Thread {
                         cm::end(&conn, CloseReason::Disconnected, ConnectionReport::TimedOut);
                     }
                 }
+                Due::Retry(waiting) if waiting.is_wanted() => self.connect(waiting),
+                Due::Retry(_) => {}
                 Due::Call(name) => self.call_again(name),
                 Due::Late => self.catch_up(),
                 Due::Accept => {

@@ -382,7 +382,7 @@ fn unless(result: rustix::io::Result<()>, others: &[Errno]) -> rustix::io::Resul
 fn link_text(directory: impl AsFd, link: &str) -> io::Result<Option<String>> {
     let mut text = [0_u8; 64];
     match readlinkat_raw(directory, link, &mut text) {
-        Ok(len) => Ok(Some(text.get(..len).and_then(|text| str::from_utf8(text).ok()).unwrap_or("").to_owned())),
+        Ok(len) => Ok(Some(text.get(..len).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("").to_owned())),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(Errno::INVAL) => Ok(Some(String::new())),
         Err(error) => Err(error.into()),

@@ -234,7 +234,7 @@ impl SharedMemory {
         // What is beyond is never touched: an access there would end the process.
         let fits = offset <= self.len && len <= self.len - offset;
         // The mapping begins at a page, so an aligned offset is an aligned address.
-        if !fits || !offset.is_multiple_of(align) {
+        if !fits || offset % align != 0 {
             return Err(OUTSIDE);
         }
         // SAFETY: the offset is not beyond the end of the mapping.

@@ -143,26 +143,26 @@ impl End {
     /// Notes that the peer's progress up to `position` is to be found out.
     #[inline]
     pub fn want(&self, position: u64) {
-        self.wanted.store(position.cast_signed(), Ordering::Relaxed);
+        self.wanted.store(position as i64, Ordering::Relaxed);
     }
 
     /// Notes how far the peer is known to have got. All requests that are done are about to be reported. Called with the lock
     /// of the sending direction, as [`End::finish_soon`] is.
     #[inline]
     pub fn set_known(&self, position: u64) {
-        self.known.store(position.cast_signed(), Ordering::Relaxed);
+        self.known.store(position as i64, Ordering::Relaxed);
     }
 
     /// True if nothing is left to find out about a peer that has got to `position`.
     #[inline]
     pub fn is_told(&self, position: u64) -> bool {
-        self.wanted.load(Ordering::Relaxed) <= position.cast_signed()
+        self.wanted.load(Ordering::Relaxed) <= position as i64
     }
 
     /// True if a record of the peer that tells `credit` tells more than is known.
     #[inline]
     pub fn is_news(&self, credit: u64) -> bool {
-        credit != self.known.load(Ordering::Relaxed).cast_unsigned() & POSITION
+        credit != self.known.load(Ordering::Relaxed) as u64 & POSITION
     }
 
     /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
@@ -284,7 +284,7 @@ impl End {
     /// True if the peer has got further than `known`. Reads a line that the peer writes.
     #[inline]
     pub fn is_past(&self, known: i64) -> bool {
-        self.rings[0].head().load(Ordering::Relaxed).cast_signed() != known
+        self.rings[0].head().load(Ordering::Relaxed) as i64 != known
     }
 
     /// True if this side has anything to do.

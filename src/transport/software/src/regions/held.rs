@@ -17,10 +17,10 @@ impl<M: Mirror> RegionTable<M> {
     pub fn release(&self, key: u32) {
         let (index, _) = split_key(key);
         // A row that is held is not used again, even once it has been closed.
-        if let Some(local) = self.local(index)
-            && local.state.load(Ordering::Relaxed) & super::PINS != 0
-        {
-            drop(Pin { waiters: &self.waiters, local, section: None });
+        if let Some(local) = self.local(index) {
+            if local.state.load(Ordering::Relaxed) & super::PINS != 0 {
+                drop(Pin { waiters: &self.waiters, local, section: None });
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ impl Device {
         drop(left);
         // The connections refer to the device.
         let mut polling = self.polling.lock();
-        polling.hot = None;
+        polling.next = None;
         polling.noted.clear();
         let noted = std::mem::take(&mut *self.noted.lock());
         drop(polling);

@@ -208,9 +208,11 @@ impl RawQp {
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
         let posted = meaning(answer);
-        if queued && let Err(error) = &posted {
-            self.ring_again(error);
-            return Ok(());
+        if queued {
+            if let Err(error) = &posted {
+                self.ring_again(error);
+                return Ok(());
+            }
         }
         posted
     }

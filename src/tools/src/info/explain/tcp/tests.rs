@@ -11,7 +11,7 @@ fn topic(message: &str) -> Option<String> {
 #[test]
 fn what_lacks_is_in_the_message() {
     let place = |topic: Topic| Some(topic.place());
-    let none = "there is no network interface eth7: name one of lo 127.0.0.1";
+    let none = "there is no network interface eth7: name one of these: lo (127.0.0.1)";
     assert_eq!(topic(none), place(Topic::InstanceData));
     let bare = "network interface eth0 has no IP address that peers reach: none has an address";
     assert_eq!(topic(bare), place(Topic::NoIpAddress));

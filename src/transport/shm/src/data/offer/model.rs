@@ -47,12 +47,12 @@ fn exchange(offers: u64, looks: usize) {
             let model = model.clone();
             thread::spawn(move || {
                 for _ in 0..looks {
-                    if let Some((number, found)) = model.offer.look()
-                        && model.offer.take(number)
-                    {
-                        assert_eq!(found, part(number), "the words are of one offer");
-                        model.write(2 * number);
-                        model.offer.finish(number, true);
+                    if let Some((number, found)) = model.offer.look() {
+                        if model.offer.take(number) {
+                            assert_eq!(found, part(number), "the words are of one offer");
+                            model.write(2 * number);
+                            model.offer.finish(number, true);
+                        }
                     }
                 }
             })

@@ -51,14 +51,14 @@ fn each_part_is_written_by_one_side_before_it_is_used() {
         scope.spawn(|| {
             let mut last = 0;
             while last < rounds {
-                if let Some((number, found)) = offer.look()
-                    && offer.take(number)
-                {
-                    assert_eq!(found, part(number));
-                    assert_eq!(memory.load(Ordering::Relaxed), 2 * number, "it is written while it is not offered");
-                    memory.store(2 * number + 1, Ordering::Relaxed);
-                    offer.finish(number, true);
-                    last = number;
+                if let Some((number, found)) = offer.look() {
+                    if offer.take(number) {
+                        assert_eq!(found, part(number));
+                        assert_eq!(memory.load(Ordering::Relaxed), 2 * number, "it is written while it is not offered");
+                        memory.store(2 * number + 1, Ordering::Relaxed);
+                        offer.finish(number, true);
+                        last = number;
+                    }
                 }
                 // The last offer may not be for this side.
                 last = last.max(offer.word.load(Ordering::Relaxed) >> PROGRESS_BITS);

@@ -36,7 +36,7 @@ fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Sli
 fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Option<ArrayVec<(u64, u64), MAX_SEGMENTS>> {
     let payload = (view.len as usize).checked_sub(skip)?;
     let count = payload / record::PLACE;
-    if count > MAX_SEGMENTS || !payload.is_multiple_of(record::PLACE) {
+    if count > MAX_SEGMENTS || payload % record::PLACE != 0 {
         return None;
     }
     let places: ArrayVec<_, MAX_SEGMENTS> =
@@ -104,10 +104,10 @@ impl Arriving {
         if end > len || (bytes.is_empty() && len > 0) {
             return fail(None, None);
         }
-        if end == len
-            && let Some(next) = self.revoke(turn)
-        {
-            return next;
+        if end == len {
+            if let Some(next) = self.revoke(turn) {
+                return next;
+            }
         }
         if !copy::scatter(turn.end.regions(), self.taken.segments(), offset, bytes, end == len) {
             return self.fail_recv();
@@ -137,8 +137,10 @@ impl Arriving {
         let places = read_places(ring, view, 0).filter(|_| self.partial.is_none() || begun);
         let Some(places) = places else { return fail(None, None) };
         // What has begun has its receive.
-        if !begun && let Some(next) = self.take(turn, len) {
-            return next;
+        if !begun {
+            if let Some(next) = self.take(turn, len) {
+                return next;
+            }
         }
         self.partial = None;
         self.begin_fetching(None, places, len);
@@ -200,20 +202,20 @@ impl Arriving {
                         if end.pair.reads_peer.get() { budget.slice_of_message(end, to - offset) } else { Some(0) };
                     let Some(now) = now else { return Way::Again };
                     let slice = Slice { offset, len: now, last: offset + now == len };
-                    if ahead.is_none()
-                        && let Some(slice) = offer(end, self.offered + 1, view.end(), segments, slice, len)
-                    {
-                        self.offered += 1;
-                        let mut word = LastWord::default();
-                        let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
-                        fetching.offered = Some(slice.offset);
-                        match read {
-                            Outcome::Done => fetching.ahead = Some((slice, word)),
-                            // Nothing else is done before it is known what the sender does.
-                            Outcome::Refused => {}
-                            failed => return self.fetch_failed(failed),
+                    if ahead.is_none() {
+                        if let Some(slice) = offer(end, self.offered + 1, view.end(), segments, slice, len) {
+                            self.offered += 1;
+                            let mut word = LastWord::default();
+                            let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
+                            fetching.offered = Some(slice.offset);
+                            match read {
+                                Outcome::Done => fetching.ahead = Some((slice, word)),
+                                // Nothing else is done before it is known what the sender does.
+                                Outcome::Refused => {}
+                                failed => return self.fetch_failed(failed),
+                            }
+                            continue;
                         }
-                        continue;
                     }
                     (now, copy::fetch(end, &fetching.places, segments, slice))
                 }

@@ -133,11 +133,10 @@ impl Tx {
                         launch => return launch,
                     }
                 }
-                if whole
-                    && self.is_once_left_to_peer(end)
-                    && let Some(launch) = self.remote_write(end, remote, request)
-                {
-                    return launch;
+                if whole && self.is_once_left_to_peer(end) {
+                    if let Some(launch) = self.remote_write(end, remote, request) {
+                        return launch;
+                    }
                 }
                 if len <= EAGER_MAX && tail > 0 {
                     // One record does both.
@@ -184,13 +183,10 @@ impl Tx {
             return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
         }
         if end.pair.reads_peer.get() {
-            if len <= EAGER_MAX
-                && self.part.done == 0
-                && self.reading.len() < self.reads_out
-                && self.is_for_ring(end)
-                && let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request)
-            {
-                return launch;
+            if len <= EAGER_MAX && self.part.done == 0 && self.reading.len() < self.reads_out && self.is_for_ring(end) {
+                if let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request) {
+                    return launch;
+                }
             }
             if self.is_behind_write() {
                 return Launch::Waits(For::Peer);

@@ -159,13 +159,13 @@ impl Tx {
     /// True if there is room for another one. Those that were taken back have one until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
-        if self.shorts.is_full()
-            && let Some(Ok(consumed)) = self.outlet.consumed()
-        {
-            self.shorts.pass(consumed);
-            if self.shorts.is_empty() {
-                end.set_busy(Busy::Short, false);
-                end.owed.set_short(false);
+        if self.shorts.is_full() {
+            if let Some(Ok(consumed)) = self.outlet.consumed() {
+                self.shorts.pass(consumed);
+                if self.shorts.is_empty() {
+                    end.set_busy(Busy::Short, false);
+                    end.owed.set_short(false);
+                }
             }
         }
         !self.shorts.is_full()

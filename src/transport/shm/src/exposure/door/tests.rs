@@ -12,7 +12,7 @@ fn new() -> Door {
 }
 
 fn number(door: &Door) -> i32 {
-    door.sign.load(Ordering::SeqCst).cast_signed()
+    door.sign.load(Ordering::SeqCst) as i32
 }
 
 fn reach(tid: i32) -> Result<(), VmError> {

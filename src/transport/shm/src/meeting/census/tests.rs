@@ -5,7 +5,7 @@ use dat_core::testing::Adapter;
 /// What the processes of `directory` tell, who are all this one.
 fn told(directory: &Path) -> Vec<Option<Vec<OpenAdapter>>> {
     let all = processes(directory).expect("a directory");
-    assert!(all.iter().all(|process| process.pid == std::process::id().cast_signed()), "{all:?}");
+    assert!(all.iter().all(|process| process.pid == std::process::id() as i32), "{all:?}");
     all.into_iter().map(|process| process.adapters).collect()
 }
 

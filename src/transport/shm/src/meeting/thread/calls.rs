@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use dat_core::transport::ConnectionReport;
+use dat_core::transport::{ConnectRetry, ConnectionReport};
 use host::memory;
 use rustix::io::Errno;
 
@@ -26,6 +26,8 @@ pub struct PendingConnect {
     pub qualifier: u64,
     /// Bytes for the peer.
     pub private_data: Vec<u8>,
+    /// The attempts to find a process that listens.
+    pub retry: ConnectRetry,
 }
 
 impl PendingConnect {
@@ -101,8 +103,10 @@ pub(super) fn is_put_off(socket: &Socket) -> bool {
 impl Thread {
     /// Finds or makes the link to the process that listens, then asks for the connection.
     pub(super) fn connect(&mut self, waiting: PendingConnect) {
-        let Ok(Some(name)) = self.reachable.directory.lookup(waiting.qualifier) else {
-            return waiting.refuse();
+        let name = match self.reachable.directory.lookup(waiting.qualifier) {
+            Ok(Some(name)) => name,
+            Ok(None) => return self.connect_later(waiting),
+            Err(_) => return waiting.refuse(),
         };
         if name == self.node.name {
             if let Some(own) = self.node.own() {
@@ -121,6 +125,14 @@ impl Thread {
             Some(Stage::Greeting(_, call)) => call.waiting.push(waiting),
             Some(Stage::Welcoming(_, queue)) => queue.push(waiting),
             Some(Stage::Greeted(_)) | None => self.call(name, Call::new(vec![waiting])),
+        }
+    }
+
+    /// Tries a connect again later, because no process listens now.
+    fn connect_later(&mut self, mut waiting: PendingConnect) {
+        match waiting.retry.next_attempt(Instant::now()) {
+            Some(due) => self.timers.set(due, Due::Retry(waiting)),
+            None => waiting.refuse(),
         }
     }
 
@@ -144,6 +156,10 @@ impl Thread {
             Err(NoLink::Crowded) => {
                 self.calls.insert(name.clone(), call);
                 self.be_late(Late::Hello(name));
+            }
+            // The process that listened has ended.
+            Err(NoLink::Refused(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                call.waiting.into_iter().for_each(|waiting| self.connect_later(waiting));
             }
             Err(NoLink::Refused(error)) => {
                 log::debug!(target: host::diagnostics::CM, "shm: no link: {error}");

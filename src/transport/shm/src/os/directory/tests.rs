@@ -273,7 +273,7 @@ fn what_the_dead_left_is_swept_away() {
     let (_dir, directory) = place();
     let live = directory.listen().expect("listen");
     let claim = directory.claim(1, &live).expect("claim");
-    let dead = corpse(&directory, Twin::dead().cast_unsigned());
+    let dead = corpse(&directory, Twin::dead() as u32);
     leave(&directory, 2, dead.as_str());
     // Its process lives, so the socket is not even tried.
     let unsure = corpse(&directory, process::id());

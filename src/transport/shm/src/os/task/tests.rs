@@ -51,7 +51,7 @@ fn numbers_of_other_namespaces_are_seen() {
 #[test]
 fn the_beginning_of_a_process_is_before_what_it_makes() {
     let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let began = beginning(child.id().cast_signed()).unwrap();
+    let began = beginning(child.id() as i32).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     let age = SystemTime::now().duration_since(began).unwrap();

@@ -1,0 +1,23 @@
+use super::*;
+
+#[test]
+fn attempts_end_with_the_time_for_them() {
+    let begin = Instant::now();
+    let mut retry = ConnectRetry::new(begin);
+    let mut attempts = vec![begin];
+    while let Some(next) = retry.next_attempt(attempts[attempts.len() - 1]) {
+        attempts.push(next);
+    }
+    let pauses: Vec<Duration> = attempts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert_eq!(pauses[..5], [1, 2, 4, 8, 16].map(Duration::from_millis));
+    assert!(pauses.iter().all(|pause| *pause <= MAX_PAUSE));
+    assert_eq!(attempts.last(), Some(&(begin + LISTENER_TIMEOUT)));
+}
+
+#[test]
+fn a_late_attempt_is_the_last_one() {
+    let begin = Instant::now();
+    let mut retry = ConnectRetry::new(begin);
+    assert!(retry.next_attempt(begin).is_some());
+    assert_eq!(retry.next_attempt(begin + LISTENER_TIMEOUT), None);
+}

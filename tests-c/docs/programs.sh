@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# programs.sh - builds the programs in examples as a user does, against an installed tree with cc and pkg-config, runs them over
+# shm and over TCP on the loopback interface, and prints TAP.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+work=$(mktemp -d) || exit 2
+server=
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
+limit=$(awk -v scale="${DAT_TEST_SCALE:-1}" 'BEGIN { print int(100 * scale) }')
+. "$root/tests-c/common/tap.sh"
+
+# compiles NAME VERSION: without warnings, since users copy the programs.
+compiles()
+{
+    cc -std=c99 -Wall -Wextra -Werror "$examples/$1.c" $(pkg-config --cflags --libs "$2") -o "$work/$1"
+}
+
+# runs NAME ADAPTER TEXT: the program prints this line.
+runs()
+{
+    timeout "$limit" "$work/$1" "$2" && grep -qxF "$3" "$work/output"
+}
+
+# meets SERVER CLIENT ADAPTER: the client's message arrives.
+meets()
+{
+    : >"$work/server.out"
+    timeout "$limit" "$work/$1" "$3" >"$work/server.out" 2>&1 &
+    server=$!
+    until grep -qx waiting "$work/server.out"; do
+        kill -0 "$server" || return 1
+        sleep 0.02
+    done
+    timeout "$limit" "$work/$2" "$3" localhost && wait "$server" && server= && grep -x 'received: hello' "$work/server.out"
+}
+
+# fails NAME: an adapter that does not exist.
+fails()
+{
+    "$work/$1" nosuch
+    [ $? = 1 ] && grep -q 'DAT_PROVIDER_NOT_FOUND' "$work/output"
+}
+
+# Only variables of the caller's make would change what is installed.
+unset MAKEFLAGS MFLAGS MAKELEVEL
+for variable in $(env | sed -n 's/^\(DA[TP]L*_[A-Z_]*\)=.*/\1/p'); do
+    [ "$variable" = DAT_TEST_SCALE ] || unset "$variable"
+done
+ok 'make install' make -C "$root" install PREFIX="$work/libdat"
+examples=$work/libdat/share/doc/libdat/examples
+export PKG_CONFIG_PATH="$work/libdat/lib/pkgconfig" LD_LIBRARY_PATH="$work/libdat/lib"
+for source in "$root"/examples/*.c; do
+    name=$(basename "$source" .c)
+    grep -q '<dat2/' "$source" && version=dat2 || version=dat
+    ok "$name.c: compiles" compiles "$name" $version
+    ok "$name: fails if the adapter does not exist" fails "$name"
+done
+for adapter in shm tcp-lo; do
+    ok "hello over $adapter" meets hello hello $adapter
+    ok "hello2 over $adapter" meets hello2 hello2 $adapter
+    ok "hello2 sends to hello over $adapter" meets hello hello2 $adapter
+    ok "rdma over $adapter" runs rdma $adapter '4096 bytes written and read back'
+    ok "srq over $adapter" runs srq $adapter '103 messages, 5 of 8 buffers in the queue'
+    ok "datagrams over $adapter" runs datagrams $adapter 'received: another datagram'
+done
+echo "1..$number"
+exit $failed
