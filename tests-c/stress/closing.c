@@ -158,9 +158,6 @@ int main(int argc, char **argv)
 {
     struct fx fx;
     struct pair p;
-    DAT_EVENT event;
-    DAT_COUNT more;
-    DAT_RETURN rc;
     int fds;
 
     env_init(argc, argv, NULL);
@@ -168,8 +165,7 @@ int main(int argc, char **argv)
     fx_open(&fx);
     pair_open(&p, &fx, NULL);
     /* So is what a thread sleeps with. */
-    rc = dat_evd_wait(p.a.recv, 1000, 1, &event, &more);
-    must(rc_is(rc, DAT_TIMEOUT_EXPIRED), "dat_evd_wait");
+    must(quiet(p.a.recv), "a completion");
     fx_close(&fx);
     fds = entries("/proc/self/fd");
     beside_a_free(fds);

@@ -240,11 +240,9 @@ static void sleep_once(void)
 {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
     DAT_IA_HANDLE ia;
-    DAT_EVENT e;
-    DAT_COUNT more;
 
     must_rc(dat_ia_open(env_ia(), 8, &async, &ia), DAT_SUCCESS, "dat_ia_open");
-    must(rc_is(dat_evd_wait(async, 10000, 1, &e, &more), DAT_TIMEOUT_EXPIRED), "an event");
+    must(quiet(async), "an asynchronous event");
     must_rc(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close");
 }
 

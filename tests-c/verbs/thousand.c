@@ -264,8 +264,6 @@ int main(int argc, char **argv)
     struct srq q;
     unsigned char *told;
     bool good = true;
-    DAT_EVENT event;
-    DAT_COUNT more;
     int fds;
 
     env_init(argc, argv, roles);
@@ -283,8 +281,8 @@ int main(int argc, char **argv)
     connect_all(&q, &p);
     /* What is opened at the first wait is for all of them. */
     ok(entries("/proc/self/fd") - fds <= 4, "%u connections: no descriptor for each", n);
-    /* A thread gets a bell of its own when it first sleeps until there are completions, and keeps it. */
-    is_type(dat_evd_wait(recv_evd, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait: no message yet");
+    /* A thread gets a descriptor of its own when it first sleeps, and keeps it. On a slow machine a short wait ends before. */
+    ok(quiet(recv_evd), "dat_evd_wait: no message yet");
     fds = entries("/proc/self/fd");
     srq_fill(&q, 0, BUFFERS);
     is_counts(q.handle, BUFFERS, BUFFERS, "%u endpoints, %d buffers: all available", n, BUFFERS);

@@ -317,7 +317,7 @@ void service_step(struct service *s)
 
 bool service_settle(struct service *s, const char *what)
 {
-    uint64_t end = now_ms() + env_ms(SOON_MS);
+    uint64_t end = now_ms() + env_ms(SETTLE_MS);
     bool good = true;
 
     while (service_busy(s) > 0 && now_ms() < end)

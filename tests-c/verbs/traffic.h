@@ -75,9 +75,11 @@ void service_step(struct service *s);
 struct flow *service_place(struct service *s);
 int service_busy(const struct service *s);
 /*
- * Goes on until every connection is over and every buffer is back. False at the deadline, with
- * a remark on what is left, which is freed.
+ * Serves until every connection has ended and every buffer is back. Returns false at the deadline, after a remark on the
+ * remaining connections, which it frees. If a peer leaves after an acceptance and its only packet about that is lost, the
+ * kernel sends the acceptance 16 times, one every 4.3 seconds, before it reports the end: the deadline is SETTLE_MS.
  */
+enum { SETTLE_MS = 90000 };
 bool service_settle(struct service *s, const char *what);
 int service_ends(const struct service *s, DAT_EVENT_NUMBER event);
 void service_say(const struct service *s);
