@@ -73,7 +73,7 @@ else
     ok 'the library beside the tool: it says that programs do not find it' says "note   $tree/lib/libdat.so.1" \
         'the loader does not find it: libdat.so.1: cannot open' '#library-not-found'
     ok 'the library beside the tool: how programs find it' says \
-        "Programs do not find libdat.so.1: put $tree/lib into LD_LIBRARY_PATH"
+        "Programs do not find libdat.so.1: add $tree/lib to LD_LIBRARY_PATH"
     ok 'where LD_LIBRARY_PATH leads to it: status 0' installed LD_LIBRARY_PATH="$tree/lib"
     ok 'where LD_LIBRARY_PATH leads to it: the loader finds it' says "ok     $tree/lib/libdat.so.1"
     echo 'no library' >"$tree/broken/libdat.so.1"
@@ -81,7 +81,7 @@ else
         sh -c '! "$@"' broken env LD_LIBRARY_PATH="$tree/broken" "$tree/bin/dat-info" --explain shm
     # The other version would do, but the one that programs of 1.2 find is broken.
     env LD_LIBRARY_PATH="$tree/broken:$LIB" "$info" --explain shm >"$work/out" 2>&1 </dev/null
-    ok 'a broken file where the loader looks, --explain shm: it is wrong' says 'WRONG  libdat.so.1 cannot be used' 'file too short'
+    ok 'a broken file where the loader looks, --explain shm: it is wrong' says 'WRONG  libdat.so.1: cannot load the library' 'file too short'
     unset DAT_OVERRIDE
 fi
 
@@ -303,14 +303,14 @@ for files in 8 10; do
     ok "$files files: it says so, and where to read" says 'Too many open files' '#open-files'
 done
 ok '--explain without a library: status 1' run 1 --explain --library "$work/none.so"
-ok '--explain without a library: a step that says so' says 'WRONG' "$work/none.so cannot be used" '#library-not-found'
+ok '--explain without a library: a step that says so' says 'WRONG' "$work/none.so: cannot load the library" '#library-not-found'
 if ! ldconfig -p 2>/dev/null | grep -q 'libdat\.so\.1 '; then
     mkdir -p "$work/alone/bin"
     cp "$info" "$work/alone/bin"
     alone() { env -u LD_LIBRARY_PATH "$work/alone/bin/dat-info" "$@" >"$work/out" 2>"$work/errors" </dev/null; }
     ok '--explain, no library for any program: status 1' sh -c '! "$@"' alone env -u LD_LIBRARY_PATH "$work/alone/bin/dat-info" --explain
     alone --explain
-    ok '--explain, no library for any program: where it comes from' says 'WRONG  libdat.so.1 cannot be used'
+    ok '--explain, no library for any program: where it comes from' says 'WRONG  libdat.so.1: cannot load the library'
     alone --explain --json
     ok '--explain --json, no library for any program: one document with the error' \
         json "'libdat.so.1' in d['error'] and d['chapters'][0]['steps'][0]['state'] == 'wrong'"

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use dat::{Adapter, Request};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::step::LineUse;
 use dat_registry::{Entry, Origin};
@@ -12,8 +13,7 @@ use serde::Serialize;
 
 use super::devices::{self, Port};
 use super::probe::{Probe, probe};
-use super::{hidden, load, shown, words};
-use crate::dat::{Adapter, Demand};
+use super::{hidden, load, shown, version, words};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::{Common, Outcome};
 
@@ -63,7 +63,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
     let mut failure = None;
     for loaded in load(common) {
-        let (library, adapters) = match loaded {
+        let (own, adapters) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
                 listing.missing.push(reason(&error));
@@ -71,12 +71,13 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
                 continue;
             }
         };
-        let found = find(&Places::of_library(library.path()), library.api().version(), &mut |_| {});
+        let library = own.library;
+        let found = find(&Places::of_library(library.path()), version(library.api()), &mut |_| {});
         let probed = probe_all(&adapters, common.library.as_deref()).into_iter();
         let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
         listing.adapters.extend(rows);
         listing.libraries.push(library.path());
-        listing.hidden.extend(hidden(library));
+        listing.hidden.extend(hidden(&own));
         for (origin, bad) in &found.bad {
             let text = format!("{origin}: {}", LineUse::Bad(bad));
             // Programs of both versions read the same line.
@@ -100,7 +101,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
 /// Opens all adapters, a few at a time, each as a program of its version and thread safety does.
 pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
     const AT_A_TIME: usize = 8;
-    let open = |adapter: &Adapter| probe(&adapter.name, adapter.demand, library);
+    let open = |adapter: &Adapter| probe(&adapter.name, adapter.request, library);
     let mut all = Vec::new();
     for some in adapters.chunks(AT_A_TIME) {
         thread::scope(|scope| {
@@ -121,8 +122,8 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
         entry.name == adapter.name
-            && (entry.api.major, entry.api.minor) == adapter.demand.version
-            && entry.thread_safe == adapter.demand.thread_safe
+            && (entry.api.major, entry.api.minor) == adapter.request.version
+            && entry.thread_safe == adapter.request.thread_safe
     })
 }
 
@@ -138,7 +139,7 @@ fn row(
         Origin::BuiltIn => "built in".to_owned(),
         Origin::Line(..) => origin.to_string(),
     });
-    let Demand { version: (major, minor), thread_safe } = adapter.demand;
+    let Request { version: (major, minor), thread_safe } = adapter.request;
     let mut row = Listed {
         name: words(&adapter.name),
         version: format!("{major}.{minor}"),

@@ -28,12 +28,13 @@ use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStringExt;
 
 use anyhow::{Context, bail};
+use dat::{Adapter, Api, Request};
+use dat_registry::Version;
 use serde_json::json;
 
-use crate::dat::{Adapter, Demand, Library};
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Common, Outcome, Section, Tool};
+use crate::tool::{Common, Found, Outcome, Tool};
 use attributes::Group;
 
 /// What `--licences` prints. It is part of the tool, so that a copy of the tool has it wherever it is.
@@ -44,64 +45,7 @@ const LICENCES: &[&str] = &[
 ];
 
 impl Tool for Arguments {
-    const SECTIONS: &'static [Section] = &[
-        Section {
-            heading: "OUTPUT",
-            text: "Without NAME the output is a table of the adapters that open, in the order in which programs see them: the \
-                name; the version of uDAPL of the programs that see it; whether several threads may call it \
-                concurrently; for RDMA the device, its port and the state of the port; the address; the file and line of \
-                the entry, or that it is built in; and the file of the library. Below the table there is a line with the \
-                cause for each adapter that does not open, and one for each line of the configuration that is ignored; \
-                for more than five of a kind, one line has their number, and --all lists them. If several entries have one name, each is opened as a program of its version and \
-                thread safety opens it. Control characters are shown as escapes.\n\nWith --json the output is an object \
-                with all adapters: \"libraries\", the files of the libdat.so.1 and libdat2.so.2 that exist; \
-                \"adapters\", a list of objects with \"name\", \"version\", \"thread_safe\", \"from\", \"library\", \
-                \"device\", \"port\", \"state\", \"address\", \"opens\" and, if it does not open, \"why\". With \
-                NAME it is one object with \"name\", \"library\" and an object of attributes for each of \"adapter\", \
-                \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain it is an \
-                object with \"chapters\", each with a \"title\" and \"steps\" of \"state\" (ok, note, wrong), \
-                \"text\" and, if there is a remedy, \"see\", the page and section that describe it; and with \
-                \"works\", the adapters that open. After a failure the object has \"error\", the reason; with \
-                --explain it has chapters as well.",
-        },
-        Section {
-            heading: "PROCESSES",
-            text: "With --processes there is a line for each adapter of the provider shm that a process has open: the process \
-                ID, command and user; the name of the adapter; the version of the interface; the connected endpoints; \
-                MADE, the connections since the adapter was opened; FAILED, the connections and attempts that did not \
-                end with a disconnect; SENT, the started sends and RDMA writes, and their bytes; RECEIVED, the received \
-                messages and the started RDMA reads, and their bytes; STALLS, how often a request found no room, and \
-                after the slash how often a message found no receive; and the time since the adapter was opened. The \
-                numbers count from then on. The processes are those of the user, for root of all users, that use \
-                /tmp/dat-shm-UID or a directory in dat.conf(5). A process in a container is listed if the \
-                container shares the directory; it has a process ID if /proc here shows the process, otherwise run \
-                dat-info in the container. A line of - stands for a process that does not respond within a second, for \
-                example because it is stopped.\n\nThe kernel lists the processes with an adapter of the provider verbs: \
-                `rdma resource show qp`.\n\nWith --json the output is an object with \"processes\", each with \
-                \"pid\", \"command\", \"user\", \"directory\" and \"adapters\". \"adapters\" is null if the process \
-                does not respond, otherwise a list of objects with \"name\", \"version\", \"seconds\", \
-                \"connections\", \"established\", \"failures\", \"async_events\", \"sends\", \"send_bytes\", \
-                \"rdma_writes\", \"rdma_write_bytes\", \"rdma_reads\", \"rdma_read_bytes\", \"receives\", \
-                \"receive_bytes\", \"request_stalls\", \"receive_stalls\" and \"peer_wakeups\".",
-        },
-        Section {
-            heading: "TROUBLESHOOTING",
-            text: "With --explain, each step that is WRONG, and each note with a remedy, names the section of the page \
-                docs/troubleshooting.md that describes what to do. The page is installed with the documents of libdat.",
-        },
-        Section {
-            heading: "EXIT STATUS",
-            text: "0 if an adapter opens (with NAME, if this one does; with --explain, if nothing is wrong), 1 if not, 2 if \
-                the arguments are wrong.",
-        },
-        Section {
-            heading: "EXAMPLES",
-            text: "The adapters that open:\n\n    dat-info\n\nWhy an adapter does not open:\n\n    dat-info \
-                --explain verbs-eth0\n\nThe size limit of a message, in bytes, for a script:\n\n    dat-info --json \
-                shm | jq .adapter.max_message_size",
-        },
-        Section { heading: "SEE ALSO", text: "dat-ping(1), dat-perf(1), dat_ia_open(3), dat.conf(5), libdat(7)" },
-    ];
+    const MANUAL: &'static str = include_str!("manual.txt");
 
     fn run(self) -> anyhow::Result<Outcome> {
         if self.licences {
@@ -112,7 +56,7 @@ impl Tool for Arguments {
         // No argument has a NUL byte in it.
         let name = self.name.map(|name| CString::new(name.into_vec()).unwrap_or_default());
         let outcome = match (name.as_deref(), self.probe) {
-            (Some(name), Some(demand)) => return probe::answer(name, demand, common),
+            (Some(name), Some(request)) => return probe::answer(name, request, common),
             (None, _) if self.processes => processes::run(json),
             (name, _) if self.explain => explain::run(name, common),
             (Some(name), _) => one(name, common),
@@ -135,7 +79,7 @@ impl Tool for Arguments {
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     // Its own failure says more than that of the process that opens the adapter.
     let library = common.library_with(Some(name.to_bytes()))?;
-    let probe = probe::probe(name, Demand::of(library.api()), common.library.as_deref());
+    let probe = probe::probe(name, Request::of(library.api()), common.library.as_deref());
     let opened = match probe.answer {
         Ok(opened) => opened,
         Err(why) => {
@@ -192,20 +136,25 @@ fn shown(text: &str) -> String {
     shown
 }
 
+/// The version of uDAPL for the registry.
+fn version(api: Api) -> Version {
+    let (major, minor) = api.version();
+    Version { major, minor }
+}
+
 /// The libraries with the adapters that they list, one for each version; for a version without one, why.
-fn load(common: &Common) -> Vec<anyhow::Result<(Library, Vec<Adapter>)>> {
-    let list = |library: Library| {
-        let adapters = library.adapters().context("the interface adapters cannot be listed")?;
-        Ok((library, adapters))
+fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
+    let list = |found: Found| {
+        let adapters = found.library.adapters().context("cannot list the interface adapters")?;
+        Ok((found, adapters))
     };
-    common.libraries().into_iter().map(|library| library.and_then(list)).collect()
+    common.libraries().into_iter().map(|found| found.and_then(list)).collect()
 }
 
 /// That programs do not find a library, which is installed together with this tool.
-fn hidden(library: Library) -> Option<String> {
-    let folder = library.path()?.parent()?.to_owned();
-    library.missed().map(|_| {
-        let own = library.api().library();
-        format!("Programs do not find {own}: put {} into LD_LIBRARY_PATH, or see ldconfig(8).", folder.display())
-    })
+fn hidden(found: &Found) -> Option<String> {
+    found.missed.as_ref()?;
+    let directory = found.library.path()?.parent()?.to_owned();
+    let own = found.library.api().library();
+    Some(format!("Programs do not find {own}: add {} to LD_LIBRARY_PATH, or see ldconfig(8).", directory.display()))
 }

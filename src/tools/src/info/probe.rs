@@ -8,14 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context;
+use dat::{Api, Ia, Request};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::attributes::{self, Group};
-use crate::child::own_file;
-use crate::dat::{Demand, Ia};
 use crate::print;
-use crate::tool::{Common, Outcome};
+use crate::tool::{Common, Outcome, own_file};
 
 /// The seconds in which an adapter opens, or is taken to hang.
 const LIMIT: u32 = 20;
@@ -43,14 +41,14 @@ pub struct Opened {
 /// # Parameters
 /// * `name` - the name of the adapter, which need not be text.
 /// * `library` - the file of the library that the user named.
-pub fn probe(name: &CStr, demand: Demand, library: Option<&Path>) -> Probe {
-    in_process(name, demand, library)
+pub fn probe(name: &CStr, request: Request, library: Option<&Path>) -> Probe {
+    in_process(name, request, library)
         .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
 }
 
-fn in_process(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Probe> {
+fn in_process(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::Result<Probe> {
     let tool = own_file().context("the file of this program is unknown")?;
-    let output = command(&tool, name, demand, library).output().context("no process to open the adapter in")?;
+    let output = command(&tool, name, request, library).output().context("no process to open the adapter in")?;
     let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let (answer, printed) = read(&text);
     let answer = answer.unwrap_or_else(|| {
@@ -70,15 +68,20 @@ fn without_advice(message: &str) -> String {
 
 /// The process of its own. What its libraries say goes to standard error, and names the reason of a failure, whatever the
 /// environment of the user asks for.
-fn command(tool: &Path, name: &CStr, demand: Demand, library: Option<&Path>) -> Command {
+fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
-    command.arg(format!("--probe={}", json!(demand))).arg(format!("--api={}", demand.api()));
+    command.arg(format!("--probe={request}")).arg(format!("--api={}", api_of(request)));
     if let Some(path) = library {
         command.arg("--library").arg(path);
     }
     command.arg("--").arg(OsStr::from_bytes(name.to_bytes())).stdin(Stdio::null());
     command.env("DAT_DBG_TYPE", "1").env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
     command
+}
+
+/// The version of the library that lists an adapter with this request.
+fn api_of(request: Request) -> Api {
+    Api::ALL.into_iter().find(|api| api.version().0 == request.version.0).unwrap_or(Api::V12)
 }
 
 /// The answer in what the process has written on standard output, and the other lines there, which are of a provider that
@@ -96,11 +99,11 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
 }
 
 /// The part of the process of its own: opens the adapter and writes what came of it.
-pub fn answer(name: &CStr, demand: Demand, common: &Common) -> anyhow::Result<Outcome> {
+pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<Outcome> {
     // SAFETY: the call has no preconditions. The signal ends a process that hangs.
     unsafe { libc::alarm(LIMIT) };
     let library = common.library_with(Some(name.to_bytes()))?;
-    let answer = Ia::open_as(library, name, demand).and_then(|ia| {
+    let answer = Ia::open(library, name, request).and_then(|ia| {
         let all = ia.attributes()?;
         Ok(Opened {
             address: all.address.map(|address| address.ip()),

@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use dat::Api;
 use dat_registry::search::{Places, find};
 use dat_shm::{OpenAdapter, Process};
 use rustix::process::geteuid;
@@ -17,8 +18,7 @@ use serde_json::{Value, json};
 
 use super::explain::adapter::{Kind, kind_of};
 use super::explain::shm::{PLACE, PREFIX, directory};
-use super::{shown, words};
-use crate::dat::Api;
+use super::{shown, version, words};
 use crate::print::{self, columns};
 use crate::tool::Outcome;
 
@@ -80,7 +80,7 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
         all.extend(entries.filter(|entry| is_usual(&entry.file_name().to_string_lossy())).map(|entry| entry.path()));
     }
     for api in Api::ALL {
-        let found = find(&Places::of_library(None), api.version(), &mut |_| {});
+        let found = find(&Places::of_library(None), version(api), &mut |_| {});
         let of_shm = found.entries.iter().filter(|(_, entry)| matches!(kind_of(entry), Kind::Shm));
         all.extend(of_shm.map(|(_, entry)| directory(&words(&entry.instance_data), user)));
     }

@@ -1,4 +1,4 @@
-//! A picture of results: panels side by side, each with values by size; both axes are logarithmic.
+//! A chart of results in SVG: panels with values by size, on logarithmic axes.
 
 use std::fmt::{Display, Write as _};
 use std::fs;
@@ -14,11 +14,11 @@ use super::plan::Test;
 use super::result::Measurement;
 use crate::statistics::rounded;
 
-/// What is drawn. `make bench` gives it as JSON.
+/// A chart. `make bench` writes it as JSON.
 #[derive(Debug, Deserialize)]
 pub struct Picture {
     title: String,
-    /// How, where and when it was measured, in lines.
+    /// Lines about the command, the machine and the date.
     note: String,
     panels: Vec<Panel>,
 }
@@ -30,58 +30,55 @@ struct Panel {
     lines: Vec<Line>,
 }
 
-/// What the values of a panel are.
+/// The unit of the values of a panel.
 #[derive(Clone, Copy, Debug, Deserialize)]
 enum Unit {
     /// Nanoseconds.
     #[serde(rename = "ns")]
     Time,
-    /// Millions of bytes a second.
+    /// Millions of bytes per second.
     #[serde(rename = "MB/s")]
     Bandwidth,
 }
 
-/// Values by size, joined in the order of the sizes.
+/// Values by size, in ascending order of the sizes.
 #[derive(Debug, Deserialize)]
 struct Line {
     label: String,
     colour: String,
-    /// Lengths of dashes and gaps; none for a line without gaps.
+    /// Lengths of dashes and gaps; empty for a solid line.
     #[serde(default)]
     dash: String,
     points: Vec<(f64, f64)>,
 }
 
 /// Draws the rows into a file.
-///
-/// # Parameters
-/// * `note` - a line about where and how they were measured.
 pub fn draw(rows: &[Measurement], title: &str, note: &str, file: &Path) -> anyhow::Result<()> {
     fs::write(file, of(rows, title, note).svg()).with_context(|| cannot_write(file))
 }
 
-/// Checks before the measurements that a file can be written after them.
+/// Checks, before the measurements, that a file can be written.
 pub fn check(file: &Path) -> anyhow::Result<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let written = match file.metadata() {
         Ok(there) if there.is_dir() => Err(Errno::ISDIR),
         Ok(_) => access(file, Access::WRITE_OK),
-        Err(_) => access(folder, Access::WRITE_OK),
+        Err(_) => access(directory, Access::WRITE_OK),
     };
     written.map_err(io::Error::from).with_context(|| cannot_write(file))
 }
 
 fn cannot_write(file: &Path) -> String {
-    format!("cannot write {}", file.display())
+    format!("{}: cannot write the file", file.display())
 }
 
-/// Draws what standard input describes on standard output.
+/// Writes the chart that standard input describes to standard output.
 pub fn draw_described() -> anyhow::Result<()> {
-    let picture: Picture = serde_json::from_reader(io::stdin().lock()).context("no description of a picture")?;
+    let picture: Picture =
+        serde_json::from_reader(io::stdin().lock()).context("standard input: not the description of a chart")?;
     crate::print::line(picture.svg().trim_end())
 }
 
-/// The picture of the rows.
 fn of(rows: &[Measurement], title: &str, note: &str) -> Picture {
     const COLOURS: [&str; 3] = ["#c1272d", "#e8871e", "#7b3294"];
     let panel = |heading: &str, unit, tests: [Test; 3], value: fn(&Measurement) -> f64| {
@@ -107,17 +104,17 @@ fn of(rows: &[Measurement], title: &str, note: &str) -> Picture {
     }
 }
 
-/// The area of a panel's lines, and the way from one panel to the next.
+/// The area of a panel's lines, and the distance from one panel to the next.
 const LEFT: f64 = 70.0;
 const TOP: f64 = 94.0;
 const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 320.0;
 const NEXT: f64 = 470.0;
-/// The least way between two labels of sizes, which stand in two rows.
-const APART: f64 = 44.0;
+/// Minimum distance between two labels of sizes in a row.
+const LABEL_DISTANCE: f64 = 44.0;
 
 impl Picture {
-    /// The picture as a file of SVG.
+    /// Returns the chart as SVG.
     fn svg(&self) -> String {
         let most = self.panels.iter().map(|panel| panel.lines.len()).max().unwrap_or(0);
         let (width, height) = (NEXT * self.panels.len() as f64, TOP + HEIGHT + 74.0 + 17.0 * most as f64);
@@ -129,7 +126,7 @@ impl Picture {
              .y{{text-anchor:end;font-size:11px}}.g{{stroke:#ddd;stroke-width:1}}</style>\n\
              <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n",
             escaped(&self.title),
-            escaped(&self.told())
+            escaped(&self.description())
         );
         text(&mut svg, LEFT, 24.0, "t", &self.title);
         for (number, line) in self.note.lines().enumerate() {
@@ -141,27 +138,27 @@ impl Picture {
         svg + "</svg>\n"
     }
 
-    /// The picture in words, for those who do not see it.
-    fn told(&self) -> String {
-        let mut told = self.note.replace('\n', "; ");
+    /// Returns a description of the chart in words.
+    fn description(&self) -> String {
+        let mut text = self.note.replace('\n', "; ");
         for Panel { heading, unit, lines } in &self.panels {
-            let _ = write!(told, "\n{heading}");
+            let _ = write!(text, "\n{heading}");
             for Line { label, points, .. } in lines {
                 let ends = points.first().into_iter().chain(points[1.min(points.len())..].last());
                 let ends: Vec<_> =
                     ends.map(|&(size, value)| format!("{} at {}", unit.shown(value), bytes(size))).collect();
                 if !ends.is_empty() {
-                    let _ = write!(told, "\n{label}: {}", ends.join(", "));
+                    let _ = write!(text, "\n{label}: {}", ends.join(", "));
                 }
             }
         }
-        told
+        text
     }
 }
 
 impl Panel {
     fn draw(&self, svg: &mut String, left: f64) {
-        // A logarithm knows no 0.
+        // 0 has no logarithm.
         let shown = |line: &Line| -> Vec<(f64, f64)> {
             line.points.iter().copied().filter(|point| point.0 > 0.0 && point.1 > 0.0).collect()
         };
@@ -178,7 +175,7 @@ impl Panel {
         let y = |value: f64| bottom - HEIGHT * (value.log10() - low) / (high - low);
 
         text(svg, left, TOP - 10.0, "h", &self.heading);
-        // More than these have no room.
+        // There is no room for more lines.
         let parts: &[f64] = if high - low <= 4.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         for value in (low as i32..=high as i32).flat_map(|power| parts.iter().map(move |part| part * 10f64.powi(power)))
         {
@@ -209,7 +206,7 @@ impl Panel {
     }
 }
 
-/// The sizes that have a label, each with its place and its row: those of the points, as far as there is room.
+/// Returns the sizes with a label, each with its place and row: those of the points, if there is room.
 fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
     let mut sizes: Vec<f64> = sizes.collect();
     sizes.sort_by(f64::total_cmp);
@@ -217,7 +214,7 @@ fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(
     let mut taken = [f64::NEG_INFINITY; 2];
     let labelled = sizes.into_iter().filter_map(|size| {
         let x = place(size);
-        let row = taken.iter().position(|last| x - last >= APART)?;
+        let row = taken.iter().position(|last| x - last >= LABEL_DISTANCE)?;
         taken[row] = x;
         Some((x, size, row))
     });
@@ -226,7 +223,6 @@ fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(
 
 fn text(svg: &mut String, x: f64, y: f64, class: &str, text: impl Display) {
     let text = escaped(&text.to_string());
-    // Writing into a string does not fail.
     let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" class=\"{class}\">{text}</text>");
 }
 
@@ -238,7 +234,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The whole numbers around the values, which are two different ones.
+/// Returns two different whole numbers around the values.
 fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -247,7 +243,7 @@ fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 impl Unit {
-    /// A value with its unit.
+    /// Returns a value with its unit.
     fn shown(self, value: f64) -> String {
         let (mut value, units) = match self {
             Unit::Time => (value, ["ns", "us", "ms", "s"]),
@@ -262,7 +258,7 @@ impl Unit {
     }
 }
 
-/// A number of bytes with its unit.
+/// Returns a number of bytes with its unit.
 fn bytes(number: f64) -> String {
     match number {
         n if n >= 1_048_576.0 => format!("{} MiB", rounded(n / 1_048_576.0, 1)),

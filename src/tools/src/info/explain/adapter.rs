@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
+use dat::{Library, Request as Demand};
 use dat_registry::conf::Instance;
 use dat_registry::loader::beside;
 use dat_registry::search::Found;
@@ -13,7 +14,6 @@ use super::rdma::Host;
 use super::step::{Chapter, Finding, Step};
 use super::topic::Topic;
 use super::{rdma, shm, tcp};
-use crate::dat::{Demand, Library};
 use crate::info::probe::Probe;
 use crate::info::words;
 
@@ -101,7 +101,7 @@ impl Subject<'_> {
         let alone = steps.iter().all(|step| step.state != Finding::Wrong);
         steps.push(self.opening(kind == Kind::Shm && alone, wanted));
         let api = self.library.api();
-        if self.demand.version.1 < api.version().minor {
+        if self.demand.version.1 < api.version().1 {
             let text = format!("a program of version {api} does not get it: its line is for {}", self.demand);
             steps.push(Step::note(text));
         }

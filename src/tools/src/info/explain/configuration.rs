@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{CStr, OsStr};
 use std::path::{Path, PathBuf};
 
+use dat::Api;
 use dat_registry::Origin;
 use dat_registry::search::{ALL_BUILT_IN, Found, Places, find};
 use dat_registry::step::{LineUse, Step as Search};
@@ -11,8 +12,7 @@ use host::environment;
 
 use super::step::Step;
 use super::topic::Topic;
-use crate::dat::Api;
-use crate::info::words;
+use crate::info::{version, words};
 
 /// The configuration, as dat_ia_open finds it.
 pub struct Configuration {
@@ -35,7 +35,7 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
     let mut steps = vec![(chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref()), false)];
     let mut file = None;
     let mut others = Others::default();
-    let found = find(places, api.version(), &mut |search| {
+    let found = find(places, version(api), &mut |search| {
         if let Search::Taken(path) = search {
             file = Some(path.to_owned());
         }

@@ -14,6 +14,7 @@ mod topic;
 use std::ffi::{CStr, CString};
 use std::path::{Path, PathBuf};
 
+use dat::{Adapter, Api, Library, Request};
 use dat_registry::loader::beside;
 use dat_registry::search::{Found, Places};
 use serde_json::json;
@@ -21,10 +22,9 @@ use serde_json::json;
 use super::listing::{entry_of, probe_all};
 use super::probe::{Probe, probe};
 use super::{hidden, load, shown, words};
-use crate::dat::{Absent, Adapter, Api, Demand, Library};
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Common, Outcome};
+use crate::tool::{self, Absent, Common, Outcome};
 use adapter::{Kind, Subject};
 use configuration::Configuration;
 use rdma::Host;
@@ -63,10 +63,11 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     for loaded in &loaded {
         match loaded {
             Ok((_, adapters)) if somewhere && !has(adapters) => {}
-            Ok((library, adapters)) => {
+            Ok((own, adapters)) => {
+                let library = own.library;
                 let configuration =
                     configuration::explain(&Places::of_library(library.path()), library.api(), name, gives);
-                all.add(account(*library, adapters, configuration, name, common, &host));
+                all.add(account(own, adapters, configuration, name, common, &host));
             }
             // Who asks for no version may have one alone.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
@@ -80,7 +81,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     }
     if any && name.is_none() {
         let title = if all.has_rdma { "RDMA" } else { "RDMA between hosts" };
-        let lacking = loaded.iter().flatten().filter_map(|(library, _)| without_verbs(*library));
+        let lacking = loaded.iter().flatten().filter_map(|(own, _)| without_verbs(own.library));
         let steps = lacking.chain(rdma::explain(&host, None, false)).collect();
         all.chapters.push(Chapter { title: title.to_owned(), steps });
     }
@@ -122,22 +123,24 @@ impl Account {
 
 /// What there is for programs of the version that a library has.
 fn account(
-    library: Library,
+    own: &tool::Found,
     adapters: &[Adapter],
     Configuration { found, file, steps }: Configuration,
     name: Option<&CStr>,
     common: &Common,
     host: &Host,
 ) -> Account {
+    let library = own.library;
+    let hidden = hidden(own).into_iter().collect();
     let same = compare(library, &found, adapters, name);
-    let own = own_file(library.path().as_deref(), library.missed());
+    let own = own_file(library.path().as_deref(), own.missed.as_deref());
     let title = |about: &str| format!("{about} of programs of uDAPL {}", library.api());
     let mut chapters = vec![
         Chapter { title: library.api().library().to_owned(), steps: [own].into_iter().chain(same).collect() },
         Chapter { title: title("Configuration"), steps },
     ];
     let asked = name.is_some();
-    let explain = |name: &CStr, demand: Demand, probe: &Probe| {
+    let explain = |name: &CStr, demand: Request, probe: &Probe| {
         let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
         let (found, file) = (&found, file.as_deref());
         Subject { name, demand, asked, shares, library, found, file, probe, host }.explain()
@@ -146,7 +149,7 @@ fn account(
     let mut works = working(&all, library.api());
     match name {
         Some(name) => {
-            let demand = Demand::of(library.api());
+            let demand = Request::of(library.api());
             let probe = probe(name, demand, common.library.as_deref());
             chapters.push(explain(name, demand, &probe));
             // Not every name that opens is listed.
@@ -164,7 +167,7 @@ fn account(
                 if host.has_device() { Vec::new() } else { all.iter().filter(needs_device).collect() };
             let together = without.len() > 1;
             let others = all.iter().filter(|one| !together || !needs_device(one));
-            chapters.extend(others.map(|(adapter, probe)| explain(&adapter.name, adapter.demand, probe)));
+            chapters.extend(others.map(|(adapter, probe)| explain(&adapter.name, adapter.request, probe)));
             if together {
                 let names: Vec<String> = without.iter().map(|(adapter, _)| words(&adapter.name)).collect();
                 let text = format!("this host has no RDMA device, which all of them need: {}", names.join(" "));
@@ -178,7 +181,7 @@ fn account(
     let (has_rdma, has_tcp) = (kinds.contains(&Kind::Verbs), kinds.contains(&Kind::Tcp));
     let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
     let works = works.into_iter().map(|name| (name, vec![library.api()])).collect();
-    let (versions, hidden) = (vec![library.api()], hidden(library).into_iter().collect());
+    let versions = vec![library.api()];
     Account { chapters, versions, works, hidden, lacks_shm: file.filter(|_| !has_shm), has_rdma, has_tcp }
 }
 
@@ -198,7 +201,7 @@ fn without_verbs(library: Library) -> Option<Step> {
 fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
     let mut names = Vec::new();
     for (adapter, probe) in all {
-        let serves = adapter.demand.version.1 >= api.version().minor;
+        let serves = adapter.request.version.1 >= api.version().1;
         if serves && probe.answer.is_ok() && !names.contains(&adapter.name) {
             names.push(adapter.name.clone());
         }

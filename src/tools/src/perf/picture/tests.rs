@@ -2,7 +2,7 @@ use super::*;
 use crate::perf::report::tests::row;
 
 #[test]
-fn a_line_for_each_test_that_ran() {
+fn draws_a_line_for_each_test() {
     let rows = [row(Test::SendLat, 8), row(Test::SendLat, 4_096), row(Test::ReadBw, 1)];
     let text = of(&rows, "a <machine> & more", "on a host").svg();
     assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{text}");
@@ -16,12 +16,12 @@ fn a_line_for_each_test_that_ran() {
 }
 
 #[test]
-fn nothing_measured_is_an_empty_picture() {
+fn draws_an_empty_chart() {
     assert!(of(&[], "nothing", "").svg().contains("nothing"));
 }
 
 #[test]
-fn a_file_is_checked_without_a_trace() {
+fn checking_a_file_does_not_change_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let (there, new) = (folder.path().join("there"), folder.path().join("new"));
     fs::write(&there, "as it is").expect("a file");
@@ -33,7 +33,7 @@ fn a_file_is_checked_without_a_trace() {
 
 /// A tenfold value is one step higher.
 #[test]
-fn points_are_where_they_belong() {
+fn places_points() {
     let described = r#"{ "title": "", "note": "", "panels": [ { "heading": "", "unit": "ns", "lines": [
             { "label": "a", "colour": "red", "dash": "7 4", "points": [[1, 100], [4, 1000], [16, 10000], [64, 0]] }] }] }"#;
     let svg = serde_json::from_str::<Picture>(described).expect("a description").svg();
@@ -45,7 +45,7 @@ fn points_are_where_they_belong() {
 
 /// What the picture shows can also be read.
 #[test]
-fn the_picture_is_told_in_words() {
+fn describes_the_chart_in_words() {
     let described = r#"{ "title": "t", "note": "how\nwhere", "panels": [ { "heading": "h", "unit": "ns", "lines": [
             { "label": "a & b", "colour": "red", "points": [[1, 100], [4096, 2000]] },
             { "label": "none", "colour": "red", "points": [] }] }] }"#;
