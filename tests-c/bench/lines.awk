@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# lines.awk - describes the picture of latency and bandwidth by size, for dat-perf to draw:
+# lines.awk - describes the chart of latency and bandwidth by size, which xtask draws:
 #
-#   awk -v machine=TEXT -f lines.awk shm.csv | dat-perf shm --draw >bench.svg
+#   awk -v machine=TEXT -f lines.awk shm.csv | xtask chart >bench.svg
 #
 # Points are medians over the rounds; lines without any are left out.
 

@@ -21,6 +21,7 @@
 //! | [`sysfs`] | RDMA devices and their network interfaces, as the kernel lists them |
 //! | [`environment`] | environment variables, read only where it is safe |
 //! | [`diagnostics`] | lines on standard error: when one may be written, and how |
+//! | [`topic`] | sections of docs/troubleshooting.md, which messages name |
 //! | [`print`] | lines on the standard output of the program |
 //! | [`cstr`] | names that C programs hand in |
 //! | [`symbol`] | names that the dynamic loader finds |
@@ -61,6 +62,7 @@ pub mod symbol;
 pub mod sysfs;
 pub mod thread;
 pub mod timers;
+pub mod topic;
 pub mod zone;
 
 /// Says that its caller is seldom there, as `std::hint::cold_path` does, which compilers have since 1.95 alone. That it is

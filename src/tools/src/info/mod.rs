@@ -37,7 +37,7 @@ use crate::shell::operand;
 use crate::tool::{Common, Found, Outcome, Tool};
 use attributes::Group;
 
-/// What `--licences` prints. It is part of the tool, so that a copy of the tool has it wherever it is.
+/// The output of `--licences`. A copy of the tool contains it.
 const LICENCES: &[&str] = &[
     include_str!("../../../../LICENSE"),
     include_str!("../../../../LICENSE-MIT"),
@@ -77,14 +77,14 @@ impl Tool for Arguments {
 
 /// Shows all attributes of an adapter.
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
-    // Its own failure says more than that of the process that opens the adapter.
+    // This failure is clearer than the probe's.
     let library = common.library_with(Some(name.to_bytes()))?;
     let probe = probe::probe(name, Request::of(library.api()), common.library.as_deref());
     let opened = match probe.answer {
         Ok(opened) => opened,
         Err(why) => {
             for message in probe.messages {
-                print::complain(shown(&message));
+                print::complain(shown(&message.text));
             }
             let (shown, name) = (shown(&words(name)), operand(name.to_bytes()));
             bail!("{shown} does not open: {why}; `dat-info --explain {name}` tells more")
@@ -103,7 +103,7 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// All attributes, one a line.
+/// Returns all attributes, one per line.
 fn text(opened: &probe::Opened) -> String {
     let all = || opened.groups.iter().flat_map(|group| &group.attributes);
     let width = all().map(|attribute| attribute.meaning.chars().count()).max().unwrap_or(0);
@@ -122,12 +122,12 @@ fn text(opened: &probe::Opened) -> String {
     text.trim_end().to_owned()
 }
 
-/// A C string of the registry as text.
+/// Converts a C string of the registry to text.
 fn words(string: &CStr) -> String {
     string.to_string_lossy().into_owned()
 }
 
-/// A text for people: control characters are shown, and do nothing to a terminal.
+/// Escapes control characters, which could affect the terminal.
 fn shown(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -136,13 +136,13 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// The version of uDAPL for the registry.
+/// Converts a version of uDAPL for the registry.
 fn version(api: Api) -> Version {
     let (major, minor) = api.version();
     Version { major, minor }
 }
 
-/// The libraries with the adapters that they list, one for each version; for a version without one, why.
+/// Loads the library of each version and lists its adapters.
 fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
     let list = |found: Found| {
         let adapters = found.library.adapters().context("cannot list the interface adapters")?;
@@ -151,7 +151,7 @@ fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
     common.libraries().into_iter().map(|found| found.and_then(list)).collect()
 }
 
-/// That programs do not find a library, which is installed together with this tool.
+/// Returns a hint if programs do not find a library that is installed together with this tool.
 fn hidden(found: &Found) -> Option<String> {
     found.missed.as_ref()?;
     let directory = found.library.path()?.parent()?.to_owned();

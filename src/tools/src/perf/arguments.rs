@@ -1,6 +1,5 @@
 //! The arguments of dat-perf, and the plans that they request.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
@@ -133,10 +132,6 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "json", requires = "client", help_heading = CLIENT)]
     pub csv: bool,
 
-    /// Draw the results into this file
-    #[arg(long, value_name = "FILE", requires = "client", help_heading = CLIENT)]
-    pub svg: Option<PathBuf>,
-
     /// Exit after the first client
     #[arg(long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub once: bool,
@@ -144,10 +139,6 @@ pub struct Arguments {
     /// Report each client and what it measures
     #[arg(short, long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub verbose: bool,
-
-    /// Measure nothing, and write the chart that standard input describes to standard output: for `make bench`
-    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer", "once", "verbose", "announce"])]
-    pub draw: bool,
 }
 
 /// Bytes of transfers. This is a type, because one argument may contain several.

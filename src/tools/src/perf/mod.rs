@@ -10,8 +10,8 @@
 //! | [`side`], [`crew`], [`limit`] | the objects and threads of a process, and its limits |
 //! | [`worker`], [`latency`], [`stream`] | the part of a thread: the measured loops |
 //! | [`goal`] | the number of transfers in the next turn, and the end |
-//! | [`clock`], [`cpus`], [`machine`] | times and CPU time, CPUs, the machine |
-//! | [`result`], [`report`], [`picture`] | the results and their output |
+//! | [`clock`], [`cpus`] | times and CPU time, CPUs |
+//! | [`result`], [`report`] | the results and their output |
 //!
 //! For each plan both sides open the adapter again, so the measured adapter has only the connections of the plan. Each thread
 //! has its own dispatchers, endpoints and memory. The loops read no clock except the CPU's counter. They detect the end of the
@@ -28,8 +28,6 @@ mod crew;
 mod goal;
 mod latency;
 mod limit;
-mod machine;
-mod picture;
 mod plan;
 mod report;
 mod result;
@@ -66,9 +64,6 @@ impl Tool for Arguments {
     const MANUAL: &'static str = include_str!("manual.txt");
 
     fn run(self) -> anyhow::Result<Outcome> {
-        if self.draw {
-            return picture::draw_described().map(|()| Outcome::Fine);
-        }
         if let Some(contradiction) = self.contradiction() {
             print::complain(format_args!("dat-perf: {contradiction}"));
             return Ok(Outcome::Usage);
@@ -99,9 +94,6 @@ fn measure(
     progress: &ProgressBar,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
-    if let Some(file) = &arguments.svg {
-        picture::check(file)?;
-    }
     let peer = &arguments.peer;
     let library = peer.common.library_with(Some(arguments.name.as_bytes()))?;
     let cpus = Cpus::new(&arguments.cpu, &arguments.peer_cpu, peer.own_peer);
@@ -153,17 +145,10 @@ fn show(arguments: &Arguments, Results { rows, note }: &Results) -> anyhow::Resu
         return Ok(());
     }
     if arguments.csv {
-        print::line(report::csv(rows)?)?;
+        print::line(report::csv(rows)?)
     } else if arguments.peer.common.json {
-        print::line(serde_json::to_string_pretty(rows)?)?;
+        print::line(serde_json::to_string_pretty(rows)?)
     } else {
-        print::line(format_args!("{}\n{note}", report::text(rows)))?;
-    }
-    match &arguments.svg {
-        Some(file) if !rows.is_empty() => {
-            let about = format!("{}\n{}; {}", machine::command(), machine::describe(), note.trim_end_matches('.'));
-            picture::draw(rows, &format!("dat-perf, adapter {}", arguments.name), &about, file)
-        }
-        _ => Ok(()),
+        print::line(format_args!("{}\n{note}", report::text(rows)))
     }
 }

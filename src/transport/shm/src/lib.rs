@@ -37,5 +37,3 @@ use exposure::{door, pending, transfers};
 use meeting::{census, cm, link, node, nodes, strangers, thread, wire};
 
 pub use adapter::Shm;
-pub use meeting::census::{Process, processes};
-pub use meeting::wire::OpenAdapter;

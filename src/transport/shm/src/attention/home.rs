@@ -35,11 +35,11 @@ use crate::door::Door;
 use crate::guard::Guard;
 use crate::os::barrier;
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
-use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
+use dat_census::socket::Socket;
 
 /// Bytes of published memory apart from the table of regions.
 const HOME_SIZE: usize = 4096;

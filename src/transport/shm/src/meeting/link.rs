@@ -25,9 +25,9 @@ use rustix::io::Errno;
 use crate::conn::Conn;
 use crate::node::{Command, Node};
 use crate::os::directory::SocketName;
-use crate::os::socket::Socket;
 use crate::pair::{End, MAX_CONNS, Pair};
 use crate::wire::{CloseReason, ConnId, Message};
+use dat_census::socket::Socket;
 
 mod links;
 

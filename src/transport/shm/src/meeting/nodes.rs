@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::error::{Error, Resource, Result};
 use host::lock::Mutex;
 use host::memory::Room;
+use host::topic::Topic;
 
 use crate::node::Node;
 use crate::os::directory::Directory;
@@ -56,12 +57,14 @@ impl Nodes {
             Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
         };
         let device = |error: io::Error| {
-            log::error!("shm: {error}");
+            Topic::RendezvousDirectory.error(&error, error.to_string()).log("shm");
             refused(error)
         };
-        // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
-        let path = if instance.starts_with('/') { instance } else { "" };
-        let directory = Directory::open(path).map_err(device)?;
+        if !Path::new("/proc/self/fd").exists() {
+            // The adapter opens, but cannot find the memory of its peers.
+            Topic::ProcFileSystem.reason("/proc is not mounted, and connections need it").log("shm");
+        }
+        let directory = Directory::open(instance).map_err(device)?;
         if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade) {
             if !node.is_stopped() {
                 node.adapters.fetch_add(1, Ordering::AcqRel);

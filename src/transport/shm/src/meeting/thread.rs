@@ -34,11 +34,11 @@ use crate::guard::Watched;
 use crate::link::Link;
 use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
-use crate::os::socket::Socket;
 use crate::pending::Pending;
 use crate::strangers::Strangers;
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
+use dat_census::socket::Socket;
 
 mod calls;
 mod greeting;

@@ -3,16 +3,15 @@
 //! Each is one packet: a kind byte, then the fields in little-endian order. Packets are decoded without trust in the
 //! peer; one that does not decode ends the link.
 
-use dat_core::counters::{Fates, Tally};
+use dat_census::{AGAIN, ASK, OPEN, OpenAdapter};
 use dat_core::event::Status;
-use dat_core::transport::Flow;
+
+pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
 pub const VERSION: u32 = 9;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
-/// Room for any packet.
-pub const MAX_PACKET: usize = 1024;
 
 /// A place in the sender's memory where the receiver finds a known value, to learn
 /// whether it can read there.
@@ -58,35 +57,6 @@ pub enum CloseReason {
     Broken(Option<Status>),
     /// The peer ended it, and this is the answer.
     Answer,
-}
-
-/// What a process tells of an adapter that it has open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenAdapter {
-    /// How many adapters are told behind this one.
-    pub left: u32,
-    /// The name under which it was opened.
-    pub name: String,
-    /// Major version of the interface.
-    pub major: u8,
-    /// Minor version of the interface.
-    pub minor: u8,
-    /// Seconds since it was opened.
-    pub age: u64,
-    /// Endpoints that are connected.
-    pub connections: u64,
-    /// Sends.
-    pub sends: Tally,
-    /// RDMA writes that it began.
-    pub writes: Tally,
-    /// RDMA reads that it began.
-    pub reads: Tally,
-    /// Receives.
-    pub receives: Tally,
-    /// How often something had to wait.
-    pub flow: Flow,
-    /// What happened to its connections.
-    pub fates: Fates,
 }
 
 /// The packet of [`Message::Ring`].
@@ -210,10 +180,16 @@ structures! {
     Probe { addr, value };
     ConnId { active, index, attempt } if |conn| conn.active < 2;
     EndInfo { zone, port, extended, datagrams };
-    Tally { operations, bytes };
-    Fates { established, failures, async_events };
-    Flow { request_stalls, message_stalls, peer_wakeups };
-    OpenAdapter { left, name, major, minor, age, connections, sends, writes, reads, receives, flow, fates };
+}
+
+impl Field for OpenAdapter {
+    fn put(&self, packet: &mut Vec<u8>) {
+        OpenAdapter::put(self, packet);
+    }
+
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        OpenAdapter::take(packet)
+    }
 }
 
 /// The messages, each behind the kind byte of its packet.
@@ -266,11 +242,11 @@ messages! {
     UseMine = 3;
     /// In the place of an answer to [`Message::Hello`], which the sender has not read: it has no room for one more
     /// process that has said nothing yet; or of one to [`Message::Ask`], which it cannot give now. The receiver is to connect once more, a little later.
-    Again = 11;
+    Again = AGAIN;
     /// In the place of a hello: the sender asks what the receiver has open, and nothing else. See [`crate::census`].
-    Ask = 12;
+    Ask = ASK;
     /// Answer to [`Message::Ask`], for each adapter.
-    Open = 13(adapter: OpenAdapter);
+    Open = OPEN(adapter: OpenAdapter);
     /// Wakes the thread that reads it, and says nothing else.
     Ring = RING;
     /// True if the sender can read the receiver's memory.

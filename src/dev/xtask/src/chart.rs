@@ -1,22 +1,16 @@
-//! A chart of results in SVG: panels with values by size, on logarithmic axes.
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+//! `xtask chart`: the chart of `make bench` in SVG. Its panels show values by size, on logarithmic axes.
 
 use std::fmt::{Display, Write as _};
-use std::fs;
 use std::io;
-use std::path::Path;
 
 use anyhow::Context;
-use rustix::fs::{Access, access};
-use rustix::io::Errno;
 use serde::Deserialize;
 
-use super::plan::Test;
-use super::result::Measurement;
-use crate::statistics::rounded;
-
-/// A chart. `make bench` writes it as JSON.
+/// A chart. tests-c/bench/lines.awk writes it as JSON.
 #[derive(Debug, Deserialize)]
-pub struct Picture {
+struct Chart {
     title: String,
     /// Lines about the command, the machine and the date.
     note: String,
@@ -52,56 +46,11 @@ struct Line {
     points: Vec<(f64, f64)>,
 }
 
-/// Draws the rows into a file.
-pub fn draw(rows: &[Measurement], title: &str, note: &str, file: &Path) -> anyhow::Result<()> {
-    fs::write(file, of(rows, title, note).svg()).with_context(|| cannot_write(file))
-}
-
-/// Checks, before the measurements, that a file can be written.
-pub fn check(file: &Path) -> anyhow::Result<()> {
-    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let written = match file.metadata() {
-        Ok(there) if there.is_dir() => Err(Errno::ISDIR),
-        Ok(_) => access(file, Access::WRITE_OK),
-        Err(_) => access(directory, Access::WRITE_OK),
-    };
-    written.map_err(io::Error::from).with_context(|| cannot_write(file))
-}
-
-fn cannot_write(file: &Path) -> String {
-    format!("{}: cannot write the file", file.display())
-}
-
 /// Writes the chart that standard input describes to standard output.
-pub fn draw_described() -> anyhow::Result<()> {
-    let picture: Picture =
-        serde_json::from_reader(io::stdin().lock()).context("standard input: not the description of a chart")?;
-    crate::print::line(picture.svg().trim_end())
-}
-
-fn of(rows: &[Measurement], title: &str, note: &str) -> Picture {
-    const COLOURS: [&str; 3] = ["#c1272d", "#e8871e", "#7b3294"];
-    let panel = |heading: &str, unit, tests: [Test; 3], value: fn(&Measurement) -> f64| {
-        let line = |(test, colour): (Test, &str)| {
-            let of_test = rows.iter().filter(|row| row.test == test);
-            let mut points: Vec<_> = of_test.map(|row| (row.size as f64, value(row))).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            Line { label: test.to_string(), colour: colour.to_owned(), dash: String::new(), points }
-        };
-        Panel { heading: heading.to_owned(), unit, lines: tests.into_iter().zip(COLOURS).map(line).collect() }
-    };
-    let [send_lat, write_lat, read_lat, send_bw, write_bw, read_bw] = Test::ALL;
-    let latency = [send_lat, write_lat, read_lat];
-    Picture {
-        title: title.to_owned(),
-        note: note.to_owned(),
-        panels: vec![
-            panel("Latency, one way (less is better)", Unit::Time, latency, |row| row.median_ns),
-            panel("Bandwidth (more is better)", Unit::Bandwidth, [send_bw, write_bw, read_bw], |row| {
-                row.bandwidth_mb_per_s
-            }),
-        ],
-    }
+pub fn run() -> anyhow::Result<bool> {
+    let chart: Chart = serde_json::from_reader(io::stdin().lock()).context("standard input: not the description of a chart")?;
+    print!("{}", chart.svg());
+    Ok(true)
 }
 
 /// The area of a panel's lines, and the distance from one panel to the next.
@@ -113,7 +62,7 @@ const NEXT: f64 = 470.0;
 /// Minimum distance between two labels of sizes in a row.
 const LABEL_DISTANCE: f64 = 44.0;
 
-impl Picture {
+impl Chart {
     /// Returns the chart as SVG.
     fn svg(&self) -> String {
         let most = self.panels.iter().map(|panel| panel.lines.len()).max().unwrap_or(0);
@@ -261,8 +210,8 @@ impl Unit {
 /// Returns a number of bytes with its unit.
 fn bytes(number: f64) -> String {
     match number {
-        n if n >= 1_048_576.0 => format!("{} MiB", rounded(n / 1_048_576.0, 1)),
-        n if n >= 1_024.0 => format!("{} KiB", rounded(n / 1_024.0, 1)),
+        n if n >= 1_048_576.0 => format!("{} MiB", (n / 104_857.6).round() / 10.0),
+        n if n >= 1_024.0 => format!("{} KiB", (n / 102.4).round() / 10.0),
         n => format!("{n} B"),
     }
 }
