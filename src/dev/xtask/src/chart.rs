@@ -48,7 +48,8 @@ struct Line {
 
 /// Writes the chart that standard input describes to standard output.
 pub fn run() -> anyhow::Result<bool> {
-    let chart: Chart = serde_json::from_reader(io::stdin().lock()).context("standard input: not the description of a chart")?;
+    let chart: Chart =
+        serde_json::from_reader(io::stdin().lock()).context("standard input: not the description of a chart")?;
     print!("{}", chart.svg());
     Ok(true)
 }

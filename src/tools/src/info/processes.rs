@@ -30,8 +30,20 @@ struct Found {
 
 /// The columns of the table.
 const HEADS: [&str; 14] = [
-    "PID", "COMMAND", "USER", "ADAPTER", "API", "CONNECTIONS", "MADE", "FAILED", "SENT", "BYTES", "RECEIVED", "BYTES",
-    "STALLS", "AGE",
+    "PID",
+    "COMMAND",
+    "USER",
+    "ADAPTER",
+    "API",
+    "CONNECTIONS",
+    "MADE",
+    "FAILED",
+    "SENT",
+    "BYTES",
+    "RECEIVED",
+    "BYTES",
+    "STALLS",
+    "AGE",
 ];
 
 /// Shows the table.

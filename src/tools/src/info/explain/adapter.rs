@@ -123,7 +123,9 @@ impl Subject<'_> {
             Some(file) => Step::ok(format!("its library {library}: {}", file.display())),
             None => {
                 let own = self.library.api().library();
-                Step::note(format!("its library {library} is not in the directory of {own}; the loader searches for it"))
+                Step::note(format!(
+                    "its library {library} is not in the directory of {own}; the loader searches for it"
+                ))
             }
         }
     }
