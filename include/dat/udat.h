@@ -407,8 +407,8 @@ extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
 /* ---- Calls: consumer notification objects ---- */
 
 /**
- * Makes a consumer notification object (CNO). The EVDs that are attached to it trigger it. A
- * trigger wakes a thread that waits on it, and calls the agent.
+ * Creates a consumer notification object (CNO), which attached EVDs trigger. A trigger wakes one
+ * thread that waits on the CNO and calls the agent.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
  * uDAPL 1.2 and 2.0, dat_cno_create(3DAT).
@@ -418,7 +418,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CNO_HANDLE *cno_handle);
 
 /**
- * Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
+ * Replaces the agent of a CNO and arms the new one. DAT_OS_WAIT_PROXY_AGENT_NULL removes the agent.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cno_modify_agent(3DAT).
@@ -426,7 +426,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 
 /**
- * Returns the adapter and the agent of a CNO.
+ * Returns the interface adapter and the agent of a CNO.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cno_query(3DAT).
@@ -436,9 +436,9 @@ extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
                                 DAT_CNO_PARAM *cno_param);
 
 /**
- * Waits until an EVD that is attached to a CNO triggers it. An earlier trigger is taken at once.
- * Several threads may wait; a trigger wakes one of them. A cancellation point: if pthread_cancel
- * ends a thread in it, the CNO stays usable.
+ * Waits until an attached EVD triggers a CNO. Returns immediately if the CNO is already triggered.
+ * Several threads may wait; a trigger wakes one of them. This function is a cancellation point: if
+ * pthread_cancel ends a waiting thread, the CNO stays usable.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INTERRUPTED_CALL. See uDAPL 1.2 and 2.0, dat_cno_wait(3DAT).
@@ -448,7 +448,7 @@ extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
                                DAT_EVD_HANDLE *evd_handle);
 
 /**
- * Destroys a CNO.
+ * Destroys a CNO that no EVD is attached to and no thread waits on.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_cno_free(3DAT).

@@ -1752,9 +1752,9 @@ extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 /* ---- Calls: connections of endpoints ---- */
 
 /**
- * Starts to connect an endpoint to a service point, and returns. The endpoint becomes active
- * connection pending, and one event on its connect EVD reports the outcome. After any error it is
- * unchanged.
+ * Requests a connection of an endpoint to a service point, and returns. The endpoint enters
+ * DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, and one event on its connect EVD reports the outcome. If
+ * the call fails, the endpoint is unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -1770,8 +1770,8 @@ extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
                                  DAT_CONNECT_FLAGS connect_flags);
 
 /**
- * Starts to connect an endpoint to the peer of another, connected endpoint, and returns, as
- * dat_ep_connect does.
+ * Requests a connection of an endpoint to the peer of another, connected endpoint, and returns,
+ * like dat_ep_connect.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_dup_connect(3DAT).
@@ -1784,9 +1784,10 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_QOS quality_of_service);
 
 /**
- * Starts to end a connection, or an attempt at one, and returns. The end comes at once, or after
- * posted requests are done. Has no effect on a disconnected endpoint, nor, if graceful, on one that
- * is disconnecting.
+ * Disconnects an endpoint, or abandons its attempt to connect, and returns. An abrupt disconnect
+ * ends the connection immediately; a graceful one first completes the posted requests. The call has
+ * no effect on a disconnected endpoint. A graceful call has no effect on an endpoint in
+ * DAT_EP_STATE_DISCONNECT_PENDING.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_disconnect(3DAT).
@@ -1794,8 +1795,9 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
 extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
 /**
- * Starts to connect an endpoint to a socket address, and returns, as dat_ep_connect does: to a
- * common service point with this address, or to a service point with the port as qualifier.
+ * Requests a connection of an endpoint to a socket address, and returns, like dat_ep_connect. A
+ * common service point with this address, or a service point whose qualifier equals the port,
+ * receives the request.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS,
  * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_common_connect.
@@ -2046,8 +2048,7 @@ extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 /* ---- Calls: connection requests ---- */
 
 /**
- * Returns the peer that asks for a connection, its private data, and the endpoint that the request
- * is for.
+ * Returns the peer that requests a connection, its private data, and the endpoint of the request.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cr_query(3DAT).
@@ -2057,9 +2058,10 @@ extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
                                DAT_CR_PARAM *cr_param);
 
 /**
- * Accepts a connection request and starts to complete the connection, without waiting. The request
- * is gone, the endpoint becomes completion pending, and one event on its connect EVD reports the
- * outcome. On error the request, the endpoint and the private data are unchanged.
+ * Accepts a connection request and returns without waiting for the connection. The call frees the
+ * request and moves the endpoint to DAT_EP_STATE_COMPLETION_PENDING. One event on the connect EVD
+ * of the endpoint reports the outcome. If the call fails, the request, the endpoint and the private
+ * data are unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cr_accept(3DAT).
@@ -2070,8 +2072,8 @@ extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
                                 DAT_PVOID private_data);
 
 /**
- * Rejects a connection request. The request is gone; an endpoint of a reserved service point is
- * unconnected again, and one that the provider made is gone too.
+ * Rejects a connection request and frees it. The endpoint of a reserved service point returns to
+ * DAT_EP_STATE_UNCONNECTED; an endpoint that the provider created is freed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_cr_reject.
  */
@@ -2080,9 +2082,9 @@ extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle,
                                 DAT_PVOID private_data);
 
 /**
- * Hands a connection request on to another service point of the same adapter, where it arrives as a
- * new request. If no service point listens there, the request is refused. The handle is dead in
- * either case.
+ * Hands a connection request off to another service point of the same adapter, where it arrives as
+ * a new request. If no service point listens at the qualifier, the request is refused. In both
+ * cases the handle becomes invalid.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
  * uDAPL 1.2 and 2.0, dat_cr_handoff(3DAT).
@@ -2135,9 +2137,9 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
 /* ---- Calls: common service points ---- */
 
 /**
- * Makes a common service point (CSP), which listens on a socket address of the adapter. Requests of
- * dat_ep_common_connect to the address, and of dat_ep_connect to a qualifier that equals the port,
- * arrive as for a public service point.
+ * Creates a common service point (CSP), which listens on a socket address of the adapter. It
+ * receives requests of dat_ep_common_connect to this address and of dat_ep_connect to a qualifier
+ * that equals the port.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_COMM_NOT_SUPPORTED,
  * DAT_INVALID_ADDRESS, DAT_PORT_IN_USE, DAT_INSUFFICIENT_RESOURCES, DAT_MODEL_NOT_SUPPORTED. See
@@ -2152,7 +2154,7 @@ extern DAT_RETURN dat_csp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CSP_HANDLE *csp_handle);
 
 /**
- * Returns the chosen attributes of a CSP.
+ * Returns the selected attributes of a CSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_csp_query.
  *
@@ -2163,7 +2165,7 @@ extern DAT_RETURN dat_csp_query(DAT_CSP_HANDLE csp_handle,
                                 DAT_CSP_PARAM *csp_param);
 
 /**
- * Destroys a CSP. Requests that have arrived stay valid.
+ * Destroys a CSP. Requests that have already arrived stay valid.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 2.0, dat_csp_free.
  *
