@@ -1461,7 +1461,8 @@ extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
 /* ---- Calls: endpoints ---- */
 
 /**
- * Makes an unconnected endpoint. Zone, EVDs and attributes may be NULL and be set by dat_ep_modify.
+ * Creates an unconnected endpoint. The zone, the EVDs and the attributes may be NULL; dat_ep_modify
+ * can set them later.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create(3DAT).
@@ -1475,9 +1476,9 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_EP_HANDLE *ep_handle);
 
 /**
- * Makes an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the
- * attributes are mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high
- * watermarks.
+ * Creates an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the
+ * attributes are mandatory. Their max_recv_dtos and srq_soft_hw are the hard and soft high
+ * watermarks of the endpoint.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create_with_srq(3DAT).
@@ -1492,8 +1493,7 @@ extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
                                          DAT_EP_HANDLE *ep_handle);
 
 /**
- * Returns the state, the addresses, the objects and the attributes of an endpoint, as far as the
- * mask selects them.
+ * Returns the selected parameters of an endpoint: its state, addresses, objects and attributes.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ep_query(3DAT).
@@ -1503,8 +1503,8 @@ extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
                                DAT_EP_PARAM *ep_param);
 
 /**
- * Changes the chosen fields of an endpoint: all of them, or none on error. A table in the manual
- * page shows which field can change in which state.
+ * Changes the selected parameters of an endpoint: all of them, or none on error. A table in the
+ * manual page shows which parameter can be changed in which state.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_modify(3DAT).
@@ -1514,8 +1514,8 @@ extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
                                 const DAT_EP_PARAM *ep_param);
 
 /**
- * Returns the state of an endpoint and whether receives and requests are outstanding. Every result
- * may be NULL.
+ * Returns the state of an endpoint, and whether receives and requests are outstanding. Each result
+ * pointer may be NULL.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_ep_get_status(3DAT).
  */
@@ -1525,8 +1525,8 @@ extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
                                     DAT_BOOLEAN *request_idle);
 
 /**
- * Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a
- * provider does not know is DAT_VALUE_UNKNOWN.
+ * Returns the number of receive buffers that an endpoint holds. Either result pointer may be NULL.
+ * A provider that does not know a number returns DAT_VALUE_UNKNOWN.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2 and 2.0,
  * dat_ep_recv_query(3DAT).
@@ -1536,9 +1536,9 @@ extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
                                     DAT_COUNT *bufs_alloc_span);
 
 /**
- * Sets and arms the high watermarks on the receive buffers that an endpoint holds. Passing the soft
- * one raises one asynchronous event; passing the hard one breaks the connection.
- * DAT_WATERMARK_INFINITE means none.
+ * Sets and arms the high watermarks for the number of receive buffers that an endpoint holds. If
+ * the number exceeds the soft watermark, one asynchronous event is raised; if it exceeds the hard
+ * watermark, the connection breaks. DAT_WATERMARK_INFINITE disables a watermark.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
  * uDAPL 1.2 and 2.0, dat_ep_set_watermark(3DAT).
@@ -1548,8 +1548,9 @@ extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
                                        DAT_COUNT hard_high_watermark);
 
 /**
- * Makes a disconnected endpoint unconnected, ready for another connection. Completions that were
- * not dequeued may be lost. Has no effect on an unconnected endpoint.
+ * Returns a disconnected endpoint to the state DAT_EP_STATE_UNCONNECTED, in which it can connect
+ * again. Completions that have not been dequeued may be lost. The call has no effect on an
+ * unconnected endpoint.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_ep_reset(3DAT).
@@ -1557,7 +1558,7 @@ extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
 extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
 
 /**
- * Destroys an endpoint. A connection ends abruptly, and outstanding work is flushed.
+ * Destroys an endpoint. Its connection ends abruptly, and outstanding operations are flushed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_ep_free(3DAT).
@@ -1612,8 +1613,9 @@ extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS clo
 /* ---- Calls: transfers of endpoints ---- */
 
 /**
- * Posts a send: the segments, in order, form one message to the other side. Returns at once. The
- * list may be reused then, the memory only after the completion.
+ * Posts a send, which transfers the segments in order as one message to the peer. Returns without
+ * waiting. The program can reuse the list of segments after the call, and the memory after the
+ * completion.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1626,8 +1628,8 @@ extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts a receive: one message fills the segments in order. Possible in every state; on a
- * disconnected endpoint the receive is flushed.
+ * Posts a receive, whose segments one message fills in order. A receive can be posted in every
+ * state; on a disconnected endpoint it is flushed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
@@ -1640,7 +1642,7 @@ extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts an RDMA read: remote memory is copied into the segments, in order.
+ * Posts an RDMA read, which copies remote memory into the local segments in order.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1654,7 +1656,7 @@ extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts an RDMA write: the segments, in order, are copied into remote memory.
+ * Posts an RDMA write, which copies the local segments in order into remote memory.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
