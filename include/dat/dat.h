@@ -1222,13 +1222,13 @@ typedef struct dat_provider_info {
 /* ---- Calls: interface adapters ---- */
 
 /**
- * Opens an instance of an interface adapter by a name that dat_registry_list_providers lists.
- * Programs call it as dat_ia_open, a macro that adds the version and the thread safety that they
- * were compiled for.
+ * Opens an instance of an interface adapter by a name that dat_registry_list_providers returns.
+ * Programs call the macro dat_ia_open, which adds the version and the thread safety for which they
+ * were compiled.
  *
- * The provider library is loaded and initialised unless its entry is in use already. A library that
- * could not be loaded is not tried again in this process. Blocks while another thread loads the
- * same entry. Thread-safe; not a cancellation point.
+ * Loads and initialises the provider library unless its entry is already in use. A library that
+ * could not be loaded is not tried again in this process. The call blocks while another thread
+ * loads the same entry. It is thread-safe and not a cancellation point.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE, DAT_PROVIDER_NOT_FOUND,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_open(3DAT); loading:
@@ -1243,7 +1243,8 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_BOOLEAN thread_safety);
 
 /**
- * Returns the EVD for asynchronous events, the attributes of an adapter and those of its provider.
+ * Returns the asynchronous EVD of an instance, the attributes of the adapter, and the attributes of
+ * the provider.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ia_query(3DAT).
@@ -1256,13 +1257,13 @@ extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
                                DAT_PROVIDER_ATTR *provider_attr);
 
 /**
- * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects;
- * DAT_CLOSE_GRACEFUL_FLAG works only if none is left except the EVD that was made when it was
- * opened.
+ * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects.
+ * DAT_CLOSE_GRACEFUL_FLAG succeeds only if the program has freed all of them, except the
+ * asynchronous EVD that the open created.
  *
- * Closing the last instance of an entry also calls the provider's fini; the library stays in the
- * process. An instance of a provider that registered itself without an entry is closed in the same
- * way. If the provider refuses, nothing changes.
+ * Closing the last instance of an entry also calls the dat_provider_fini of the provider; the
+ * library stays loaded. An instance of a provider that registered itself without an entry is closed
+ * in the same way. If the provider refuses, nothing changes.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_close(3DAT); finishing:
@@ -1273,16 +1274,16 @@ extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_fl
 /* ---- Calls: objects of any kind ---- */
 
 /**
- * Stores a word of the consumer in an object of any kind, in place of the previous one. The word is
- * stored, not interpreted. Two threads that store into the same object at once must coordinate
- * themselves. Does not block.
+ * Stores a context value of the program in an object of any kind, and replaces the previous value.
+ * The library does not interpret the value. Threads that set the value of one object concurrently
+ * must synchronise themselves. The call does not block.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_set_consumer_context(3DAT).
  */
 extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
 /**
- * Returns the word that dat_set_consumer_context stored last, 0 before the first.
+ * Returns the value that dat_set_consumer_context stored last, or 0 if it has stored none.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_get_consumer_context(3DAT).
@@ -1290,7 +1291,7 @@ extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT co
 extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
 /**
- * Returns the kind of object that a handle stands for.
+ * Returns the kind of the object that a handle refers to.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_get_handle_type(3DAT).
@@ -1328,7 +1329,7 @@ extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 /* ---- Calls: local memory regions ---- */
 
 /**
- * Returns the chosen attributes of an LMR.
+ * Returns the selected parameters of an LMR.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_query(3DAT).
@@ -1338,7 +1339,7 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
                                 DAT_LMR_PARAM *lmr_param);
 
 /**
- * Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
+ * Ends the registration of memory. The memory itself is unchanged. Outstanding transfers may fail.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_lmr_free(3DAT).
@@ -1346,8 +1347,8 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
 /**
- * Makes data that this side has written visible to later RDMA reads of others. Needed only where
- * lmr_sync_req of the provider attributes is true.
+ * Makes local stores visible to later RDMA reads of peers. The call is needed only if lmr_sync_req
+ * of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_sync_rdma_read(3DAT).
@@ -1357,7 +1358,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
                                          DAT_VLEN num_segments);
 
 /**
- * Makes data that RDMA writes of others have brought visible to this side. Needed only where
+ * Makes the data of RDMA writes of peers visible to local loads. The call is needed only if
  * lmr_sync_req of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
@@ -1416,7 +1417,7 @@ extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 /* ---- Calls: event dispatchers ---- */
 
 /**
- * Returns the chosen attributes and the state of an EVD.
+ * Returns the selected parameters of an EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_evd_query(3DAT).
@@ -1426,7 +1427,7 @@ extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
                                 DAT_EVD_PARAM *evd_param);
 
 /**
- * Takes the oldest event off an EVD, without waiting.
+ * Dequeues the oldest event of an EVD without waiting.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE. See uDAPL 1.2 and 2.0, dat_evd_dequeue(3DAT).
@@ -1434,7 +1435,7 @@ extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
 extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 
 /**
- * Posts a software event, which notifies.
+ * Posts a software event, which is a notification event, to an EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2 and
  * 2.0, dat_evd_post_se(3DAT).
@@ -1442,8 +1443,8 @@ extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
 
 /**
- * Changes the number of events that an EVD can hold, to at least evd_min_qlen. No event is lost,
- * and a waiting thread keeps its threshold.
+ * Changes the number of events that an EVD can hold to at least evd_min_qlen. No event is lost, and
+ * a waiting thread keeps its threshold.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_evd_resize(3DAT).
@@ -1451,7 +1452,7 @@ extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *ev
 extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
 /**
- * Destroys an EVD; events in it are lost.
+ * Destroys an EVD. Its queued events are lost.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_evd_free(3DAT).
