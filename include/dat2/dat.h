@@ -1473,7 +1473,7 @@ extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *ha
 /* ---- Calls: protection zones ---- */
 
 /**
- * Makes a protection zone, which keeps endpoints and memory together.
+ * Creates a protection zone, which determines which endpoints can use which memory.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
  * uDAPL 1.2 and 2.0, dat_pz_create(3DAT).
@@ -1543,7 +1543,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
 /* ---- Calls: remote memory regions ---- */
 
 /**
- * Makes a remote memory region (RMR) that is bound to nothing.
+ * Creates an unbound remote memory region (RMR).
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
  * DAT_NOT_IMPLEMENTED. See uDAPL 1.2 and 2.0, dat_rmr_create(3DAT).
@@ -1551,7 +1551,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /**
- * Returns the chosen attributes of an RMR.
+ * Returns the selected parameters of an RMR.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_rmr_query(3DAT).
@@ -1561,11 +1561,12 @@ extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
                                 DAT_RMR_PARAM *rmr_param);
 
 /**
- * Posts a bind. Once it completes, the RMR names a part of an LMR to the remote side, in place of
+ * Posts a bind. When the bind completes, the RMR gives peers access to a part of an LMR instead of
  * the part to which it was bound before. A segment_length of 0 only ends the existing binding.
  *
- * The bind is a request of the endpoint, in order with the others. The new context is known at
- * once, but the peer can use it only when the bind is complete; the old one ends then.
+ * The bind is a request of the endpoint, in order with its other requests. The call returns the new
+ * context immediately, but peers can use it only when the bind is complete. The old context becomes
+ * invalid at the same time.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
@@ -1582,15 +1583,15 @@ extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
                                DAT_RMR_CONTEXT *context);
 
 /**
- * Destroys an RMR; its binding ends.
+ * Destroys an RMR and ends its binding.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
  */
 extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 
 /**
- * Makes a remote memory region (RMR) that is bound to nothing and can only be used over the
- * endpoint over which it is bound. When that endpoint is no longer connected, the binding ends.
+ * Creates an unbound remote memory region (RMR) that peers can use only over the endpoint over
+ * which it is bound. When that endpoint is no longer connected, the binding ends.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
  * DAT_MODEL_NOT_SUPPORTED. See uDAPL 2.0, dat_rmr_create_for_ep.
@@ -1907,7 +1908,7 @@ extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
 /* ---- Calls: shared receive queues ---- */
 
 /**
- * Makes a shared receive queue (SRQ) that no endpoint uses yet.
+ * Creates a shared receive queue (SRQ) to which no endpoint is attached.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_create(3DAT).
@@ -1918,7 +1919,7 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
                                  DAT_SRQ_HANDLE *srq_handle);
 
 /**
- * Destroys an SRQ; buffers on it are dropped without completion.
+ * Destroys an SRQ. Its buffers are dropped without completion.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_srq_free(3DAT).
@@ -1926,8 +1927,9 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
 
 /**
- * Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it. The completion names that
- * endpoint, and notifies as its attributes say.
+ * Posts a receive buffer to an SRQ. Any endpoint of the SRQ can take the buffer. The completion
+ * contains the handle of this endpoint, whose attributes determine whether the completion is a
+ * notification event.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
  * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -1939,8 +1941,8 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /**
- * Returns the chosen attributes of an SRQ and the numbers of its available and outstanding buffers,
- * exact at this moment.
+ * Returns the selected parameters of an SRQ, including the exact numbers of available and
+ * outstanding buffers.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_srq_query(3DAT).
@@ -1950,8 +1952,8 @@ extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
                                 DAT_SRQ_PARAM *srq_param);
 
 /**
- * Changes the number of buffers of an SRQ that can be outstanding. No buffer and no message is
- * lost; the low watermark stays armed, or not, as it was.
+ * Changes the maximum number of outstanding buffers of an SRQ. No buffer and no message is lost.
+ * The call neither arms nor disarms the low watermark.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_resize(3DAT).
@@ -1959,8 +1961,9 @@ extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
 extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
 
 /**
- * Sets and arms the low watermark of an SRQ; setting it again replaces it and arms it again. As
- * soon as fewer buffers are available, perhaps during the call, one asynchronous event is raised.
+ * Sets and arms the low watermark of an SRQ. The first time that fewer buffers than the watermark
+ * are available, possibly during the call, one asynchronous event is raised. Another call replaces
+ * the watermark and arms it again.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_set_lw(3DAT).
@@ -1970,9 +1973,9 @@ extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_waterm
 /* ---- Calls: public service points ---- */
 
 /**
- * Makes a public service point (PSP). It listens on a connection qualifier for any number of
- * requests, whose events go to an EVD. Requests may arrive before the call returns. The length of
- * the EVD is the backlog.
+ * Creates a public service point (PSP), which listens on a connection qualifier for any number of
+ * requests. An EVD receives an event for each request; its length is the backlog. Requests may
+ * arrive before the call returns.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
@@ -1984,7 +1987,8 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_PSP_HANDLE *psp_handle);
 
 /**
- * Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
+ * Creates a public service point like dat_psp_create, on a free qualifier that the provider
+ * chooses.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -1997,7 +2001,7 @@ extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
                                      DAT_PSP_HANDLE *psp_handle);
 
 /**
- * Returns the chosen attributes of a PSP.
+ * Returns the selected parameters of a PSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_psp_query(3DAT).
@@ -2007,8 +2011,8 @@ extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
                                 DAT_PSP_PARAM *psp_param);
 
 /**
- * Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if
- * there were no listener.
+ * Destroys a PSP. The program can still accept or reject requests that have arrived. Later requests
+ * are refused as if no service point listened.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_psp_free(3DAT).
  */
@@ -2017,8 +2021,8 @@ extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
 /* ---- Calls: reserved service points ---- */
 
 /**
- * Makes a reserved service point (RSP). It listens on a connection qualifier for one request, for
- * one endpoint. The endpoint is reserved until then.
+ * Creates a reserved service point (RSP), which listens on a connection qualifier for one request,
+ * for one endpoint. The endpoint is reserved until the request arrives.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -2031,7 +2035,7 @@ extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_RSP_HANDLE *rsp_handle);
 
 /**
- * Returns the chosen attributes of an RSP.
+ * Returns the selected parameters of an RSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_rsp_query(3DAT).
@@ -2041,8 +2045,8 @@ extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
                                 DAT_RSP_PARAM *rsp_param);
 
 /**
- * Destroys an RSP. Its endpoint is unconnected again if no request came; a request that came can
- * still be answered.
+ * Destroys an RSP. If no request has arrived, its endpoint returns to DAT_EP_STATE_UNCONNECTED. The
+ * program can still accept or reject a request that has arrived.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rsp_free(3DAT).
  */
@@ -2116,8 +2120,8 @@ extern DAT_RETURN dat_extension_op(DAT_HANDLE dat_handle, DAT_EXTENDED_OP ext_op
 
 /**
  * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
- * order, loaded or not, then providers that registered themselves without an entry. Nothing is
- * loaded. Thread-safe.
+ * order, then providers that registered themselves without an entry. The call loads no library. It
+ * is thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_registry_list_providers(3DAT).
@@ -2127,9 +2131,8 @@ extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
 /**
- * Returns the names of a return code's type and subtype, which are static texts. The class bits do
- * not matter: a code has the same names as error, as warning and without a class. Thread-safe;
- * takes no lock and allocates nothing.
+ * Returns the names of the type and the subtype of a return code, which are static strings. The
+ * class bits are ignored. The call is thread-safe, takes no lock and allocates no memory.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_strerror.
  */

@@ -29,7 +29,8 @@ macro_rules! cr_calls {
             /// # Returns
             /// * `DAT_SUCCESS` - the acceptance is sent
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a pending connection request: null, of another kind, or already accepted, rejected or handed off
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is neither null nor an endpoint of the same adapter; or it is null although the request has no endpoint; or it is not null although the request has an endpoint
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is neither null nor an endpoint of the same adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is null, and the request has no endpoint; or it is not null, and the request has one
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - the endpoint lacks a protection zone, a connection dispatcher, or a dispatcher that its attributes require
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `private_data_size` is negative or above the maximum
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `private_data` is NULL and `private_data_size` is above 0
