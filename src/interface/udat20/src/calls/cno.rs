@@ -25,7 +25,7 @@ macro_rules! further_cno_calls {
             /// Consumes the trigger of a CNO without waiting.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the notification object was triggered and no longer is
+            /// * `DAT_SUCCESS` - the notification object was triggered, and the trigger is consumed
             /// * `DAT_QUEUE_EMPTY` - the notification object is not triggered; `*evd_handle` is `DAT_HANDLE_NULL`. Unlike in dat_cno_wait, this code has the error class bit
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `evd_handle` is NULL
