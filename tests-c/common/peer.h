@@ -56,12 +56,15 @@ void peer_enter(int argc, char **argv, const struct peer_role *roles) TAP_NORETU
 /* Sends one message. False when the other end is gone. */
 bool link_send(struct link *l, const void *data, size_t size);
 
-/* Receives one message of exactly that size. False at the deadline, the end, another size. */
+/*
+ * Receives one message of exactly that size. False at the deadline, the end, another size. A deadline of SOON_MS or more is
+ * three times as long in the first process, and thirty times in a second one, which may have little to do for minutes.
+ */
 bool link_recv(struct link *l, void *data, size_t size, unsigned ms);
 
 /* Messages that are a word: used as a barrier between two steps. */
 bool link_say(struct link *l, const char *word);
-bool link_hear(struct link *l, const char *word); /* waits SOON_MS */
+bool link_hear(struct link *l, const char *word); /* as LINK_RECV */
 
 #define LINK_SEND(l, object) link_send((l), &(object), sizeof(object))
 #define LINK_RECV(l, object) link_recv((l), &(object), sizeof(object), SOON_MS)
