@@ -1,4 +1,3 @@
-/* bystander.c - see bystander.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/bystander.h"
 

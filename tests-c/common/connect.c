@@ -1,4 +1,4 @@
-/* connect.c - connections and posts for tests whose subject they are not. */
+/* connect.c - connections and posts. */
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
@@ -62,7 +62,7 @@ void pair_close(struct pair *p)
     side_free(&p->b);
 }
 
-/* What the passive process tells the active one. */
+/* The passive process sends this to the active one. */
 struct invitation {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;

@@ -1,4 +1,3 @@
-/* order.c - orders of one process to another about the memory of the latter. */
 #include "order.h"
 
 #include <string.h>

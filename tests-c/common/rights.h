@@ -1,12 +1,10 @@
-/*
- * rights.h - rights that a process gives up.
- */
+/* rights.h - dropping capabilities. */
 #ifndef TESTS_C_RIGHTS_H
 #define TESTS_C_RIGHTS_H
 
 /*
- * In a role: gives up CAP_SYS_PTRACE, with which a process may use the memory of those that are not dumpable, whatever Yama
- * says. It must not come back with an exec either, which would make the process undumpable.
+ * Drops CAP_SYS_PTRACE, which allows access to undumpable processes regardless of Yama. Also
+ * removes it from the bounding set: if an exec regained it, the process would become undumpable.
  */
 void drop_ptrace(void);
 
