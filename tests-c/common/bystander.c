@@ -23,7 +23,7 @@ int bystander_echo(struct link *up)
             !wait_dto(s.req, 5, DAT_DTO_SUCCESS, NULL))
             break;
     }
-    must(link_hear(up, "bye"), "the other process is gone");
+    must(link_hear(up, "bye"), "the other process has exited");
     fx_close(&fx);
     return 0;
 }

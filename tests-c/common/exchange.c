@@ -73,5 +73,5 @@ void exchange_targets(struct link *l, struct region *r, DAT_RMR_TRIPLET *theirs)
 {
     DAT_RMR_TRIPLET ours = target(r, REMOTE_AT, LARGEST);
 
-    must(LINK_SEND(l, ours) && LINK_RECV(l, *theirs), "the other process is gone");
+    must(LINK_SEND(l, ours) && LINK_RECV(l, *theirs), "the other process has exited");
 }

@@ -108,7 +108,7 @@ static bool accepted(struct stage *g, const char **why)
     peer_start(&g->peer, "stage-caller");
     must(LINK_SEND(&g->peer.link, g->fx.address) && LINK_SEND(&g->peer.link, g->qual) &&
              link_hear(&g->peer.link, "called"),
-         "the peer is gone");
+         "the peer has exited");
     cr = next_request(g->requests);
     must(kill(g->peer.pid, SIGSTOP) == 0 && waitpid(g->peer.pid, NULL, WUNTRACED) == g->peer.pid,
          "the peer cannot be stopped");

@@ -69,7 +69,7 @@ static int surveyor(struct link *up)
     fstat(STDERR_FILENO, &st);
     s.printed = (long)st.st_size;
     dup2(old, STDERR_FILENO);
-    must(LINK_SEND(up, s), "the peer is gone");
+    must(LINK_SEND(up, s), "the peer has exited");
     return 0;
 }
 

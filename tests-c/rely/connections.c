@@ -150,7 +150,7 @@ static int neighbour(struct link *up)
     fx_listen(&fx, &q[0]);
     must_rc(dat_psp_create(fx.ia, q[1], fx.cr, DAT_PSP_CONSUMER_FLAG, &psp), DAT_SUCCESS,
             "dat_psp_create");
-    must(LINK_SEND(up, q), "the peer is gone");
+    must(LINK_SEND(up, q), "the peer has exited");
     link_hear(up, "free");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     link_say(up, "freed");
@@ -178,7 +178,7 @@ static void neighbours(struct fx *fx)
     must_rc(dat_psp_free(mine), DAT_SUCCESS, "dat_psp_free");
     fx_close(&other);
     link_say(&p.link, "free");
-    must(link_hear(&p.link, "freed"), "the peer is gone");
+    must(link_hear(&p.link, "freed"), "the peer has exited");
     is_success(dat_psp_create(fx->ia, q[1], fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
                "13: once the other process has freed it: success");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");

@@ -42,7 +42,7 @@ static void first_receive_after_established(struct fx *fx)
     side_make(&s, fx, NULL);
     region_make(fx, &r, 4096, MEM_LOCAL);
     side_connect_peer(&s, &p.link);
-    must(link_hear(&p.link, "sent"), "the peer is gone");
+    must(link_hear(&p.link, "sent"), "the peer has exited");
     ok(quiet(s.recv) && quiet(s.conn), "1: messages before the first receive: they wait");
     for (unsigned i = 0; i < 10; i++)
         must_rc(post_recv(&s, &r, i * 64, 64, i), DAT_SUCCESS, "dat_ep_post_recv");
@@ -85,7 +85,7 @@ static int spinner(struct link *up)
     region_make(&fx, &r, LARGEST, DAT_MEM_PRIV_ALL_FLAG);
     side_connect_peer(&s, up);
     t = target(&r, 0, LARGEST);
-    must(link_send_target(up, t), "the peer is gone");
+    must(link_send_target(up, t), "the peer has exited");
     while (LINK_RECV(up, o) && o.size != 0) {
         int verdict[3] = { 0, 0, 0 }; /* torn, not there for the next dequeue, never came */
 
@@ -118,7 +118,7 @@ static int spinner(struct link *up)
                 }
             }
         }
-        must(LINK_SEND(up, verdict), "the peer is gone");
+        must(LINK_SEND(up, verdict), "the peer has exited");
     }
     fx_close(&fx);
     return 0;
@@ -147,7 +147,7 @@ static void spinning_target(struct fx *fx)
             o.message = message;
             o.size = sizes[k];
             o.rounds = sizes[k] > 100000 ? env_count(30, 3) : env_count(300, 20);
-            must(LINK_SEND(&p.link, o), "the peer is gone");
+            must(LINK_SEND(&p.link, o), "the peer has exited");
             for (int i = 0; i < o.rounds; i++) {
                 DAT_UINT64 flag = flag_of(i);
                 DAT_RMR_TRIPLET to = t;
@@ -179,7 +179,7 @@ static void spinning_target(struct fx *fx)
                      o.size, verdict[1], o.rounds);
         }
     memset(&o, 0, sizeof o);
-    must(LINK_SEND(&p.link, o), "the peer is gone");
+    must(LINK_SEND(&p.link, o), "the peer has exited");
     peer_ok(&p, "3: the target ends well");
     side_free(&s);
     region_free(&r);

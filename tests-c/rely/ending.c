@@ -99,7 +99,7 @@ static void left_behind(struct fx *fx)
         DAT_EVENT e;
 
         peer_start(&p, "quitter");
-        must(LINK_SEND(&p.link, way), "the peer is gone");
+        must(LINK_SEND(&p.link, way), "the peer has exited");
         side_make(&s, fx, NULL);
         side_connect_peer(&s, &p.link);
         link_say(&p.link, "leave");

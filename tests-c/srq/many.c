@@ -85,11 +85,11 @@ static int crowd(struct link *up)
     for (unsigned seq = 0; seq < ROUNDS; seq++) {
         must(link_hear(up, "go"), "no start");
         send_round(ep, req, &out, 0, card.endpoints, seq);
-        must(link_say(up, "sent"), "the other process is gone");
+        must(link_say(up, "sent"), "the other process has exited");
     }
     must(link_hear(up, "a few"), "no start");
     send_round(ep, req, &out, 0, 50, ROUNDS);
-    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process is gone");
+    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process has exited");
     fx_close(&own);
     free(ep);
     return 0;

@@ -73,7 +73,7 @@ static int crowd(struct link *up)
         if (!all)
             breathe();
     } while (!all);
-    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process is gone");
+    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process has exited");
     fx_close(&own);
     return 0;
 }

@@ -344,7 +344,7 @@ static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, 
             message_fill(out.mem + at, o->size, o->i, o->seq + posted);
             must_rc(post_send(tx, &out, at, o->size, o->seq + posted), DAT_SUCCESS, "dat_ep_post_send");
             if (++posted == o->count)
-                must(link_say(up, "posted"), "the other process is gone");
+                must(link_say(up, "posted"), "the other process has exited");
         }
         must(wait_number(tx->req, DAT_DTO_COMPLETION_EVENT, &event), "no completion of a Send");
         done++;
@@ -357,7 +357,7 @@ static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, 
     for (; done < posted; done++)
         must(wait_number(tx->req, DAT_DTO_COMPLETION_EVENT, &event), "no completion of a Send");
     if (posted < o->count)
-        must(link_say(up, "posted"), "the other process is gone");
+        must(link_say(up, "posted"), "the other process has exited");
     region_free(&out);
     return arrived;
 }
@@ -383,13 +383,13 @@ int sender_role(struct link *up)
         must(o.i < n, "no endpoint %u", (unsigned)o.i);
         if (o.what == SEND) {
             arrived = send_all(&fx, &tx[o.i], &o, up);
-            must(LINK_SEND(up, arrived), "the other process is gone");
+            must(LINK_SEND(up, arrived), "the other process has exited");
         } else {
             must_rc(dat_ep_disconnect(tx[o.i].ep, (DAT_CLOSE_FLAGS)o.count), DAT_SUCCESS,
                     "dat_ep_disconnect");
             must(wait_number(tx[o.i].conn, DAT_CONNECTION_EVENT_DISCONNECTED, &event),
                  "no DISCONNECTED");
-            must(link_say(up, "disconnected"), "the other process is gone");
+            must(link_say(up, "disconnected"), "the other process has exited");
         }
     }
     fx_close(&fx);

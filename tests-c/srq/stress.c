@@ -87,7 +87,7 @@ static int flood(struct link *up)
             breathe();
     } while (!all);
     pthread_join(thread, NULL);
-    must(LINK_SEND(up, posted) && link_hear(up, "bye"), "the other process is gone");
+    must(LINK_SEND(up, posted) && link_hear(up, "bye"), "the other process has exited");
     fx_close(&own);
     return 0;
 }
