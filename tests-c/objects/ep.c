@@ -176,7 +176,6 @@ static void handles(struct zoo *z)
     zoo_intact(z, "dat_ep_free");
 }
 
-/* EVDs that lack the flag for their events. */
 static void flags(struct fx *fx)
 {
     DAT_EVD_HANDLE dto = fx_evd(fx, 4, DAT_EVD_DTO_FLAG);
@@ -431,7 +430,6 @@ static void defaults(struct fx *fx)
     is_success(dat_ep_free(ep), "dat_ep_free: default attributes: success");
 }
 
-/* Arguments of dat_ep_connect and dat_ep_disconnect. */
 static void connect_parameters(struct fx *fx)
 {
     struct call c = good(fx);

@@ -264,7 +264,6 @@ static void wait_parameters(struct fx *fx)
             "dat_evd_wait: empty, timeout 0: DAT_TIMEOUT_EXPIRED");
     is_int(n, 0, "dat_evd_wait: empty: nmore is 0");
 
-    /* A failed call does not take an event. */
     must_rc(post(evd, &e), DAT_SUCCESS, "dat_evd_post_se");
     dat_evd_wait(evd, 0, 1, NULL, &n);
     dat_evd_dequeue(evd, NULL);
@@ -369,7 +368,6 @@ static void resize(struct fx *fx)
     is_success(dat_evd_free(evd), "dat_evd_free: success");
 }
 
-/* An EVD cannot be freed while an object reports to it. */
 static void references(struct fx *fx)
 {
     struct side s;

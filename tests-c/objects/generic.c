@@ -94,7 +94,6 @@ int main(int argc, char **argv)
     not_objects(&z, "dat_set_consumer_context", set, &c);
     not_objects(&z, "dat_get_consumer_context", get, NULL);
 
-    /* Freed objects of four kinds. */
     {
         struct side s;
         struct region r;
@@ -123,7 +122,6 @@ int main(int argc, char **argv)
     }
     zoo_intact(&z, "dat_get_handle_type");
 
-    /* Closing an adapter invalidates the handles of all its objects. */
     {
         DAT_HANDLE dead[ZOO_KINDS];
         int bad = 0;

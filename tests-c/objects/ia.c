@@ -300,7 +300,6 @@ static void instances(void)
     fx_close(&two);
 }
 
-/* A graceful close fails if an object exists, for 8 kinds of objects. */
 static void graceful(void)
 {
     static const char *const names[] = { "PZ", "EVD", "CNO", "LMR", "RMR", "EP", "SRQ", "PSP" };

@@ -370,7 +370,6 @@ static void in_use(struct fx *fx)
     region_free(&r);
 }
 
-/* dat_lmr_create returns an rmr_context only for remote privileges. */
 static void privileges(struct fx *fx)
 {
     static const struct {
@@ -417,7 +416,6 @@ static void optional_outputs(struct fx *fx)
     is_success(dat_lmr_free(lmr), "dat_lmr_free: only the handle was wanted: success");
 }
 
-/* Regions can overlap, at any address and with any length. */
 static void overlap(struct fx *fx)
 {
     static const size_t at[][2] = { { 0, 4096 }, { 1, 1 },      { 1, 4097 },
@@ -538,7 +536,6 @@ static void synchronise(struct fx *fx)
     must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* The contexts of freed regions are not reused immediately. */
 static void reuse(struct fx *fx)
 {
     DAT_LMR_CONTEXT seen[64];

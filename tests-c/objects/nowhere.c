@@ -126,7 +126,7 @@ static void service_points(struct fx *fx)
     is_success(dat_psp_create(fx->ia, q, fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
                "dat_psp_create: nobody listens there: success");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
-    side_free(&s); /* succeeds: the endpoint is not reserved */
+    side_free(&s);
 }
 
 static void adapters(void)

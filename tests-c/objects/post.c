@@ -142,7 +142,6 @@ static void parameters(void)
             is_type(post(&c), DAT_LENGTH_ERROR, "%s: the sink is too small: DAT_LENGTH_ERROR",
                     name);
         }
-        /* Unknown flags, and flags that the endpoint does not allow. */
         c = good((enum kind)k);
         c.flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
         is_type(post(&c), DAT_INVALID_PARAMETER,
@@ -231,7 +230,6 @@ static void memory(struct zoo *z)
             region_free(&r);
         }
 
-        /* In a segment of length 0, the other fields are ignored. */
         if (k == RECV) {
             DAT_LMR_TRIPLET two[2];
 
@@ -303,7 +301,6 @@ static void depth(struct zoo *z)
 
 static const char *const limits[KINDS] = { "max_message_size", NULL, "max_rdma_size", "max_rdma_size" };
 
-/* A transfer above the limit that the endpoint was created with succeeds. */
 static void above_endpoint(struct zoo *z, enum kind kind)
 {
     struct region *from = kind == READ ? &there : &here, *to = kind == READ ? &here : &there;

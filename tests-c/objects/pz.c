@@ -67,7 +67,6 @@ static void parameters(struct fx *fx)
     is_ptr(p.ia_handle, fx->ia, "dat_pz_query: ia_handle: the adapter it was created with");
 }
 
-/* Each EP, LMR, RMR and SRQ holds a reference on its zone. */
 static void references(struct fx *fx)
 {
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;

@@ -1,8 +1,4 @@
-/*
- * many.c - a thousand endpoints on one shared receive queue, with far fewer
- * buffers than endpoints: each message reaches its own endpoint, and the
- * counters stay exact.
- */
+/* many.c - a thousand endpoints on one queue with far fewer buffers. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -13,7 +9,7 @@ enum { BURST = 100, ROUNDS = 3, SIZE = 48 };
 
 static struct fx fx;
 
-/* What the crowd is told. */
+/* The second process receives this first. */
 struct invitation {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
@@ -29,7 +25,7 @@ static void small_attr(DAT_EP_ATTR *attr)
     attr->max_request_iov = 1;
 }
 
-/* One message from each of the endpoints first ... first + n - 1. */
+/* Sends one message from each of the endpoints first ... first + n - 1. */
 static void send_round(DAT_EP_HANDLE *ep, DAT_EVD_HANDLE req, struct region *out, uint32_t first,
                        uint32_t n, unsigned seq)
 {
@@ -48,7 +44,7 @@ static void send_round(DAT_EP_HANDLE *ep, DAT_EVD_HANDLE req, struct region *out
              "a Send fails");
 }
 
-/* The second process: the sending ends. */
+/* The second process has the sending endpoints. */
 static int crowd(struct link *up)
 {
     struct invitation card;

@@ -1,8 +1,6 @@
 /*
- * stress.c - dat_srq_resize(3DAT) under full traffic: eight endpoints receive
- * from one queue as fast as another process can send, one thread resizes the
- * queue up and down a thousand times, and another one queries its counters all
- * the time. No buffer and no message is lost, and the counters are never wrong.
+ * stress.c - dat_srq_resize during traffic. Another process sends to eight endpoints on one queue,
+ * while one thread resizes the queue a thousand times and another queries it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -25,7 +23,7 @@ static void *listen_for_stop(void *arg)
 {
     char word[32];
 
-    /* Whatever comes, or nothing for long enough, ends the flood. */
+    /* Any message, or the deadline, ends the traffic. */
     (void)link_recv(arg, word, sizeof word, 30 * SOON_MS);
     __sync_lock_test_and_set(&stop, 1);
     return NULL;
@@ -92,9 +90,9 @@ static int flood(struct link *up)
     return 0;
 }
 
-/* ---- the threads of the first ---- */
+/* ---- the threads of the first process ---- */
 
-/* What a thread found out; read when it has ended. */
+/* Results of a thread, valid when it has ended. */
 struct report {
     int up, down, refused, wrong;
     long queries;
@@ -127,14 +125,14 @@ static void *resizer(void *arg)
             r->up++;
         else
             complain(r, "resized up", &p, rc);
-        /* Every buffer there is may be outstanding: this is as small as it always can be. */
+        /* The minimum that always succeeds: all buffers can be outstanding. */
         rc = dat_srq_resize(q.handle, BUFFERS);
         if (rc == DAT_SUCCESS && dat_srq_query(q.handle, DAT_SRQ_FIELD_ALL, &p) == DAT_SUCCESS &&
             p.max_recv_dtos == BUFFERS)
             r->down++;
         else
             complain(r, "resized down", &p, rc);
-        /* And this is too small, for all but one are outstanding at every moment. */
+        /* Too small: at least BUFFERS - 1 buffers are always outstanding. */
         rc = dat_srq_resize(q.handle, BUFFERS / 2);
         if (rc_is(rc, DAT_INVALID_STATE) &&
             dat_srq_query(q.handle, DAT_SRQ_FIELD_ALL, &p) == DAT_SUCCESS &&
@@ -147,7 +145,10 @@ static void *resizer(void *arg)
     return NULL;
 }
 
-/* The receiving thread holds one buffer at most, between its dequeue and its post. */
+/*
+ * Queries the counters. The receiving thread owns at most one buffer, between its dequeue and its
+ * post.
+ */
 static void *asker(void *arg)
 {
     struct report *r = arg;
@@ -175,7 +176,7 @@ static bool readable(int fd)
     return poll(&f, 1, 0) > 0;
 }
 
-/* One completion: the next message of its endpoint. Its buffer goes back. */
+/* Checks the next message of an endpoint, and posts its buffer again. */
 static bool receive(const DAT_EVENT *event, const struct side *rx, uint32_t *next)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *d = &event->event_data.dto_completion_event_data;
