@@ -30,7 +30,7 @@ void env_init(int argc, char **argv, const struct peer_role *roles)
     const char *s;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    /* Under valgrind, /proc/self/exe is valgrind, but argv[0] is a path. */
+    /* argv[0] takes precedence if it is a path. */
     if (n <= 0 || argc < 1 || strchr(argv[0], '/') != NULL)
         snprintf(self, sizeof self, "%s", argc > 0 ? argv[0] : "");
     else

@@ -1,4 +1,4 @@
-/* plugin.c - the plug-in of dlopen.c, such as that of an MPI library. */
+/* plugin.c - the plug-in of dlopen.c, as MPI libraries have one. */
 #include "common/dat.h"
 
 #include <stddef.h>
