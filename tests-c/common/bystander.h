@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* The traffic. Its thread changes the fields; read them with the functions. */
+/* Read the numbers with the functions while the thread runs. */
 struct bystander {
     struct peer p;
     struct side s;
@@ -19,13 +19,11 @@ struct bystander {
     unsigned longest; /* longest round, in ms */
 };
 
-/* The role "bystander" of the third process. */
 int bystander_echo(struct link *up);
 
 /* Starts the process, and a thread that exchanges messages with it. */
 void bystander_start(struct bystander *b, struct fx *fx);
 
-/* Returns the number of rounds so far. */
 unsigned bystander_rounds(struct bystander *b);
 
 /* Returns the longest round in ms since the start or bystander_forget(). */

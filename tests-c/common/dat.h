@@ -1,8 +1,8 @@
 /*
  * dat.h - the interface for which the tests are compiled: uDAPL 1.2, or 2.0 with -DUDAPL=20.
  *
- * The tests use the names and calls of 1.2. Macros map them where 2.0 has another name or more
- * parameters. A name in parentheses, as in (dat_cr_reject)(cr, size, data), is the 2.0 call itself.
+ * The tests use the names and calls of 1.2. Macros map them to 2.0. A name in parentheses, as in
+ * (dat_cr_reject)(cr, size, data), is the 2.0 call itself.
  */
 #ifndef TESTS_C_DAT_H
 #define TESTS_C_DAT_H
@@ -23,28 +23,28 @@
 #define LIBDAT "libdat.so.1"
 #define SO ".so.1"
 
-/* Converts a value to the type that dats_get_ia_handle() takes. */
+/* Converts a value for dats_get_ia_handle(). */
 #define AS_IA(value) ((unsigned long)(uintptr_t)(value))
 
-/* The next two minor versions, and the other major version. */
+/* The next minor versions, and the other major version. */
 #define API_NEXT "1.3"
 #define API_LATER "1.4"
 #define OTHER_VERSION "2.0"
 #define OTHER_MAJOR 2
 
-/* The types of a segment's length differ. */
+/* The type of a segment's length. */
 #define DAT_SEG_LENGTH DAT_VLEN
 
 #define CNO_FIELD_AGENT DAT_CNO_FIELD_AGENT
 #define CNO_FIELD_UNKNOWN (DAT_CNO_FIELD_ALL + 1)
 #define CNO_AGENT(param) ((param).agent)
 
-/* Parameters whose positions differ. */
+/* Parameters at different positions. */
 #define ARG_LMR_CREATE_HANDLE DAT_INVALID_ARG7
 #define ARG_RMR_BIND_TRIPLET DAT_INVALID_ARG2
 #define ARG_RMR_BIND_FLAGS DAT_INVALID_ARG6
 
-/* Binds with the arguments of 2.0, which also takes the handle of the LMR. */
+/* Binds as in 2.0, which also takes the LMR. */
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     ((void)(lmr), dat_rmr_bind(rmr, triplet, privileges, ep, cookie, flags, context))
 
@@ -64,7 +64,7 @@
 #define OTHER_VERSION "1.2"
 #define OTHER_MAJOR 1
 
-/* In 2.0 these are consecutive numbers, not bits. */
+/* consecutive numbers in 2.0, not bits */
 #define CNO_FIELD_AGENT DAT_CNO_FIELD_PROXY
 #define CNO_FIELD_UNKNOWN 8
 #define CNO_AGENT(param) ((param).proxy.agent)
@@ -76,12 +76,12 @@
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     dat_rmr_bind(rmr, lmr, triplet, privileges, DAT_VA_TYPE_VA, ep, cookie, flags, context)
 
-/* Adds the address type of 2.0. */
+/* with the address type */
 #define dat_lmr_create(ia, type, region, length, pz, privileges, lmr, lmr_context, rmr_context, got, at) \
     dat_lmr_create(ia, type, region, length, pz, privileges, DAT_VA_TYPE_VA, lmr, lmr_context, \
                    rmr_context, got, at)
 
-/* Adds the private data of 2.0. */
+/* with private data */
 #define dat_cr_reject(cr) dat_cr_reject(cr, 0, NULL)
 
 /* Third-party 2.0 headers may lack it. */
@@ -89,7 +89,6 @@ extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_han
 
 #define AS_IA(value) ((DAT_IA_HANDLE)(uintptr_t)(value))
 
-/* The address field of an RMR triplet. */
 #define target_address virtual_address
 
 #else

@@ -30,7 +30,6 @@ struct peer_role;
  */
 void env_init(int argc, char **argv, const struct peer_role *roles);
 
-/* Return the name of the interface adapter, and the path of the program. */
 DAT_NAME_PTR env_ia(void);
 const char *env_self(void);
 
@@ -41,7 +40,6 @@ DAT_TIMEOUT env_us(unsigned ms);
 /* Returns quick if $DAT_TEST_QUICK is set, otherwise full. */
 int env_count(int full, int quick);
 
-/* Returns whether valgrind runs the program ($DAT_TEST_VALGRIND). */
 bool env_valgrind(void);
 
 bool env_is_shm(void);
@@ -49,10 +47,7 @@ bool env_is_shm(void);
 /* Returns the monotonic time in ms. */
 uint64_t now_ms(void);
 
-/*
- * Returns a connection qualifier that no other program of this run uses. It is above 16 bits only
- * if wide is true.
- */
+/* Returns a qualifier that no other program of this run uses, above 16 bits if wide is true. */
 DAT_CONN_QUAL unique_qual(bool wide);
 
 #endif

@@ -159,7 +159,6 @@ DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length)
     return t;
 }
 
-/* A triplet in a form that both versions of uDAPL share. */
 struct target_in_transit {
     DAT_VADDR address;
     DAT_VLEN length;

@@ -1,9 +1,4 @@
-/*
- * fixture.h - the objects that most subtests need.
- *
- * If a function fails, it ends the program: "Bail out!" in the first process, exit status 1 in a
- * second one.
- */
+/* fixture.h - the objects that most subtests need. A function that fails ends the program. */
 #ifndef TESTS_C_FIXTURE_H
 #define TESTS_C_FIXTURE_H
 
@@ -33,7 +28,6 @@ void fx_open(struct fx *fx);
 /* Closes abruptly, which frees all objects. Prints a subtest only if it fails. */
 void fx_close(struct fx *fx);
 
-/* Returns the adapter's own address. */
 DAT_IA_ADDRESS_PTR fx_address(struct fx *fx);
 
 DAT_EVD_HANDLE fx_evd(struct fx *fx, DAT_COUNT qlen, unsigned flags);
@@ -56,11 +50,11 @@ void region_make_in(struct fx *fx, DAT_PZ_HANDLE pz, struct region *r, size_t si
                     unsigned privileges);
 void region_free(struct region *r);
 
-/* Return a local segment, and the triplet with which a peer accesses the same bytes. */
+/* Return a local segment, and the triplet for a peer's access to the same bytes. */
 DAT_LMR_TRIPLET segment(const struct region *r, size_t offset, size_t length);
 DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length);
 
-/* Transfer a triplet. The other process can use the other version of uDAPL. */
+/* Transfer a triplet, also between the two versions of uDAPL. */
 bool link_send_target(struct link *l, DAT_RMR_TRIPLET t);
 bool link_recv_target(struct link *l, DAT_RMR_TRIPLET *t);
 
@@ -72,7 +66,7 @@ void pattern_fill(void *mem, size_t size, unsigned seed);
 long pattern_check(const void *mem, size_t size, unsigned seed);
 bool all_bytes(const void *mem, size_t size, unsigned char value);
 
-/* Sets attributes that allow every feature, with small limits and EVD_THRESHOLD flags. */
+/* Sets attributes with all features, small limits and EVD_THRESHOLD flags. */
 void attr_default(DAT_EP_ATTR *attr);
 
 /* An endpoint with its own EVDs. */
@@ -88,23 +82,20 @@ struct side {
 void side_make(struct side *s, struct fx *fx, const DAT_EP_ATTR *attr);
 /* The same with a shared receive queue. */
 void side_make_srq(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr);
-/* Frees the endpoint and the EVDs, except null handles. */
+/* Frees all handles that are not NULL. */
 void side_free(struct side *s);
 
-/* Creates a PSP in consumer mode with any free qualifier, for fx->cr or another EVD. */
+/* Creates a PSP in consumer mode, with any free qualifier. */
 DAT_PSP_HANDLE fx_listen(struct fx *fx, DAT_CONN_QUAL *qual);
 DAT_PSP_HANDLE fx_listen_on(struct fx *fx, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
                             DAT_CONN_QUAL *qual);
 
-/* Calls dat_ep_connect() without private data, with the timeout SOON_MS. */
+/* Calls dat_ep_connect() with the timeout SOON_MS. */
 DAT_RETURN side_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual);
 
 DAT_CR_HANDLE next_request(DAT_EVD_HANDLE evd);
 
-/*
- * Connects two unconnected endpoints of this process through a temporary PSP. Takes ESTABLISHED
- * from both EVDs.
- */
+/* Connects two unconnected endpoints of this process, and takes both ESTABLISHED events. */
 void sides_connect(struct side *active, struct side *passive);
 
 /* Two connected endpoints of this process. a is the active one. */
@@ -116,7 +107,7 @@ struct pair {
 void pair_open(struct pair *p, struct fx *fx, const DAT_EP_ATTR *attr);
 void pair_close(struct pair *p);
 
-/* Connect the unconnected endpoints of two processes: one process accepts, the other connects. */
+/* Connect endpoints of two processes: one accepts, the other connects. */
 void side_accept_peer(struct side *s, struct link *l);
 void side_connect_peer(struct side *s, struct link *l);
 
@@ -128,7 +119,7 @@ DAT_RETURN post_write(struct side *s, struct region *r, size_t off, size_t len,
 DAT_RETURN post_read(struct side *s, struct region *r, size_t off, size_t len,
                      DAT_RMR_TRIPLET from, DAT_UINT64 cookie);
 
-/* Sends one small message in each direction between two endpoints of this process. */
+/* Sends one message in each direction. */
 bool sides_talk(struct side *x, struct side *y);
 
 #endif

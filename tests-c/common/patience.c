@@ -4,8 +4,7 @@
 #include "env.h"
 
 /*
- * CPU time that each process needs during the deadline, in ms, and the factor for the deadline
- * otherwise.
+ * The CPU time in ms that both processes must have had, and the factor for the deadline otherwise.
  */
 enum { MIN_CPU_MS = 300, MAX_FACTOR = 9 };
 

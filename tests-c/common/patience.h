@@ -1,7 +1,7 @@
 /*
- * patience.h - detects that another process makes no progress.
+ * patience.h - detects a stall: time without progress, although both processes had a CPU.
  *
- * On a busy machine a process can wait seconds for a CPU. So the CPU time of both processes counts.
+ * On a busy machine a process can wait seconds for a CPU.
  */
 #ifndef TESTS_C_PATIENCE_H
 #define TESTS_C_PATIENCE_H

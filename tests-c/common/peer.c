@@ -221,8 +221,8 @@ bool link_send(struct link *l, const void *data, size_t size)
 }
 
 /*
- * Factors for long deadlines. They cost no time, because the link breaks when the other process
- * ends. On a busy machine the first process can work for minutes between two messages.
+ * Factors for long deadlines, because a busy process can work for minutes between two messages.
+ * They cost no time: the link breaks when the other process ends.
  */
 enum { FACTOR_IN_SECOND = 30, FACTOR_IN_FIRST = 3 };
 

@@ -1,9 +1,8 @@
 /*
  * peer.h - a second process that runs a role of the same test program.
  *
- * fork and exec start the program again with the name of a role. Two pipes connect the processes.
- * Each receive gets a whole message and has a deadline. If the first process ends, the kernel kills
- * the second one.
+ * fork and exec start the program again. Two pipes transfer whole messages, with deadlines. The kernel
+ * kills the second process when the first one ends.
  *
  * If $DAT_TEST_PEERS is set, the second process is the program of this name in that directory, which
  * is compiled for the other version of uDAPL.
@@ -16,7 +15,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* One end of both pipes. */
 struct link {
     int in;
     int out;
@@ -47,7 +45,7 @@ bool peer_ok(struct peer *p, const char *fmt, ...) TAP_PRINTF(2, 3);
 
 void peer_kill(struct peer *p);
 
-/* Kills and reaps all second processes. done_testing() and bail() call it. */
+/* Kills and reaps all second processes. */
 void peer_end_all(void);
 
 /* Runs the role in argv, for env_init(). */
@@ -57,9 +55,9 @@ void peer_enter(int argc, char **argv, const struct peer_role *roles) TAP_NORETU
 bool link_send(struct link *l, const void *data, size_t size);
 
 /*
- * Receives one message. Returns false if it has another size, if the other process has exited, or
- * after the deadline. A deadline of SOON_MS or more is 3 times as long in the first process, and 30
- * times in a second one.
+ * Receives one message. Returns false after the deadline, for another size, or if the other process
+ * has exited. A deadline of SOON_MS or more is 3 times as long in the first process, and 30 times
+ * in a second one.
  */
 bool link_recv(struct link *l, void *data, size_t size, unsigned ms);
 
@@ -71,13 +69,12 @@ bool link_hear(struct link *l, const char *word);
 #define LINK_RECV(l, object) link_recv((l), &(object), sizeof(object), SOON_MS)
 
 /*
- * End the process if a condition is false or a code has another type: bails out in the first
- * process, exits with 1 in a second one.
+ * Require a condition, or a type of a return code. On failure, the first process bails out, and a
+ * second one exits with 1.
  */
 void must(bool cond, const char *fmt, ...) TAP_PRINTF(2, 3);
 void must_rc(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3, 4);
 
-/* Returns whether this process was started by peer_start(). */
 bool peer_is_one(void);
 
 #endif

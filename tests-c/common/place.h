@@ -5,9 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Configures shm with a new directory, which the library creates, and returns its path. Must be
- * called before libdat and before peer_start(); second processes use the same directory.
- * place_end() removes it.
+ * Configures shm with a new directory, which the library creates, and returns the path. Must
+ * precede all calls of libdat and peer_start(). place_end() removes the directory.
  */
 const char *place_make(void);
 void place_end(void);

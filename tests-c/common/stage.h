@@ -28,14 +28,12 @@ extern const DAT_EP_STATE stage_states[STAGE_STATES];
 bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why);
 void stage_close(struct stage *g);
 
-/* The role of the second process for COMPLETION_PENDING. */
 int stage_caller(struct link *up);
 #define STAGE_ROLE { "stage-caller", stage_caller }
 
-/* Returns the name of a state without its prefix, such as "UNCONNECTED". */
+/* Returns the name without its prefix, such as "UNCONNECTED". */
 const char *stage_name(DAT_EP_STATE state);
 
-/* Returns the DAT_INVALID_STATE_EP_... subtype of a state. */
 DAT_UINT32 stage_subtype(DAT_EP_STATE state);
 
 #endif

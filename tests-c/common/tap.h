@@ -1,14 +1,12 @@
 /*
- * tap.h - results of a test program in the Test Anything Protocol.
+ * tap.h - prints test results in the Test Anything Protocol.
  *
- * Each check prints its line immediately. done_testing() prints the plan ("1..N") as the last line,
- * so a program that dies earlier has no plan and counts as failed.
+ * Each check prints its line immediately. done_testing() prints the plan ("1..N") last, so a program
+ * that ends earlier has no plan and fails. All threads can make checks, but not second processes
+ * (peer.h).
  *
- * Any thread of the main process can make checks. A second process (peer.h) makes none; its exit
- * status is checked.
- *
- * If a call returns exactly DAT_NOT_IMPLEMENTED and the check expects another code, is_type(),
- * is_code(), is_success() and is_either() skip the check with the reason "not implemented".
+ * If a call returns exactly DAT_NOT_IMPLEMENTED and the check expects another code, checks of return
+ * codes are skipped with the reason "not implemented".
  */
 #ifndef TESTS_C_TAP_H
 #define TESTS_C_TAP_H
@@ -38,7 +36,7 @@
         va_end(ap_);                                  \
     } while (0)
 
-/* Checks that cond is true. Returns cond. */
+/* Returns cond. */
 bool ok(bool cond, const char *fmt, ...) TAP_PRINTF(2, 3);
 
 bool fail(const char *fmt, ...) TAP_PRINTF(1, 2);
@@ -51,21 +49,20 @@ bool pass(const char *fmt, ...) TAP_PRINTF(1, 2);
  */
 bool is_type(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3, 4);
 
-/* The same. Prints a diagnostic line if the subtype differs from the recommended one. */
+/* As is_type(). Prints a line if the subtype differs from the recommended one. */
 bool is_code(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 subtype, const char *fmt, ...)
     TAP_PRINTF(4, 5);
 
 bool is_success(DAT_RETURN rc, const char *fmt, ...) TAP_PRINTF(2, 3);
 
-/* The same as is_type(), if the specification allows two results. */
+/* As is_type(), with two allowed types. */
 bool is_either(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 other, const char *fmt, ...)
     TAP_PRINTF(4, 5);
 
-/* Checks equality. On failure, prints both values. */
+/* On failure, print both values. */
 bool is_int(long long got, long long want, const char *fmt, ...) TAP_PRINTF(3, 4);
 bool is_ptr(const void *got, const void *want, const char *fmt, ...) TAP_PRINTF(3, 4);
 
-/* Counts n subtests as skipped. */
 void skip(int n, const char *reason, ...) TAP_PRINTF(2, 3);
 
 /* Prints "name # SKIP reason". */
@@ -74,7 +71,7 @@ void skip_named(const char *name, const char *reason);
 /* Skips the whole program: prints "1..0 # SKIP reason" and exits with 0. */
 void skip_all(const char *reason, ...) TAP_PRINTF(1, 2) TAP_NORETURN;
 
-/* Prints "Bail out!", kills the second processes and exits with 1. */
+/* Prints "Bail out!", kills all second processes and exits with 1. */
 void bail(const char *reason, ...) TAP_PRINTF(1, 2) TAP_NORETURN;
 
 void diag(const char *fmt, ...) TAP_PRINTF(1, 2);
@@ -89,10 +86,10 @@ bool rc_is(DAT_RETURN rc, DAT_UINT32 type);
 
 bool rc_not_implemented(DAT_RETURN rc);
 
-/* Returns the name of a code's type, with its subtype. Uses one static buffer per thread. */
+/* Returns the name of a code's type, with its subtype, in one static buffer per thread. */
 const char *rc_text(DAT_RETURN rc);
 
-/* Return the name of an event number or an endpoint state, each in one static buffer per thread. */
+/* Return a name in one static buffer per thread. */
 const char *event_text(DAT_EVENT_NUMBER number);
 const char *state_text(DAT_EP_STATE state);
 

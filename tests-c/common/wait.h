@@ -1,8 +1,6 @@
 /*
- * wait.h - waits for expected events, with a deadline.
- *
- * The deadline is SOON_MS, scaled, unless a parameter specifies it. An unexpected event is printed on
- * a diagnostic line.
+ * wait.h - waits for expected events, up to SOON_MS (scaled) or a given time. Other events are printed
+ * on diagnostic lines.
  */
 #ifndef TESTS_C_WAIT_H
 #define TESTS_C_WAIT_H
@@ -11,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Get the next event with dat_evd_wait(). Return false after the deadline or on an error. */
+/* Get the next event with dat_evd_wait(). */
 bool wait_event(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 bool wait_event_ms(DAT_EVD_HANDLE evd, unsigned ms, DAT_EVENT *event);
 
@@ -21,12 +19,12 @@ bool poll_event(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 /* Gets the next event, and checks its number. */
 bool wait_number(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event);
 
-/* Takes the next event, and checks its number. */
+/* The same without the event's data. */
 bool wait_connection(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 
 /*
- * Gets the next event, and checks that it is a DTO completion with this cookie and status. event
- * may be NULL.
+ * Gets the next event, which must be a DTO completion with this cookie and status. event may be
+ * NULL.
  */
 bool wait_dto(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status,
               DAT_EVENT *event);

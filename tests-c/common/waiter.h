@@ -13,8 +13,8 @@ struct waiter {
     DAT_COUNT threshold;
     pthread_t thread;
     bool joined;
-    volatile int done; /* set when the call has returned */
-    /* Valid if done is set. */
+    volatile int done; /* the call has returned */
+    /* Valid if done. */
     DAT_RETURN rc;
     DAT_EVENT event;
     DAT_COUNT more;
@@ -23,15 +23,12 @@ struct waiter {
 };
 
 /*
- * Starts dat_evd_wait() on an empty EVD in a thread. Returns when the thread waits, which
- * dat_evd_dequeue() indicates by DAT_INVALID_STATE.
+ * Starts dat_evd_wait() on an empty EVD, and returns when the thread waits: then dat_evd_dequeue()
+ * returns DAT_INVALID_STATE.
  */
 void waiter_start(struct waiter *w, DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold);
 
-/*
- * Starts dat_cno_wait() in a thread. Returns just before the call; the CNO stores an earlier
- * trigger.
- */
+/* Starts dat_cno_wait(), and returns just before the call. The CNO stores an earlier trigger. */
 void waiter_start_cno(struct waiter *w, DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout);
 
 /* Waits up to ms for the call. Returns whether it has returned. */

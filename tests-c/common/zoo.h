@@ -1,8 +1,6 @@
 /*
- * zoo.h - one live object of each kind, and values that are no handle.
- *
- * Each call that takes a handle must return DAT_INVALID_HANDLE for the values that zoo_sweep() tries:
- * NULL, misaligned pointers, other readable memory, objects of another kind and freed objects.
+ * zoo.h - one live object of each kind, and values that are no handle, for which each call must
+ * return DAT_INVALID_HANDLE.
  */
 #ifndef TESTS_C_ZOO_H
 #define TESTS_C_ZOO_H
@@ -43,7 +41,7 @@ typedef DAT_RETURN (*zoo_call)(DAT_HANDLE handle, void *arg);
 void zoo_sweep(struct zoo *z, const char *call, DAT_HANDLE_TYPE right, DAT_UINT32 subtype,
                DAT_HANDLE freed, int flags, zoo_call fn, void *arg);
 
-/* Checks that all objects are alive and have their kind. */
+/* Checks that all objects are still valid. */
 bool zoo_intact(struct zoo *z, const char *after);
 
 #endif
