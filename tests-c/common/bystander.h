@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Read the numbers with the functions while the thread runs. */
+/* While the thread runs, use the functions to read `rounds` and `longest`. */
 struct bystander {
     struct peer p;
     struct side s;

@@ -39,12 +39,12 @@
 #define CNO_FIELD_UNKNOWN (DAT_CNO_FIELD_ALL + 1)
 #define CNO_AGENT(param) ((param).agent)
 
-/* Parameters at different positions. */
+/* Codes of parameters whose positions differ. */
 #define ARG_LMR_CREATE_HANDLE DAT_INVALID_ARG7
 #define ARG_RMR_BIND_TRIPLET DAT_INVALID_ARG2
 #define ARG_RMR_BIND_FLAGS DAT_INVALID_ARG6
 
-/* Binds as in 2.0, which also takes the LMR. */
+/* Binds with the arguments of 2.0, which include the LMR. */
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     ((void)(lmr), dat_rmr_bind(rmr, triplet, privileges, ep, cookie, flags, context))
 

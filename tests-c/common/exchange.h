@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens the adapter, and creates an endpoint with one posted receive and all memory. */
+/* Opens the adapter, and creates an endpoint with one posted receive, and the memory for all transfers. */
 void exchange_open(struct fx *fx, struct side *s, struct region *r);
 
 /* Exchanges the triplets of the shared memory. */

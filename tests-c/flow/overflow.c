@@ -64,7 +64,7 @@ static void receives(struct fx *fx, struct region *r)
         ok(wait_dto(p.b.recv, 77, DAT_DTO_SUCCESS, NULL), "overflow: afterwards the EVD works on");
     } else {
         fail("overflow: afterwards the EVD works on");
-        diag("the connection is gone");
+        diag("the connection has ended");
     }
     pair_close(&p);
 }

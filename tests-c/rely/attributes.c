@@ -61,7 +61,7 @@ static void zeros(struct fx *fx)
     pair_close(&p);
 }
 
-/* A watermark of 0 means none, also on an SRQ. */
+/* srq_soft_hw 0 means no watermark, also on an SRQ. */
 static void no_watermark(struct fx *fx)
 {
     DAT_SRQ_ATTR sizes;

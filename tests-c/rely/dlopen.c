@@ -1,4 +1,4 @@
-/* dlopen.c - a program without libdat loads a plug-in that is linked with it. */
+/* dlopen.c - a program without libdat loads a plug-in that needs it. */
 #define _GNU_SOURCE
 #include "common/env.h"
 #include "common/tap.h"

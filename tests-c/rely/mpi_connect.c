@@ -140,8 +140,8 @@ static void refused(struct mpi *m, struct vc *v, DAT_EVENT_NUMBER why)
 }
 
 /*
- * Sends the location of the ring, and posts a receive for the peer's, which may already have
- * arrived.
+ * Sends the location of the ring, and posts a receive for the peer's location, which may already
+ * have arrived.
  */
 static void greet(struct mpi *m, struct vc *v)
 {

@@ -279,7 +279,10 @@ static void blocked_in_evd_wait(void)
     trap_remove(&t);
 }
 
-/* The same with a CNO on the asynchronous EVD, for a waiter and for an agent. */
+/*
+ * The asynchronous EVD has a CNO: its waiter returns, or its agent is called, while no other thread
+ * is in the library.
+ */
 static sem_t agent_called;
 static DAT_PVOID agent_data;
 static DAT_EVD_HANDLE agent_evd;

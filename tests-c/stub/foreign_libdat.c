@@ -42,7 +42,7 @@ static DAT_IA_HANDLE opened;
 
 #if UDAPL == 20
 
-/* 2.0 providers call this for the adapter in a query. */
+/* Returns the number of an adapter. 2.0 providers call it for queries. */
 DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle)
 {
     if (opened == NULL || handle != opened)
