@@ -76,7 +76,7 @@ static void transfers(struct fx *fx)
     must_rc(post_send(&p.a, &r, 0, 1000, 2), DAT_SUCCESS, "dat_ep_post_send");
     must_rc(post_write(&p.a, &r, 0, 300, target(&t, 0, 300), 3), DAT_SUCCESS, "dat_ep_post_rdma_write");
     must_rc(post_read(&p.a, &r, 0, 40, target(&t, 0, 40), 4), DAT_SUCCESS, "dat_ep_post_rdma_read");
-    must(drain_dtos(p.a.req, 4) == 4 && drain_dtos(p.b.recv, 2) == 2, "the completions do not come");
+    must(drain_dtos(p.a.req, 4) == 4 && drain_dtos(p.b.recv, 2) == 2, "the completions do not arrive");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_SENDS"), 2, "two sends: counted");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_SEND_BYTES"), 1007, "two sends: their bytes");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_RDMA_WRITES"), 1, "an RDMA write: counted");
@@ -109,7 +109,7 @@ static void lives(struct fx *fx)
         must_rc(post_recv(&p.b, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
         must_rc(post_recv(&p.b, &r, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_recv");
         must_rc(post_send(&p.a, &r, 1024, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
-        must(drain_dtos(p.a.req, 1) == 1 && drain_dtos(p.b.recv, 1) == 1, "the completions do not come");
+        must(drain_dtos(p.a.req, 1) == 1 && drain_dtos(p.b.recv, 1) == 1, "the completions do not arrive");
         must_rc(dat_ep_disconnect(p.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
         must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED) &&
                  wait_connection(p.b.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
@@ -201,9 +201,9 @@ static void stalls(struct fx *fx)
     is_int(of_ep(p.b.ep, "DAT_COUNTER_RECEIVE_STALLS"), 1, "messages without receives: a message waits");
     for (unsigned i = 0; i < COUNT; i++) {
         must_rc(post_recv(&p.b, &t, 0, BIG, i), DAT_SUCCESS, "dat_ep_post_recv");
-        must(wait_dto(p.b.recv, i, DAT_DTO_SUCCESS, NULL), "a message does not come");
+        must(wait_dto(p.b.recv, i, DAT_DTO_SUCCESS, NULL), "a message does not arrive");
     }
-    must(drain_dtos(p.a.req, COUNT) == COUNT, "the completions do not come");
+    must(drain_dtos(p.a.req, COUNT) == COUNT, "the completions do not arrive");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_SENDS"), COUNT, "all are sent");
     pair_close(&p);
     region_free(&r);
@@ -275,10 +275,10 @@ static void wakeups(struct fx *fx)
         while (now_ms() < until)
             breathe();
         must_rc(post_send(&p.a, &r, 64, 64, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_send");
-        must(drain_dtos(p.a.req, 1) == 1, "the completion does not come");
+        must(drain_dtos(p.a.req, 1) == 1, "the completion does not arrive");
         while (taken(&s) <= i && now_ms() < limit)
             breathe();
-        must(taken(&s) > i, "the message does not come");
+        must(taken(&s) > i, "the message does not arrive");
     }
     must(pthread_join(thread, NULL) == 0, "the thread does not end");
     ok(of_ia(fx->ia, "DAT_COUNTER_WAKEUPS") > before, "dat_evd_wait: the adapter counts sleeps");

@@ -109,7 +109,7 @@ static void late(struct peer *server, DAT_CONN_QUAL (*next_qual)(void), const ch
         if (server == NULL) {
             came = listen_late(&fx, &b, qual);
         } else {
-            must(LINK_SEND(&server->link, qual), "the server is gone");
+            must(LINK_SEND(&server->link, qual), "the server has exited");
             must(LINK_RECV(&server->link, came), "the server does not answer");
         }
         up = wait_connection(a.conn, came ? DAT_CONNECTION_EVENT_ESTABLISHED : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -205,14 +205,14 @@ int main(int argc, char **argv)
     fx_open(&fx);
     late(NULL, free_qual, "the service point is created 100 ms later");
     peer_start(&p, "server");
-    must(link_hear(&p.link, "ready"), "the server is gone");
+    must(link_hear(&p.link, "ready"), "the server has exited");
     late(&p, free_qual, "another process creates the service point 100 ms later");
-    must(LINK_SEND(&p.link, end), "the server is gone");
+    must(LINK_SEND(&p.link, end), "the server has exited");
     peer_ok(&p, "the other process ends well");
     peer_start(&p, "server");
-    must(link_hear(&p.link, "ready"), "the server is gone");
+    must(link_hear(&p.link, "ready"), "the server has exited");
     late(&p, dead_qual, "the listener was killed, another one begins 100 ms later");
-    must(LINK_SEND(&p.link, end), "the server is gone");
+    must(LINK_SEND(&p.link, end), "the server has exited");
     peer_ok(&p, "the other process ends well");
     never();
     short_timeout();

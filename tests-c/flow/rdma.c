@@ -278,7 +278,7 @@ static void between_processes(struct fx *fx, struct region *r)
 
             side_make(&s, fx, NULL);
             side_connect_peer(&s, &p.link);
-            must(link_hear(&p.link, "connected"), "the target is gone");
+            must(link_hear(&p.link, "connected"), "the target has exited");
             initiator(&s, r, offered[op][i], op, "two processes", cases[i]);
             must(LINK_RECV(&p.link, verdict), "no verdict");
             ok(verdict & 1, "target in another process: %s: BROKEN or DISCONNECTED", cases[i]);

@@ -149,7 +149,7 @@ static void must_come(bool (*done)(void *), struct scene *s, const char *what, i
     for (int i = 0; i < WORKERS; i++)
         diag("%s: %ld, %s", worker_names[i], GET(s->done[i]), GET(s->left[i]) ? "ended" : "at it");
     fail("round %d: %s", round, what);
-    bail("threads stand still");
+    bail("threads make no progress");
 }
 
 /*

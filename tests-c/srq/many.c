@@ -145,7 +145,7 @@ int main(int argc, char **argv)
     memcpy(&card.address, &fx.address, sizeof card.address);
     card.endpoints = n;
     peer_start(&p, "crowd");
-    must(LINK_SEND(&p.link, card), "the crowd is gone");
+    must(LINK_SEND(&p.link, card), "the second process has exited");
     for (uint32_t i = 0; i < n; i++) {
         DAT_CR_HANDLE cr = next_request(requests);
         DAT_CR_PARAM param;
@@ -168,7 +168,7 @@ int main(int argc, char **argv)
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint32_t seen = 0;
 
-        must(link_say(&p.link, "go"), "the crowd is gone");
+        must(link_say(&p.link, "go"), "the second process has exited");
         for (good = true; good && seen < n; seen++) {
             const DAT_DTO_COMPLETION_EVENT_DATA *d = &event.event_data.dto_completion_event_data;
             DAT_COUNT i;
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
                   round);
     }
 
-    must(link_say(&p.link, "a few") && link_hear(&p.link, "sent"), "the crowd is gone");
+    must(link_say(&p.link, "a few") && link_hear(&p.link, "sent"), "the second process has exited");
     is_counts(q.handle, buffers - 50, buffers, "%u endpoints: fifty of them took one each", n);
     is_int(drain_dtos(recv, 50), 50, "%u endpoints: fifty completions", n);
     is_counts(q.handle, buffers - 50, buffers - 50, "%u endpoints: fifty dequeued", n);
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
     is_success(dat_srq_free(q.handle), "dat_srq_free: all endpoints are freed: success");
     q.handle = DAT_HANDLE_NULL;
     srq_close(&q);
-    must(link_say(&p.link, "bye"), "the crowd is gone");
+    must(link_say(&p.link, "bye"), "the second process has exited");
     peer_ok(&p, "the other process ends in good order");
     fx_close(&fx);
     free(ep);

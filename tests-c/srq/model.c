@@ -139,7 +139,7 @@ static void check_events(void)
     for (; due > 0 && !broken; due--) {
         int i = 0;
 
-        if (!agree(wait_watermark(&fx, &event), "a watermark event does not come"))
+        if (!agree(wait_watermark(&fx, &event), "a watermark event does not arrive"))
             return;
         if (d->dat_handle == q.handle && d->reason == DAT_SRQ_LOW_WATERMARK_EVENT) {
             agree(m.low_due-- > 0, "a low watermark event that is not due");
@@ -206,14 +206,14 @@ static void check_completion(const DAT_EVENT *event, int evd)
     if (!agree(event->event_number == DAT_DTO_COMPLETION_EVENT && i < PAIRS && b >= 0 &&
                    m.posted[b] && d->status == DAT_DTO_SUCCESS && m.ep[i].evd == evd &&
                    m.ep[i].arrived > 0,
-               "a completion that nobody can account for: endpoint %d, buffer %d, status %d", i,
+               "an unexpected completion: endpoint %d, buffer %d, status %d", i,
                (int)b, (int)d->status))
         return;
     e = &m.ep[i];
     size = e->size[e->received % MAX_IN_FLIGHT];
     agree(d->transfered_length == size &&
               message_right(q.mem.mem + (size_t)b * SLOT, size, (unsigned)i, e->received),
-          "endpoint %d: message %u is not what came", i, e->received);
+          "endpoint %d: message %u has a wrong length or wrong bytes", i, e->received);
     m.posted[b] = false;
     m.outstanding--;
     e->arrived--;

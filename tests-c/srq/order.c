@@ -95,7 +95,7 @@ static bool next_of_its_stream(struct srq *q, struct stream *st, int n, bool mix
     size = mixed ? size_of((unsigned)from, st[from].next) : 64;
     if (d->transfered_length != size ||
         !message_right(q->mem.mem + (size_t)i * q->slot, size, (unsigned)from, st[from].next)) {
-        diag("endpoint %d: message %u is not what came: %llu bytes, expected %zu", from,
+        diag("endpoint %d: message %u is wrong: %llu bytes, expected %zu", from,
              st[from].next, (unsigned long long)d->transfered_length, size);
         return false;
     }
@@ -127,11 +127,11 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
         evd_of.recv = fx_evd(&fx, buffers, DAT_EVD_DTO_FLAG);
     peer_start(&p, "crowd");
     word = (uint32_t)n;
-    must(LINK_SEND(&p.link, word), "the crowd is gone");
+    must(LINK_SEND(&p.link, word), "the second process has exited");
     word = total;
-    must(LINK_SEND(&p.link, word), "the crowd is gone");
+    must(LINK_SEND(&p.link, word), "the second process has exited");
     word = mixed;
-    must(LINK_SEND(&p.link, word), "the crowd is gone");
+    must(LINK_SEND(&p.link, word), "the second process has exited");
     for (int i = 0; i < n; i++) {
         struct side *s = &st[i].rx;
         DAT_EP_ATTR attr;
@@ -149,7 +149,7 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
         side_accept_peer(s, &p.link);
     }
     srq_fill(&q, 0, buffers);
-    must(link_say(&p.link, "go"), "the crowd is gone");
+    must(link_say(&p.link, "go"), "the second process has exited");
 
     end = now_ms() + env_ms(3 * SOON_MS);
     while (good && !done && now_ms() < end) {
@@ -175,7 +175,7 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
     if (good && done) {
         must(link_hear(&p.link, "sent"), "the crowd has no completions");
         is_counts(q.handle, buffers, buffers, "%s: every buffer is back on the queue", name);
-        must(link_say(&p.link, "bye"), "the crowd is gone");
+        must(link_say(&p.link, "bye"), "the second process has exited");
         peer_ok(&p, "%s: the senders' completions came in order", name);
     } else {
         peer_kill(&p);

@@ -402,7 +402,7 @@ void sender_start(struct sender *s, struct side *rx, int n)
 
     memset(s, 0, sizeof *s);
     peer_start(&s->peer, "sender");
-    must(LINK_SEND(&s->peer.link, number), "the sender is gone");
+    must(LINK_SEND(&s->peer.link, number), "the second process has exited");
     for (int i = 0; i < n; i++)
         side_accept_peer(&rx[i], &s->peer.link);
 }
@@ -411,7 +411,7 @@ static void order(struct sender *s, enum what what, int i, int count, size_t siz
 {
     struct order o = { what, (uint32_t)i, (uint32_t)count, seq, size };
 
-    must(LINK_SEND(&s->peer.link, o), "the sender is gone");
+    must(LINK_SEND(&s->peer.link, o), "the second process has exited");
 }
 
 void sender_begin(struct sender *s, int i, int count, size_t size, unsigned seq)

@@ -195,7 +195,7 @@ static bool receive(const DAT_EVENT *event, const struct side *rx, uint32_t *nex
     size = size_of(from, next[from]);
     if (d->transfered_length != size ||
         !message_right(q.mem.mem + (size_t)i * SLOT, size, from, next[from])) {
-        diag("endpoint %u: message %u is not what came", from, (unsigned)next[from]);
+        diag("endpoint %u: message %u is wrong", from, (unsigned)next[from]);
         return false;
     }
     next[from]++;
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     }
     srq_fill(&q, 0, BUFFERS);
     resizing = 1;
-    must(link_say(&p.link, "go"), "the flood is gone");
+    must(link_say(&p.link, "go"), "the second process has exited");
     must(pthread_create(&threads[0], NULL, resizer, &resized) == 0 &&
              pthread_create(&threads[1], NULL, asker, &asked) == 0,
          "no threads");
@@ -263,7 +263,7 @@ int main(int argc, char **argv)
             }
         if (!told && __sync_fetch_and_add(&resizing, 0) == 0) {
             told = true;
-            must(link_say(&p.link, "stop"), "the flood is gone");
+            must(link_say(&p.link, "stop"), "the second process has exited");
         }
         if (!any && told && !have_total)
             have_total = readable(p.link.in) && LINK_RECV(&p.link, total);
@@ -296,7 +296,7 @@ int main(int argc, char **argv)
     is_int(param.max_recv_dtos, BUFFERS, "resizing under traffic: the last size stands");
     ok(messages > 0, "resizing under traffic: there was traffic");
 
-    must(link_say(&p.link, "bye"), "the flood is gone");
+    must(link_say(&p.link, "bye"), "the second process has exited");
     peer_ok(&p, "the other process ends in good order");
     for (int i = 0; i < ENDPOINTS; i++) {
         rx[i].recv = DAT_HANDLE_NULL;
