@@ -38,6 +38,8 @@ enum Command {
     Limits(limits::Args),
     /// Reads the description of a chart, and writes it as SVG.
     Chart,
+    /// Lists the phrases of tests-c/style/phrases.txt and the long sentences in comments and pages.
+    Phrases(limits::style::Args),
 }
 
 /// Returns the root of the source tree.
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         Command::Fresh(args) => fresh::run(&args),
         Command::Limits(args) => limits::run(&args),
         Command::Chart => chart::run(),
+        Command::Phrases(args) => limits::style::list(&args),
     });
     match result {
         Ok(true) => ExitCode::SUCCESS,

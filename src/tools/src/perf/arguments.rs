@@ -13,8 +13,8 @@ const MAX_LIMIT: i128 = 200_000;
 
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
-/// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST it is the client, which measures
-/// each test with each size, on separate connections and event dispatchers. The server serves one client after the other.
+/// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST or --self, it is the client, which
+/// measures each test with each size, on separate connections and event dispatchers. The server serves one client after another.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-perf", version, group = peer::client())]
 pub struct Arguments {
@@ -50,8 +50,8 @@ pub struct Arguments {
 
     /// Measured transfers of a thread, such as 500 or 20K; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
     ///
-    /// Transfers are made in turns of up to 32,768 transfers or a quarter of a second. Before each turn there is one transfer
-    /// that does not count.
+    /// dat-perf makes the transfers in turns of up to 32,768 transfers or a quarter of a second. The one transfer before each
+    /// turn does not count.
     #[arg(short = 'n', long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(1..=MAX_ITERATIONS))]
     pub iterations: Option<u64>,
 
@@ -103,11 +103,11 @@ pub struct Arguments {
     #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "wait")]
     pub target_polls: bool,
 
-    /// Compare the bytes of each transfer, or in write_bw of the last write into each buffer; the measured time includes this
+    /// Compare the bytes of each transfer (in write_bw, of the last write into each buffer); the measured time includes this
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub verify: bool,
 
-    /// CPUs of this process, one after the other for each thread; by default the system chooses
+    /// CPUs of this process, which its threads use in turn; by default the system chooses
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', value_parser = cpu())]
     pub cpu: Vec<usize>,
 
