@@ -47,11 +47,11 @@ macro_rules! functions {
 macro_rules! versions {
     ($($functions:tt)*) => {
         functions! {
-            /// Functions of libdat.so.1 that have other types than those of libdat2.so.2.
+            /// Functions of libdat.so.1 that have other types in libdat2.so.2.
             V12 of dat_udat12 { $($functions)* }
         }
         functions! {
-            /// Functions of libdat2.so.2 that have other types than those of libdat.so.1.
+            /// Functions of libdat2.so.2 that have other types in libdat.so.1.
             V20 of udat20 { $($functions)* }
         }
     };
@@ -75,7 +75,6 @@ functions! {
         dat_ep_free: DAT_EP_FREE_FUNC
         dat_evd_create: DAT_EVD_CREATE_FUNC
         dat_evd_free: DAT_EVD_FREE_FUNC
-        dat_evd_set_unwaitable: DAT_EVD_SET_UNWAITABLE_FUNC
         dat_lmr_free: DAT_LMR_FREE_FUNC
         dat_psp_create: DAT_PSP_CREATE_FUNC
         dat_psp_create_any: DAT_PSP_CREATE_ANY_FUNC

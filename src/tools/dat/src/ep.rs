@@ -101,7 +101,7 @@ object! {
 macro_rules! post {
     ($object:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:ident)? $(; $flags:ident)?) => {{
         let (library, cookie) = ($object.library(), DAT_DTO_COOKIE { as_64: $cookie });
-        // SAFETY: the handle is that of a live object, and the call reads one segment at either end.
+        // SAFETY: the object is live, and the call reads one segment at either end.
         let code = unsafe {
             match &library.calls().own {
                 Own::V12(calls) => {
@@ -167,7 +167,7 @@ impl Ep {
     /// * `private_data` - bytes for the peer.
     pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration, private_data: &[u8]) -> Result<()> {
         let host = SockAddr::from(SocketAddr::new(host, 0));
-        // SAFETY: the handle is that of an endpoint; the call reads the address and the private data before it returns.
+        // SAFETY: the endpoint is live; the call reads the address and the private data before it returns.
         let code = unsafe {
             (self.library().calls().common.dat_ep_connect)(
                 self.raw(),
@@ -188,7 +188,7 @@ impl Ep {
     /// # Parameters
     /// * `flags` - `DAT_CLOSE_GRACEFUL_FLAG` or `DAT_CLOSE_ABRUPT_FLAG`.
     pub fn disconnect(&self, flags: DAT_CLOSE_FLAGS) -> Result<()> {
-        // SAFETY: the handle is that of an endpoint.
+        // SAFETY: the endpoint is live.
         let code = unsafe { (self.library().calls().common.dat_ep_disconnect)(self.raw(), flags) };
         self.library().check("dat_ep_disconnect", code)
     }

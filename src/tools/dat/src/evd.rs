@@ -58,7 +58,7 @@ macro_rules! take {
     (@ $evd:ident, $name:literal, $place:ident, $call:expr, $udat:ident) => {{
         let mut event = MaybeUninit::<$udat::DAT_EVENT>::uninit();
         let $place = event.as_mut_ptr();
-        // SAFETY: the handle is that of a dispatcher, and the places are local.
+        // SAFETY: the dispatcher is live, and the places are local.
         let code = unsafe { $call };
         if code != DAT_SUCCESS {
             return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
@@ -121,13 +121,6 @@ impl Evd {
         take!(self, "dat_evd_wait", |calls, place| (calls.dat_evd_wait)(self.raw(), timeout, 1, place, &mut more))
     }
 
-    /// Wakes the waiting threads with an error. Subsequent waits fail, too.
-    pub fn set_unwaitable(&self) -> Result<()> {
-        // SAFETY: the handle is that of a dispatcher.
-        let code = unsafe { (self.library().calls().common.dat_evd_set_unwaitable)(self.raw()) };
-        self.library().check("dat_evd_set_unwaitable", code)
-    }
-
     #[cold]
     fn request(&self, handle: DAT_CR_HANDLE) -> Event {
         Event::Request(Cr::new(self.ia(), handle))
@@ -162,7 +155,7 @@ impl Cno {
     /// dispatchers, because several may have triggered the object.
     pub fn wait(&self, timeout: Duration) -> Result<()> {
         let mut triggered = DAT_HANDLE_NULL;
-        // SAFETY: the handle is that of a notification object, and the place is local.
+        // SAFETY: the notification object is live, and the place is local.
         let code =
             unsafe { (self.library().calls().common.dat_cno_wait)(self.raw(), microseconds(timeout), &mut triggered) };
         if is_nothing(code) { Ok(()) } else { self.library().check("dat_cno_wait", code) }

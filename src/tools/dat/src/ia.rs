@@ -129,7 +129,7 @@ impl Ia {
 impl Drop for Instance {
     fn drop(&mut self) {
         if self.handle.is_usable() {
-            // SAFETY: the handle is that of an open adapter, and all objects that were created from it have been freed.
+            // SAFETY: the adapter is open, and all objects that were created from it have been freed.
             unsafe { (self.library.calls().common.dat_ia_close)(self.handle.raw(), DAT_CLOSE_ABRUPT_FLAG) };
         }
     }

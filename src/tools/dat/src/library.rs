@@ -108,7 +108,7 @@ impl Library {
         Ok(Self { api, calls: Box::leak(Box::new(calls)), file: Box::leak(Box::from(file)) })
     }
 
-    /// Makes the symbols of the library global, as in a program that is linked with it, because some providers use them.
+    /// Adds the symbols of the library to the global scope, as in a program that is linked with it, because some providers use them.
     pub(crate) fn publish(self) {
         // The library is loaded, so this cannot fail. If it did, opening the adapter would report the missing symbol.
         let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);

@@ -153,12 +153,12 @@ impl Region {
         unsafe { self.place(offset, 1).read_volatile() }
     }
 
-    /// Makes RDMA writes of peers visible to this process, if the adapter requires the call.
+    /// Synchronises this process with RDMA writes of peers, if the adapter requires the call.
     pub fn sync_rdma_write(&self, offset: usize, length: usize) -> Result<()> {
         sync!(self, dat_lmr_sync_rdma_write, offset, length)
     }
 
-    /// Makes writes of this process visible to RDMA reads, if the adapter requires the call.
+    /// Synchronises RDMA reads of peers with writes of this process, if the adapter requires the call.
     pub fn sync_rdma_read(&self, offset: usize, length: usize) -> Result<()> {
         sync!(self, dat_lmr_sync_rdma_read, offset, length)
     }
@@ -175,7 +175,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         let free = self.pz.ia().library().calls().common.dat_lmr_free;
-        // SAFETY: the handle is that of the region.
+        // SAFETY: the region is registered under this handle.
         let freed = self.handle.is_none_or(|lmr| lmr.is_usable() && unsafe { free(lmr.raw()) } == DAT_SUCCESS);
         // The adapter may still write memory that is registered, so the process keeps that memory.
         if freed {

@@ -112,7 +112,7 @@ impl Drop for Owned {
     fn drop(&mut self) {
         // Another thread must not call the provider, so it leaves the object to the end of the process.
         if self.handle.is_usable() {
-            // SAFETY: the handle is that of a live object of this kind, and this is its last owner.
+            // SAFETY: the object is live and of this kind, and this is its last owner.
             unsafe { (self.free)(self.handle.raw) };
         }
     }

@@ -71,7 +71,7 @@ impl Cr {
     pub fn query(&self) -> Result<Peer> {
         let mut param = MaybeUninit::<DAT_CR_PARAM>::zeroed();
         let query = self.library.calls().common.dat_cr_query;
-        // SAFETY: the handle is that of a pending request, and the structure is local.
+        // SAFETY: the request is pending, and the structure is local.
         let code = unsafe { query(self.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
         self.library.check("dat_cr_query", code)?;
         // SAFETY: the structure contains numbers and pointers, for which zeros are valid, and what the call wrote. The pointers
@@ -101,7 +101,7 @@ impl Cr {
 impl Drop for Cr {
     fn drop(&mut self) {
         if let Some(handle) = self.handle.filter(|handle| handle.is_usable()) {
-            // SAFETY: the handle is that of a pending request, and there is no private data.
+            // SAFETY: the request is pending, and there is no private data.
             unsafe {
                 match &self.library.calls().own {
                     Own::V12(calls) => (calls.dat_cr_reject)(handle.raw()),

@@ -16,7 +16,7 @@ use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Occurrence, Target};
 
 /// Private data of a request for this connection, and of its acceptance.
-pub const GREETING: &[u8] = b"dat-perf 4";
+pub const GREETING: &[u8] = b"dat-perf 5";
 
 /// The error after the peer disconnected.
 pub const GONE: &str = "the peer has gone away";

@@ -21,7 +21,7 @@ use crate::peer::{Pattern, connect};
 const PAGE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
-/// With --both: receive buffers for messages without bytes, each of which returns a quarter of the credits.
+/// Receive buffers for messages without bytes, each of which returns a quarter of the credits.
 pub const CREDIT_BUFFERS: usize = 8;
 /// Unsuccessful polls before a thread yields.
 const POLLS: u32 = 1 << 12;
@@ -57,14 +57,12 @@ impl Layout {
     /// Returns the layouts of the source of a thread's transfers, and of the target of its peer.
     fn of(plan: &Plan, depth: usize, client: bool) -> (Self, Self) {
         let size = usize::try_from(plan.size).unwrap_or(usize::MAX / 2);
-        let messages = !plan.test.is_latency() && plan.test.transfer() == Transfer::Send;
-        let receives = receives(plan, depth);
         let targets = if plan.verify { plan.outstanding as usize * plan.active as usize } else { 0 };
-        let into = match (messages, client && !plan.both) {
-            // It receives only credits.
-            (true, true) => Self::new(0, receives),
-            _ if plan.verify && plan.test.transfer() == Transfer::Send => Self::new(size, receives),
-            _ => Self::new(size, targets),
+        let only_sends = client && !plan.both && !plan.test.is_latency();
+        let into = match plan.test.transfer() {
+            Transfer::Send if only_sends || !plan.verify => Self::new(size, 0),
+            Transfer::Send => Self::new(size, receives(plan, depth)),
+            Transfer::Write | Transfer::Read => Self::new(size, targets),
         };
         (Self::new(size, targets), into)
     }
@@ -103,18 +101,6 @@ impl Buffers {
         self.region.segment(slot * self.layout.step, size)
     }
 
-    /// Writes bytes into a buffer.
-    pub fn write(&self, slot: usize, offset: usize, bytes: &[u8]) {
-        self.region.write(slot * self.layout.step + offset, bytes);
-    }
-
-    /// Reads the first bytes of a buffer.
-    pub fn read<const N: usize>(&self, slot: usize) -> [u8; N] {
-        let mut bytes = [0; N];
-        self.region.read(slot * self.layout.step, &mut bytes);
-        bytes
-    }
-
     /// Returns one byte of the first buffer, which the peer may be writing.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
@@ -135,7 +121,7 @@ impl Buffers {
 
     pub fn clear(&self, slot: usize, size: usize) {
         for from in (0..size).step_by(PAGE) {
-            self.write(slot, from, &[0; PAGE][..PAGE.min(size - from)]);
+            self.region.write(slot * self.layout.step + from, &[0; PAGE][..PAGE.min(size - from)]);
         }
     }
 
@@ -428,7 +414,7 @@ fn depth(plan: &Plan, adapter: &IaAttributes) -> usize {
         if !plan.srq {
             depth /= active;
         }
-        depth = depth.max(if plan.both { 2 * CREDIT_BUFFERS } else { 8 });
+        depth = depth.max(2 * CREDIT_BUFFERS);
     } else if plan.srq {
         depth *= active;
     }

@@ -147,7 +147,6 @@ fn rejects_options_without_effect() {
         "-D 1",
         "--verify",
         "--csv",
-        "--svg x.svg",
         "--peer-cpu 0",
     ] {
         assert!(parse(&format!("dat-perf shm {client}")).is_err(), "{client}");

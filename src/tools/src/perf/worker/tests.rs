@@ -22,11 +22,11 @@ fn computes_the_memory_of_all_threads() {
     let plan = Plan { srq: false, verify: false, ..plan };
     assert_eq!(memory(&plan, &adapter, false), 5 * 2 * 100);
     assert_eq!(memory(&Plan { verify: true, ..plan }, &adapter, false), 5 * 2 * (2 * 2 * 128 + 100));
-    // Messages arrive in 8 buffers of each active connection and in one of the other; the client gets credits.
+    // Messages arrive in 16 buffers of each active connection and in one of the other; the client gets none with bytes.
     let messages = Plan { test: Test::SendBw, verify: true, ..plan };
     let out = 2 * 2 * 128 + 100;
-    assert_eq!(memory(&messages, &adapter, false), 5 * (out + 17 * 128 + 100));
-    assert_eq!(memory(&messages, &adapter, true), 5 * (out + 17 * 64 + 64));
+    assert_eq!(memory(&messages, &adapter, false), 5 * (out + 33 * 128 + 100));
+    assert_eq!(memory(&messages, &adapter, true), 5 * (out + 100));
     let most = Plan { size: MAX_SIZE, outstanding: MAX_OUTSTANDING, connections: MAX_CONNECTIONS, ..plan };
     let most = Plan { active: MAX_CONNECTIONS, threads: MAX_THREADS, verify: true, ..most };
     assert_eq!(memory(&most, &adapter, false), u64::MAX);

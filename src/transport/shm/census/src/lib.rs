@@ -69,7 +69,7 @@ pub struct Process {
 /// Asks all processes that use `directory`, which belongs to the effective user. Does not change the directory.
 ///
 /// # Errors
-/// Those of the system, and `PermissionDenied` for a directory of another user, or a file.
+/// Errors of the system, and `PermissionDenied` for a directory of another user, or a file.
 pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     let metadata = fs::symlink_metadata(directory)?;
     if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {

@@ -96,8 +96,9 @@ impl Socket {
     /// Connects to the process that listens at `path`. Does not wait for it to accept.
     ///
     /// # Errors
-    /// [`Errno::CONNREFUSED`] if no process listens there, because the file does not exist or its owner is gone;
-    /// [`Errno::AGAIN`] if the queue is full, so that the caller should try again; any other error of the system.
+    /// * [`Errno::CONNREFUSED`] - no process listens there: the file does not exist, or its owner has exited.
+    /// * [`Errno::AGAIN`] - the queue is full. The caller should try again.
+    /// * any other error of the system.
     pub fn connect(path: &Path) -> Result<Socket> {
         let (address, fd) = (address(path)?, new_socket()?);
         match retry_on_intr(|| connect(&fd, &address)) {
@@ -110,9 +111,11 @@ impl Socket {
     /// Sends `bytes` as one message, with duplicates of `fds`.
     ///
     /// # Errors
-    /// [`Errno::AGAIN`] if there is no room now, for the message or for descriptors that are on their way;
-    /// [`Errno::PIPE`] if no process is left to read it; [`Errno::INVAL`] for an empty message, which would look like the
-    /// end, or for more than [`MAX_FDS`] descriptors; otherwise the error of the system. Nothing was sent then.
+    /// After an error, nothing was sent.
+    /// * [`Errno::AGAIN`] - there is no room now for the message, or for descriptors in flight.
+    /// * [`Errno::PIPE`] - no process can read the message.
+    /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has more than [`MAX_FDS`] descriptors.
+    /// * any other error of the system.
     pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<()> {
         if bytes.is_empty() || fds.len() > MAX_FDS {
             return Err(Errno::INVAL);
