@@ -77,14 +77,14 @@ ok "server on $other, client on $ia" served
 strange_client()
 {
     timeout "$patience" "$1" connect "$ia" 18515 "$address" </dev/null >"$work/stranger.out" 2>&1 &&
-        says server 'it is no dat-ping' && run "$ia" "$address" --count 1 && complete 1
+        says server 'it is not dat-ping' && run "$ia" "$address" --count 1 && complete 1
 }
 
 # strange_server PROGRAM: it accepts a client, and waits until that has gone.
 strange_server()
 {
     start stranger timeout "$patience" "$1" accept "$other" 18515 && says stranger listening && run "$ia" "$address" &&
-        grep -q 'has accepted a connection.*it is no dat-ping' "$work/run.out" && wait "$pid" && says stranger gone
+        grep -q 'has accepted a connection.*it is not dat-ping' "$work/run.out" && wait "$pid" && says stranger gone
 }
 
 # with_theirs COMMAND...: with Debian's libraries; their entries are not threadsafe.

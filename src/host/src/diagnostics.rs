@@ -327,7 +327,8 @@ fn packet(level: Level, line: &str) -> String {
 }
 
 /// The level in a list such as `warn,dat=debug`. Both a word alone and a word for a module of this project count; the
-/// latter takes precedence.
+/// latter takes precedence. The crate env_filter compares such words with targets, which here are the classes of the masks,
+/// so with it `dat=debug` would select almost no message.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
     let mut general = None;
     let mut ours = None;

@@ -3,6 +3,8 @@
 //! The linker takes the newest version of each function of libc, and the loader of an older system then refuses the library.
 //! Libc also has the old versions, for programs that need them. So the linker gets a copy of the system's libc in which the
 //! default version of each function is the newest one up to [`NEWEST`]. The copy is never run.
+//!
+//! cargo-zigbuild would need no copy, but zig links LLVM's unwinder into each library, and libgcc_s unwinds cancelled threads.
 
 use std::collections::HashMap;
 use std::fs;

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use host::poll;
 use rustix::io::Errno;
 
-pub use packet::{AGAIN, ASK, MAX_NAME, OPEN, OpenAdapter};
+pub use packet::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use socket::Socket;
 
 /// The directory that contains the default rendezvous directories, and the beginning of their names.

@@ -6,12 +6,14 @@ pub const ASK: u8 = 12;
 pub const OPEN: u8 = 13;
 /// The kind of a response without fields: the process cannot respond now.
 pub const AGAIN: u8 = 11;
-/// Maximum length of a name in bytes.
-pub const MAX_NAME: usize = 512;
+/// Maximum length in bytes of a field of bytes or text.
+pub const MAX_BYTES: usize = 512;
 
-/// A field of a packet.
-trait Field: Sized {
+/// A field of a packet, or several consecutive fields.
+pub trait Field: Sized {
+    /// Appends the field to a packet.
     fn put(&self, packet: &mut Vec<u8>);
+    /// Takes the field off the beginning of a packet. Returns `None` if it is missing or invalid.
     fn take(packet: &mut &[u8]) -> Option<Self>;
 }
 
@@ -33,17 +35,38 @@ macro_rules! numbers {
 
 numbers!(u8 u32 u64);
 
-impl Field for String {
+impl Field for bool {
+    fn put(&self, packet: &mut Vec<u8>) {
+        packet.push((*self).into());
+    }
+
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        let byte = u8::take(packet)?;
+        (byte < 2).then_some(byte == 1)
+    }
+}
+
+impl Field for Vec<u8> {
     fn put(&self, packet: &mut Vec<u8>) {
         (self.len() as u32).put(packet);
-        packet.extend_from_slice(self.as_bytes());
+        packet.extend_from_slice(self);
     }
 
     fn take(packet: &mut &[u8]) -> Option<Self> {
         let len = u32::take(packet)? as usize;
-        let (bytes, rest) = packet.split_at_checked(len).filter(|_| len <= MAX_NAME)?;
+        let (bytes, rest) = packet.split_at_checked(len).filter(|_| len <= MAX_BYTES)?;
         *packet = rest;
-        String::from_utf8(bytes.to_vec()).ok()
+        Some(bytes.to_vec())
+    }
+}
+
+impl Field for String {
+    fn put(&self, packet: &mut Vec<u8>) {
+        self.as_bytes().to_vec().put(packet);
+    }
+
+    fn take(packet: &mut &[u8]) -> Option<Self> {
+        String::from_utf8(Vec::take(packet)?).ok()
     }
 }
 
@@ -56,14 +79,12 @@ macro_rules! packet {
             $($(#[$field_doc])* pub $field: $type,)*
         }
 
-        impl $name {
-            /// Appends the fields to a packet.
-            pub fn put(&self, packet: &mut Vec<u8>) {
+        impl Field for $name {
+            fn put(&self, packet: &mut Vec<u8>) {
                 $(self.$field.put(packet);)*
             }
 
-            /// Takes the fields off the beginning of a packet. Returns `None` if they are invalid.
-            pub fn take(packet: &mut &[u8]) -> Option<Self> {
+            fn take(packet: &mut &[u8]) -> Option<Self> {
                 Some($name { $($field: Field::take(packet)?,)* })
             }
         }

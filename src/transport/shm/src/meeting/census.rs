@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use dat_census::socket::Socket;
-use dat_census::{MAX_NAME, OpenAdapter};
+use dat_census::{MAX_BYTES, OpenAdapter};
 use dat_core::event::Transfer;
 use dat_core::transport::{AdapterSink, AdapterSnapshot, Glanced};
 use host::lock::Mutex;
@@ -68,7 +68,7 @@ impl Census {
 fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
     let AdapterSnapshot { mut name, version: (major, minor), connections, counters, fates } = glance;
     // It fits as long as it is one of ASCII.
-    while name.len() > MAX_NAME {
+    while name.len() > MAX_BYTES {
         name.pop();
     }
     let [sends, writes, reads, receives] =

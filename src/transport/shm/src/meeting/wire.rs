@@ -3,7 +3,7 @@
 //! Each is one packet: a kind byte, then the fields in little-endian order. Packets are decoded without trust in the
 //! peer; one that does not decode ends the link.
 
-use dat_census::{AGAIN, ASK, OPEN, OpenAdapter};
+use dat_census::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use dat_core::event::Status;
 
 pub use dat_census::MAX_PACKET;
@@ -11,7 +11,7 @@ pub use dat_census::MAX_PACKET;
 /// Version of the messages and of the layout of shared memory.
 pub const VERSION: u32 = 9;
 /// The most private data that a request, or the answer to one, carries.
-pub const MAX_PRIVATE_DATA: usize = 512;
+pub const MAX_PRIVATE_DATA: usize = MAX_BYTES;
 
 /// A place in the sender's memory where the receiver finds a known value, to learn
 /// whether it can read there.
@@ -77,67 +77,6 @@ const STATUS: [Status; 12] = [
     Status::RmrOperation,
 ];
 
-/// A field of a packet.
-trait Field: Sized {
-    /// Appends it to a packet.
-    fn put(&self, packet: &mut Vec<u8>);
-    /// Takes it off the beginning of a packet; `None` if it is not there.
-    fn take(packet: &mut &[u8]) -> Option<Self>;
-}
-
-macro_rules! numbers {
-    ($($number:ty)*) => {
-        $(impl Field for $number {
-            fn put(&self, packet: &mut Vec<u8>) {
-                packet.extend_from_slice(&self.to_le_bytes());
-            }
-
-            fn take(packet: &mut &[u8]) -> Option<Self> {
-                let (bytes, rest) = packet.split_first_chunk()?;
-                *packet = rest;
-                Some(Self::from_le_bytes(*bytes))
-            }
-        })*
-    };
-}
-
-numbers!(u8 u32 u64);
-
-impl Field for bool {
-    fn put(&self, packet: &mut Vec<u8>) {
-        packet.push((*self).into());
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        let byte = u8::take(packet)?;
-        (byte < 2).then_some(byte == 1)
-    }
-}
-
-impl Field for Vec<u8> {
-    fn put(&self, packet: &mut Vec<u8>) {
-        (self.len() as u32).put(packet);
-        packet.extend_from_slice(self);
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        let len = u32::take(packet)? as usize;
-        let (bytes, rest) = packet.split_at_checked(len).filter(|_| len <= MAX_PRIVATE_DATA)?;
-        *packet = rest;
-        Some(bytes.to_vec())
-    }
-}
-
-impl Field for String {
-    fn put(&self, packet: &mut Vec<u8>) {
-        self.as_bytes().to_vec().put(packet);
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        String::from_utf8(Vec::take(packet)?).ok()
-    }
-}
-
 impl Field for CloseReason {
     fn put(&self, packet: &mut Vec<u8>) {
         packet.extend(match self {
@@ -180,16 +119,6 @@ structures! {
     Probe { addr, value };
     ConnId { active, index, attempt } if |conn| conn.active < 2;
     EndInfo { zone, port, extended, datagrams };
-}
-
-impl Field for OpenAdapter {
-    fn put(&self, packet: &mut Vec<u8>) {
-        OpenAdapter::put(self, packet);
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        OpenAdapter::take(packet)
-    }
 }
 
 /// The messages, each behind the kind byte of its packet.
