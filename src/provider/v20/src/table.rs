@@ -5,7 +5,7 @@ use dat_udat20::*;
 
 use crate::Udat20 as Udat;
 
-/// The slots, each with the name of its call.
+/// The slots, named after their calls.
 mod slots {
     pub use dat_provider_common::slots::*;
 
@@ -19,7 +19,7 @@ mod slots {
     pub use crate::rmr::{dat_rmr_bind, dat_rmr_create_for_ep};
 }
 
-/// What stands in the table, each with the name of its call.
+/// The functions of the table, named after their calls.
 mod functions {
     use super::*;
 
