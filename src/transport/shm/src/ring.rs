@@ -9,7 +9,7 @@
 //! last. The consumer checks only the slot at its own position, so a record of one slot is one cache line.
 //!
 //! Before a record arrives, that slot contains the first word of a record of the previous lap, which has another
-//! number; or, if the slot was inside a longer record or after a pad, arbitrary bytes. The producer tracks such slots,
+//! number. If the slot was inside a longer record or after a pad, it contains arbitrary bytes. The producer tracks such slots,
 //! and clears their first word before it publishes the record that makes the consumer check them.
 //!
 //! # Positions

@@ -174,7 +174,7 @@ impl ControlRegion {
         Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
 
-    /// Makes the progress thread end links of peers that violate the protocol.
+    /// Requests the progress thread to end links of peers that violate the protocol.
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
         self.wakeup_fd.wake();

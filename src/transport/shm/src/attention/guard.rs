@@ -185,7 +185,7 @@ impl Guard {
         Ok(Guard { new: Mutex::new(Some(Vec::new())), wakeup_fd: EventFd::new()? })
     }
 
-    /// Makes the thread watch the record that ends at `position`. Returns `false` if it cannot.
+    /// Adds the record that ends at `position`. Returns `false` if it cannot.
     #[inline]
     pub fn watch(&self, owed: &Arc<Owed>, position: u64) -> bool {
         owed.last.set(position) || self.add(owed)

@@ -187,7 +187,7 @@ impl Sleepers {
         published.store(watcher | if self.requests == 0 { QUIET } else { 0 }, Ordering::Release);
     }
 
-    /// Makes the progress thread watch.
+    /// Publishes that the progress thread watches.
     fn publish_thread<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });

@@ -4,8 +4,8 @@
 //! which each connection with work gets one turn and its share. The sum of a round's shares is bounded, too.
 //!
 //! If only one connection copies, and no record arrives for others, its share is what half a millisecond moves at the
-//! rate of the previous round, up to 4 MiB, and it does not start a transfer that it would have to split: one 4 MiB
-//! call is faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
+//! rate of the previous round, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4 MiB
+//! is faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

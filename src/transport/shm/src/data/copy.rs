@@ -27,7 +27,7 @@
 //! current byte: a write as pieces through the ring, a read as a request for the remaining bytes. The receiver of a
 //! rendezvous message requests its bytes through the response ring, which never waits for receives, with the position
 //! of the message and the number of received bytes. The sender keeps the segments until the message is consumed, and
-//! answers one such request at a time. Any error except a bad address counts as a refusal.
+//! answers one such request after the other. Any error except a bad address counts as a refusal.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};

@@ -95,7 +95,7 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     // ---- Receiver ----
 
-    /// Makes an offer after the previous one was resolved. Numbers increase from 1.
+    /// Publishes an offer after the previous one was resolved. Numbers increase from 1.
     pub fn make(&self, number: u64, part: &Part) {
         // SYNC claim: a sender that loads any of the following words cannot take the previous offer.
         W::fence(Ordering::Release);

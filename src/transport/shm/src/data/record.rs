@@ -33,7 +33,7 @@ pub mod kind {
     /// The immediate value of an RDMA write, after its data, which takes a receive. The payload is the value, `aux` the
     /// length of the write.
     pub const IMMEDIATE: u8 = 10;
-    /// An atomic operation: see [`atomic`](super::atomic). The response is that of a read of eight bytes.
+    /// An atomic operation: see [`atomic`](super::atomic). Its response is like a read's of eight bytes.
     pub const ATOMIC: u8 = 11;
     /// The start of a message that invalidates a window: the payload is the window's key, `aux` the length of the
     /// message, which follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
@@ -75,7 +75,7 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
-/// Whether the producer of a record needs a notification of its consumption; the value is the record's flag.
+/// The notification that a producer needs when its record is consumed; the value is the record's flag.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {

@@ -6,8 +6,8 @@
 //!
 //! # Marks
 //! The mark of a request ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that
-//! are more than a record. Only such requests have an entry ([`TxInFlight`]), whose mark is between those of the
-//! records before and after it.
+//! are more than a record. Only such requests have an entry ([`TxInFlight`]), whose mark is between the marks of
+//! adjacent records.
 //!
 //! # Who continues a queued request
 //! Only the oldest queued request continues, in [`Tx::pump`], when a thread next polls the connection. While the queue

@@ -89,9 +89,9 @@ impl<A: Area> TxRing<A> {
         fill: impl FnOnce(&mut Reservation<'_, A>) -> bool,
     ) -> Put {
         let Some(producer) = &mut self.producer else { return Put::NoRoom };
-        // A producer that finds no room waits for the peer's word, and has it only if a record in the ring asks for
-        // it. There is no room only if about half of the ring is in use: a record takes a quarter at most, and so
-        // does the pad before it. So it is enough that each record asks that fills the ring to more than a quarter.
+        // A producer without room needs a notification from a record in the ring. Only a ring that is half full can
+        // lack room, because a record and the pad before it each take a quarter at most. So each record that fills
+        // more than a quarter requests one.
         let pressed = producer.used() + slots_for(len) > producer.area().slots() / 4;
         let mut room = match producer.reserve(len) {
             Ok(Some(room)) => room,
@@ -206,7 +206,7 @@ impl TxRing {
         Some(position)
     }
 
-    /// Makes the peer process records up to `position` soon, because a program may only be reading its memory. A
+    /// Ensures that the peer processes records up to `position` soon, because a program may only be reading its memory. A
     /// sleeping peer has already been woken. Otherwise its callers may not poll, and its progress thread polls only
     /// after milliseconds. The [`guard`](crate::guard) handles the common case. If the peer recently had to be woken,
     /// waits briefly and then wakes its thread, once per position, because records can wait for a receive.

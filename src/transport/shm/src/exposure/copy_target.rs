@@ -179,7 +179,7 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door was told to exit, and the kernel no longer has the thread, or only a remnant of it. A
+    /// Returns whether the door had to exit, and the kernel no longer has the thread, or only a remnant of it. A
     /// joined thread can remain briefly.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();

@@ -65,8 +65,8 @@ struct Transfer {
 }
 
 impl Pending {
-    /// The transfers that the peers of `pairs` have under way; `None` if there are none. What is to be closed to them
-    /// was closed before.
+    /// Collects the transfers in progress of the peers of `pairs`, after access was revoked. Returns `None` if there are
+    /// none.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
         // SYNC moving: the flag or the row was stored before. Pairs with the fence of a thread that enters a slot:
         // either that transfer is refused, or its slot is found here.
