@@ -3,13 +3,13 @@
 //!
 //! | module | contents |
 //! |---|---|
-//!  [`code`] | return codes |
+//! | [`code`] | return codes |
 //! | [`table`] | the provider table |
-//!  [`cr`], [`lmr`], [`rmr`] | slots with other parameters |
-//!  [`extension`] | extended operations |
-//!  `counters` | extended operations that read counters |
-//!  [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
-//!  `event`, `ep`, `named` | C structures of events, endpoint parameters and named attributes |
+//! | [`cr`], [`lmr`], [`rmr`] | slots with other parameters |
+//! | [`extension`] | extended operations |
+//! | `counters` | extended operations that read counters |
+//! | [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
+//! | `event`, `ep`, `named` | C structures of events, endpoint parameters and named attributes |
 //!
 //! [`export_provider!`] creates a provider library from a transport.
 

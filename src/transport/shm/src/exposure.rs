@@ -2,9 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//!  `pending` | waits for peers' transfers in progress |
-//!  `transfers` | table of transfers in progress |
-//!  `copy_target` | the target thread of peers' copies |
+//! | `pending` | waits for peers' transfers in progress |
+//! | `transfers` | table of transfers in progress |
+//! | `copy_target` | the target thread of peers' copies |
 
 pub mod copy_target;
 pub mod pending;

@@ -2,13 +2,13 @@
 //!
 //! Only the process writes this word; peers read it.
 //!
-//!  value | which thread watches | a peer with new data |
+//! | value | which thread watches | a peer with new data |
 //! |---|---|---|
-//!  [`AWAKE`] | callers, which poll; the progress thread polls periodically | wakes no thread |
-//!  [`BUSY`] | the progress thread, awake, for sleeping waits | wakes no thread |
-//!  [`THREAD`] | the progress thread, in epoll(7) | wakes it through its eventfd or socket |
-//!  [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it likewise |
-//!  any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
+//! | [`AWAKE`] | callers, which poll; the progress thread polls periodically | wakes no thread |
+//! | [`BUSY`] | the progress thread, awake, for sleeping waits | wakes no thread |
+//! | [`THREAD`] | the progress thread, in epoll(7) | wakes it through its eventfd or socket |
+//! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it likewise |
+//! | any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
 //!
 //! The flag [`QUIET`] is set if no wait there is for the completion of requests. A peer whose consumption of a record
 //! completes a request then only sets the ready bit, for the next poll.

@@ -13,12 +13,12 @@
 //! Only the oldest queued request continues, in [`Tx::pump`], when a thread next polls the connection. While the queue
 //! is not empty, a poll is ensured for each reason to wait ([`WaitReason`]):
 //!
-//!  reason | what ensures the poll |
+//! | reason | what ensures the poll |
 //! |---|---|
-//!  turn to copy | [`Budget`] has set the ready bit of this end for the next round; or the end is polled, and [`Busy::Waiting`] makes the poll check it |
-//!  response | the peer sets the ready bit; or the end is polled, and [`Busy::Reading`] makes the poll check it |
-//!  peer's position: room in the ring, or the end of a record that changes the peer's memory | the last record in the ring requests that the peer sets the ready bit when it has consumed it; or the end is polled ([`Busy::Waiting`]). If the peer has consumed the record before the request, the queue continues immediately: see [`TxRing::ask`] |
-//!  end of the connection | not needed |
+//! | turn to copy | [`Budget`] has set the ready bit of this end for the next round; or the end is polled, and [`Busy::Waiting`] makes the poll check it |
+//! | response | the peer sets the ready bit; or the end is polled, and [`Busy::Reading`] makes the poll check it |
+//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the last record in the ring requests that the peer sets the ready bit when it has consumed it; or the end is polled ([`Busy::Waiting`]). If the peer has consumed the record before the request, the queue continues immediately: see [`TxRing::ask`] |
+//! | end of the connection | not needed |
 //!
 //! If a poll finds the transmit lock held, the holder polls again after unlocking (SYNC again). An end that leaves the
 //! polled set is polled once more under that lock (SYNC polled).

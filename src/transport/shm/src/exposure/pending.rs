@@ -13,11 +13,11 @@
 //!
 //! | the thread, as /proc shows it | the call |
 //! |---|---|
-//!  exited, zombie, stopped (T, t) or frozen | does not wait: the copy has ended, or will fail |
-//!  asleep in another system call, or in none | does not wait, for the same reason |
-//!  asleep in process_vm_readv or _writev | waits for this peer, with one line in the log |
-//!  running | waits for a quarter of a second of its CPU time, where a slice takes less than a millisecond; then the peer violates the protocol |
-//!  asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
+//! | exited, zombie, stopped (T, t) or frozen | does not wait: the copy has ended, or will fail |
+//! | asleep in another system call, or in none | does not wait, for the same reason |
+//! | asleep in process_vm_readv or _writev | waits for this peer, with one line in the log |
+//! | running | waits for a quarter of a second of its CPU time, where a slice takes less than a millisecond; then the peer violates the protocol |
+//! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
 //! A peer that names impossible threads violates the protocol immediately. A violation ends the link, with one line in
 //! the log, and further calls do not wait for this peer. Therefore, after such a call has succeeded, no peer that
