@@ -8,25 +8,25 @@
 //! The first word of a record contains the *lap*, the number of passes through the ring. The producer stores this word
 //! last. The consumer checks only the slot at its own position, so a record of one slot is one cache line.
 //!
-//! Before a record arrives, that slot contains the first word of a record of the previous lap, which has another
-//! number. If the slot was inside a longer record or after a pad, it contains arbitrary bytes. The producer tracks such slots,
-//! and clears their first word before it publishes the record that makes the consumer check them.
+//! Before a record arrives, that slot contains the previous lap's first word. If the slot was inside a longer record or
+//! after a pad, it contains arbitrary bytes. The producer tracks such slots, and clears their first word before it
+//! publishes the record that precedes them.
 //!
 //! # Positions
-//! A position is the 64-bit number of slots since the ring was created, and never decreases. The consumer publishes its
-//! position in a separate cache line. A record contains the position in the ring of the opposite direction, so a
-//! producer that receives records need not load that line.
+//! A position counts slots since the ring was created, in 64 bits. The consumer publishes its position in a separate
+//! cache line. Records also carry the position in the opposite ring, so a producer that receives records need not load
+//! that line.
 //!
-//! Each side loads only the other side's position, which it validates, and copies headers before it validates them.
-//! Therefore, an invalid peer fails only its own connection ([`Corrupt`]).
+//! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
+//! its own connection ([`Corrupt`]).
 //!
 //! Two pairs order the sides: `SYNC ring-record` passes a record to the consumer; `SYNC ring-head` returns slots to the
 //! producer, through the published position or a record.
 //!
 //! The consumer publishes its position at the end of a turn or after 16 slots. Records carry 42 bits of it, because a
-//! record may wait for a receive while others are sent. Position and expected lap are one word ([`cursor`]), which the
-//! connection end also keeps for polls. [`is_there`] is a hint: it loads the first word Relaxed; `peek` and `next`
-//! repeat the load with Acquire under the receive lock.
+//! record may wait for a receive while others are sent. Position and lap are one word ([`cursor`]), which the
+//! connection's end copies for polls. [`is_there`] is a hint with a Relaxed load, which `peek` and `next` repeat with
+//! Acquire under the receive lock.
 
 use std::io;
 use std::ptr::NonNull;
@@ -43,10 +43,8 @@ use crate::offer::Offer;
 use crate::os::memory::{Found, InShared, Shared, SharedMemory};
 use crate::word::Word;
 
-/// Size of a slot in bytes.
 pub const SLOT: usize = 64;
 
-/// Size of a record's header in bytes.
 pub const HEADER: usize = 16;
 
 /// Maximum payload of a record of one slot.
@@ -55,19 +53,16 @@ pub const ONE: usize = SLOT - HEADER;
 /// Maximum payload of a small record: one slot, or two contiguous slots.
 pub const SMALL: usize = 2 * SLOT - HEADER;
 
-/// Maximum number of slots of a ring.
 pub const MAX_SLOTS: usize = 512;
 
-/// Bits of a position in records. 2^42 slots take years, and a record may wait that long.
+/// Position bits in records, enough for years.
 pub const POSITION: u64 = (1 << 42) - 1;
 
-/// Number of words with a bit for each slot.
 const WORDS: usize = MAX_SLOTS / 64;
 
-/// Kind of the records that cover unused slots.
 const PAD: u8 = 0;
 
-/// A violation of the ring protocol by the peer, which fails the connection.
+/// A violation of the ring protocol by the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
@@ -81,7 +76,6 @@ pub struct Line<W>(pub W);
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct RingShared {
-    /// Words for the ring's user, written by the producer's side.
     pub flags: Line<[AtomicU32; 4]>,
     head: Line<AtomicU64>,
     /// Offer of the consumer's side to the producer's.
@@ -97,15 +91,12 @@ unsafe impl Shared for RingShared {}
 /// slot. Copies end at the end of the area, so no offset can reach outside.
 pub trait Area {
     type Word: Word<Value = u64>;
-    /// The consumer's position.
     fn head(&self) -> &Self::Word;
     /// Number of slots; a power of two, at most [`MAX_SLOTS`].
     fn slots(&self) -> u64;
-    /// Base-2 logarithm of the number of slots.
     fn shift(&self) -> u32 {
         self.slots().trailing_zeros()
     }
-    /// Returns whether the slot at `at` is the first one.
     fn is_start(&self, at: u64) -> bool {
         (at / SLOT as u64) % self.slots() == 0
     }
@@ -113,9 +104,8 @@ pub trait Area {
     fn first(&self, at: u64) -> &Self::Word;
     fn store_second(&self, at: u64, value: u64);
     fn load_second(&self, at: u64) -> u64;
-    /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
-    /// Writes `head` and `src`, at most [`SMALL`] bytes in total, after the header at `at`, in this slot and the next.
+    /// Writes `head` and `src`, at most [`SMALL`] bytes, after the header at `at`.
     fn write_small<const N: usize>(&self, at: u64, head: [u64; N], src: Source<'_>) {
         let at = at + HEADER as u64;
         for (word, at) in head.iter().zip((at..).step_by(8)) {
@@ -123,17 +113,14 @@ pub trait Area {
         }
         self.write(at + 8 * N as u64, src.split(SMALL - 8 * N).0);
     }
-    /// Fills `dst` from byte `at` of the area.
     fn read(&self, at: u64, dst: Target<'_>);
 }
 
-/// A ring in shared memory.
 #[derive(Clone, Debug)]
 pub struct Mapped {
     shared: InShared<RingShared>,
     /// Valid as long as `shared`.
     data: NonNull<u8>,
-    /// Offset bits that select the slot.
     mask: u64,
     shift: u32,
 }
@@ -287,7 +274,6 @@ pub const fn slots_for(payload: usize) -> u64 {
 /// The first word of a record.
 #[derive(Clone, Copy)]
 struct First {
-    /// Lap of the record.
     lap: u8,
     kind: u8,
     flags: u8,
@@ -319,7 +305,6 @@ impl First {
 /// The second word of a record.
 #[derive(Clone, Copy)]
 struct Second {
-    /// Value of the ring's user.
     aux: u32,
     credit: u32,
 }
@@ -341,7 +326,6 @@ impl Second {
         Second { aux: word as u32, credit: (word >> 32) as u32 }
     }
 
-    /// Returns the credit; `lower` are the bits from the first word.
     #[inline]
     fn credit(self, lower: u16) -> u64 {
         (u64::from(self.credit) << u16::BITS | u64::from(lower)) & POSITION

@@ -1,6 +1,4 @@
-//! The published word that says which thread of a process a peer wakes.
-//!
-//! Only the process writes this word; peers read it.
+//! The published word that says which thread of a process a peer wakes. Only the process writes it.
 //!
 //! | value | which thread watches | a peer with new data |
 //! |---|---|---|
@@ -10,26 +8,23 @@
 //! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it likewise |
 //! | any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
 //!
-//! The flag [`QUIET`] is set if no wait there is for the completion of requests. A peer whose consumption of a record
-//! completes a request then only sets the ready bit, for the next poll.
+//! The flag [`QUIET`] is set if no wait needs completions of requests. A peer that completes a request then only sets
+//! the ready bit.
 //!
-//! A thread that changes the word then checks for new data, and a peer publishes data before it loads the word.
-//! Therefore no thread sleeps while there is data that should wake it (SYNC sleep).
+//! A thread checks for data after it changes the word, and a peer publishes data before it loads the word. So no thread
+//! sleeps while there is data for it (SYNC sleep).
 //!
-//! A leader watches only for itself: it is a thread of the program, which can be in a signal handler, stopped, or of
-//! low priority. As soon as another wait or an agent needs data, the progress thread watches, and wakes each of them.
-//! It also takes over if a ring finds that the leader does not sleep.
+//! A leader watches only for itself, because a thread of the program can be in a signal handler, stopped, or of low
+//! priority. The progress thread watches as soon as there is another wait or an agent, or when a ring finds that the
+//! leader is awake.
 //!
 //! The second sleeper checks for data after it has changed the word, and thus finds data for which only the leader was
-//! woken. The former leader continues to sleep, and can lead again in a later sleep. With several waits, each costs a
-//! second thread switch, and none is woken for the data of another. Callers that poll then do not replace the progress
-//! thread, because they can stop at any time.
+//! woken. The former leader continues to sleep. Several waits cost an additional thread switch each, and none is woken
+//! for another's data. Callers that poll then do not replace the progress thread, because they can stop at any time.
 //!
-//! A leader also watches data that other threads read from memory, and records whose consumption a peer awaits. If
-//! futex(2) reports that a rung leader was awake, the peer also wakes the progress thread. This thread takes over after
-//! one millisecond, because the leader may just be about to sleep. One delay remains: a woken leader that gets no CPU
-//! delays data for which no thread sleeps, until it runs or another thread polls.
-//! runs or another thread polls.
+//! A leader also handles data for programs that only read memory, and for peers that wait for consumption. If futex(2)
+//! finds no sleeper, the peer also wakes the progress thread, which takes over after one millisecond. One delay
+//! remains: a woken leader without a CPU delays data for which no thread sleeps.
 
 use std::sync::atomic::Ordering;
 
@@ -43,7 +38,7 @@ pub const AWAKE: u32 = 0;
 pub const THREAD: u32 = 2;
 /// Word while peers must wake the progress thread, and waits sleep.
 pub const SHARED: u32 = 4;
-/// Word while the progress thread is about to poll for sleeping waits.
+/// Word while the progress thread polls for sleeping waits.
 pub const BUSY: u32 = 6;
 /// Lowest number of a sleep, and the difference of consecutive numbers.
 const FIRST: u32 = 8;
@@ -55,13 +50,12 @@ pub const RUNG: u32 = 0;
 /// The kind of data for which a peer wakes a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// A record, or another event that must be handled immediately.
+    /// A record or another urgent event.
     Record,
-    /// The completion of requests, which only waits for requests need.
+    /// The completion of requests.
     Completion,
 }
 
-/// The thread that a peer wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     Nobody,
@@ -76,7 +70,6 @@ pub const fn watcher(word: u32) -> u32 {
     word & !QUIET
 }
 
-/// Loads the published word after earlier published data.
 #[inline]
 pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
     // SYNC sleep: pairs with the sleeper's fence. Either the sleeper finds the data, or this load finds the sleeper.
@@ -96,11 +89,10 @@ pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wak
     }
 }
 
-/// Returns whether there is data for a thread that has just been published as asleep.
+/// Returns whether data has arrived for a thread that was just published as asleep.
 #[inline]
 pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
-    // SYNC sleep: the word already marks this thread as asleep. This check finds earlier data; later data wakes the
-    // thread.
+    // SYNC sleep: the word marks this thread as asleep. This check finds earlier data; later data wakes the thread.
     W::fence(Ordering::SeqCst);
     any_news()
 }
@@ -108,15 +100,14 @@ pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
 /// The effect of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has already ended this sleep. The sleeper finds all data published before this call.
+    /// This process has already ended this sleep; the sleeper finds all data published before.
     Before,
-    /// The sleeper was woken by this ring or another.
     Woken,
-    /// No thread slept. The leader is about to sleep, which this ring prevents, or is doing something else.
+    /// No thread slept: the leader is about to sleep, which this prevents, or does something else.
     Nobody,
 }
 
-/// Ends the sleep `sleep`. `ended` is the last sleep that this process has ended; `wake` wakes sleepers on the alarm's
+/// Ends the sleep `sleep`. `ended` is the last sleep that this process ended; `wake` wakes sleepers on the alarm's
 /// word, and returns whether there were any.
 #[inline]
 pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
@@ -131,8 +122,8 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes the thread that waits for already published `news`; returns whether there is one. `load` loads the published
-/// word, `alarm` rings for a leader's sleep, `wakeup_fd` wakes the progress thread.
+/// Wakes the thread that waits for published `news`; returns whether there is one. `alarm` rings for a leader's sleep,
+/// `wakeup_fd` wakes the progress thread.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
     news: News,
@@ -160,11 +151,10 @@ pub fn tell<W: Word<Value = u32>>(
 /// The sleeping threads of this process. The lock around this also protects the published word.
 #[derive(Default)]
 pub struct Sleepers {
-    /// Number of waits that sleep or are about to.
     waits: usize,
     /// Number of agents, and of descriptors on which the program sleeps.
     agents: usize,
-    /// Set while the only wait is the leader.
+    /// Set while a leader watches.
     led: bool,
     /// Number of the last sleep of a leader; published during that sleep.
     sleep: u32,
@@ -173,12 +163,10 @@ pub struct Sleepers {
 }
 
 impl Sleepers {
-    /// Returns whether a leader watches.
     pub fn is_led(&self) -> bool {
         self.led
     }
 
-    /// Returns whether waits sleep.
     pub fn has_waits(&self) -> bool {
         self.waits > 0
     }
@@ -193,10 +181,9 @@ impl Sleepers {
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
 
-    /// Adds a wait that is about to sleep; `requests` if also for the completion of requests. If it is the only wait
-    /// for data, it becomes the leader, and sleeps while the alarm's word is the returned value.
-    ///
-    /// The caller must then unlock, and check with [`is_late`] for data that woke no thread.
+    /// Adds a wait that is about to sleep; `requests` if also for completions of requests. If alone, it becomes the
+    /// leader, and sleeps while the alarm's word has the returned value. The caller must then unlock and check
+    /// [`is_late`].
     pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
@@ -227,7 +214,7 @@ impl Sleepers {
         led
     }
 
-    /// Adds an agent, or a descriptor, that waits for data. The caller must wake the progress thread if [`is_late`].
+    /// Adds an agent or descriptor. The caller must wake the progress thread if [`is_late`].
     pub fn add_agent<W: Word<Value = u32>>(&mut self, published: &W) {
         self.agents += 1;
         self.requests += 1;
@@ -236,19 +223,17 @@ impl Sleepers {
         }
     }
 
-    /// Removes an agent or a descriptor.
     pub fn remove_agent(&mut self) {
         self.agents = self.agents.saturating_sub(1);
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// Returns the sleep of a leader that was rung and has not been removed since. Such a leader may neither have slept
-    /// nor be about to poll.
+    /// Returns the sleep of a leader that was rung and not removed since; it may be awake without polling.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }
 
-    /// Publishes that the progress thread is awake and polls, unless a leader watches.
+    /// Publishes that the progress thread polls, unless a leader watches.
     pub fn thread_awake<W: Word<Value = u32>>(&self, published: &W) {
         if !self.led {
             self.publish(published, if self.has_waits() { BUSY } else { AWAKE });
@@ -261,8 +246,7 @@ impl Sleepers {
         self.thread_awake(published);
     }
 
-    /// Publishes that the progress thread is about to sleep. Returns `false` if a leader watches; otherwise, the thread
-    /// must not sleep if [`is_late`].
+    /// Publishes that the progress thread sleeps; it must not if [`is_late`]. Returns `false` if a leader watches.
     pub fn thread_asleep<W: Word<Value = u32>>(&mut self, published: &W) -> bool {
         if !self.led {
             self.publish_thread(published);

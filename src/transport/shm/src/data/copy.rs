@@ -1,33 +1,31 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
-//! Each access to the program's memory holds a reference to its region, or is in a section that checked the region.
-//! Therefore no access follows the return of a free. Copies between processes hold counted references, so that only a
-//! free of the same region waits for them. The last word of a transfer becomes visible last and atomically: a thread
-//! that polls this word then sees all other bytes.
+//! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
+//! no access follows the return of a free. Copies between processes hold counted references, and delay only a free of
+//! the same region. The last word of a transfer becomes visible last and atomically: a thread that polls it then sees
+//! all other bytes.
 //!
-//! Transfers to and from the peer's memory consist of [`Slice`]s; each is checked separately.
+//! Transfers to and from the peer consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! The last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination, at most as long as the transfer;
-//! adjacent segments count as one. In memory of this process, the word is copied to a temporary first, also by the
-//! kernel, and stored after all other bytes.
+//! The last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination, within the transfer; adjacent
+//! segments count as one. In this process, it is copied to a temporary first, and stored after all other bytes.
 //!
-//! In the peer's memory, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate
-//! piece, atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`, which copies in order: a
-//! program can see the word's first bytes early, but the last byte is still last.
+//! In the peer, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate piece,
+//! atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`: its last byte becomes visible
+//! last, but other bytes of the word may precede it.
 //!
-//! The kernel can copy words of other lengths byte by byte, so the peer stores them. A write of up to 8 KiB goes
-//! through the ring completely, and is not revoked; of a longer write, only the last word does. Until the peer has
-//! consumed it, later writes also use the ring, and long writes and reads wait. The program there may spin without a
-//! call, so the [`guard`](crate::guard) wakes the peer's progress thread if no thread processes the record.
+//! The kernel may copy other words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the ring
+//! completely, and is not revoked; of a longer write, only the last word does. Until the peer has consumed it, later
+//! writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a peer whose program
+//! only spins on memory.
 //!
 //! # When the kernel refuses
 //! Seccomp filters or lost privileges can make the kernel refuse copies at any time. The process then stops copying to
 //! this peer and notifies it (`Message::Reads`), so later messages use the ring. A started transfer continues from the
-//! current byte: a write as pieces through the ring, a read as a request for the remaining bytes. The receiver of a
-//! rendezvous message requests its bytes through the response ring, which never waits for receives, with the position
-//! of the message and the number of received bytes. The sender keeps the segments until the message is consumed, and
-//! answers one such request after the other. Any error except a bad address counts as a refusal.
+//! current byte: a write as pieces through the ring, a read as a request for the rest. The receiver of a rendezvous
+//! message requests its bytes through the response ring, which never waits for receives. The sender keeps the segments
+//! until the message is consumed. Any error except a bad address is a refusal.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
@@ -46,16 +44,13 @@ use crate::regions::RegionTable;
 /// The outcome of a copy to or from the peer's memory.
 pub enum Outcome {
     Done,
-    /// The request fails with this status.
     Failed(Status),
-    /// This process cannot reach the peer's memory and must use the ring.
+    /// The kernel refuses; use the ring.
     Refused,
-    /// The peer has disconnected or exited.
     PeerGone,
 }
 
-/// Acquires the range of this process's memory that a peer names, if the connection with the end `own` has the rights
-/// `wanted`.
+/// Acquires the memory that a peer names, if the connection with end `own` has the rights `wanted`.
 #[inline(always)]
 fn open<'a>(
     regions: &'a RegionTable,
@@ -66,25 +61,24 @@ fn open<'a>(
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
-/// Returns the range of this process's memory that a peer may write, as a segment. Returns `None` if peer or program
-/// may not write it.
+/// Returns the memory that a peer may write as a segment. `None` if peer or program may not write it.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
 }
 
-/// Returns whether the peer may be asked to write that range of its own memory.
+/// Returns whether the peer may be asked to write its own memory.
 pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
     let wanted = Rights::REMOTE_WRITE | Rights::LOCAL_WRITE;
     end.peer_segment.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
 }
 
-/// Returns whether a peer may read that range of this process's memory.
+/// Returns whether the peer may read memory of this process.
 pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
 }
 
-/// Returns the addresses of a slice of a list of ranges.
+/// Returns a slice of a list of ranges.
 fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     let mut list = List::new();
     let (mut skip, mut left) = (slice.offset, slice.len);
@@ -99,9 +93,8 @@ fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     list
 }
 
-/// Copies to or from the memory of another process: enter a slot, check, copy, leave. Restarts if the process replaced
-/// its target thread. `locate` checks the rights and returns the address in the peer. `fault` is the status for a bad
-/// address.
+/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if the process has
+/// replaced its target thread. `fault` is the status for a bad address.
 fn reach(
     end: &End,
     fault: Status,
@@ -119,18 +112,17 @@ fn reach(
     }
 }
 
-/// Locates nothing: a message grants read access to all addresses that it contains.
+/// A message grants access to the addresses that it contains.
 fn anywhere(_peer: &Peer) -> Option<u64> {
     Some(0)
 }
 
-/// Converts the result of a copy; `fault` is the status for a bad address.
 fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
     match result {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(fault),
         Err(VmError::Length) => Outcome::Failed(Status::Transport),
-        // The socket reports whether the peer has exited. If not, further bytes use the ring.
+        // If the peer is alive, further bytes use the ring.
         Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
             end.stop_copying();
             Outcome::Refused
@@ -240,8 +232,7 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 
-/// Returns the number of bytes at the end of a write that the peer must store, because the kernel does not copy them
-/// atomically. It copies 8 bytes atomically on known CPUs, and can copy shorter words byte by byte.
+/// Returns the number of bytes at the end of a write that the kernel may not copy atomically, and the peer must store.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
@@ -251,7 +242,7 @@ pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     }
 }
 
-/// Returns the address of a range in the peer.
+/// Returns the unchecked address of a range in the peer.
 fn address(end: &End, remote: &RemoteSegment) -> u64 {
     end.peer_segment.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
 }
@@ -296,8 +287,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
 }
 
-/// Writes a slice of the segments to the peer's memory. At the end of the write, [`tail_of_write`] must have returned
-/// 0.
+/// Writes a slice of the segments to the peer's memory. [`tail_of_write`] must be 0 at the end of the write.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -323,7 +313,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     write_to(end, &from, remote, slice, tail)
 }
 
-/// Does the same as [`to_peer`] with a complete write from memory of this library.
+/// Does the same as [`to_peer`] for a complete write from library memory.
 pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -332,7 +322,6 @@ pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Ou
     write_one(end, bytes, remote, Slice { offset: 0, len: remote.len, last: true }, tail)
 }
 
-/// Does the same as [`write_to`] from contiguous memory.
 fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
     let (head, last) = from.split(from.len().saturating_sub(tail));
     let mut word = LastWord::default();
@@ -341,7 +330,7 @@ fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, 
     write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail)
 }
 
-/// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a separate word.
+/// Writes `from` to the peer; the last `tail` bytes are a separate word.
 fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
     reach(
         end,
@@ -395,7 +384,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     })
 }
 
-/// Executes an RDMA write that the peer cannot execute itself. Returns whether the peer has the right.
+/// Executes an RDMA write for the peer. Returns whether it has the right.
 pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Source<'_>) -> bool {
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.own) else {
         return false;
@@ -408,16 +397,16 @@ pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Sou
     true
 }
 
-/// Executes an atomic operation of the peer, and returns the previous value.
+/// Executes an atomic operation for the peer, and returns the previous value.
 ///
 /// # Errors
-/// [`Status::RemoteAccess`] if the peer has no right, [`Status::RemoteResponder`] if the bytes are not a word.
+/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] if the bytes are not a word.
 pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
     let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)
 }
 
-/// Passes registered memory to `sink`, for an RDMA read that the peer cannot execute itself.
+/// Passes memory to `sink` for the peer's RDMA read.
 pub fn read_for_peer(end: &End, remote: &RemoteSegment, offset: u64, len: u64, sink: impl FnOnce(Source<'_>)) -> bool {
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.own) else {
         return false;

@@ -1,8 +1,8 @@
 //! The transmit direction of a connection.
 //!
-//! Requests start in posting order. A request that fits is executed during the post: through the ring, or by a copy
-//! into the peer's memory. Other requests are queued until the peer has made room, or until it is their turn to copy. A
-//! request completes when the peer has consumed its records, and has thus delivered the message.
+//! Requests start in posting order, during the post if they fit: through the ring, or by a copy into the peer's memory.
+//! Others are queued until the peer has made room, or until their turn to copy. A request completes when the peer has
+//! consumed its records.
 //!
 //! # Marks
 //! The mark of a request ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that
@@ -10,14 +10,14 @@
 //! adjacent records.
 //!
 //! # Who continues a queued request
-//! Only the oldest queued request continues, in [`Tx::pump`], when a thread next polls the connection. While the queue
-//! is not empty, a poll is ensured for each reason to wait ([`WaitReason`]):
+//! Only the oldest queued request continues, in [`Tx::pump`], when a thread next polls the connection. For each reason
+//! to wait ([`WaitReason`]), this ensures a poll:
 //!
 //! | reason | what ensures the poll |
 //! |---|---|
-//! | turn to copy | [`Budget`] has set the ready bit of this end for the next round; or the end is polled, and [`Busy::Waiting`] makes the poll check it |
-//! | response | the peer sets the ready bit; or the end is polled, and [`Busy::Reading`] makes the poll check it |
-//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the last record in the ring requests that the peer sets the ready bit when it has consumed it; or the end is polled ([`Busy::Waiting`]). If the peer has consumed the record before the request, the queue continues immediately: see [`TxRing::ask`] |
+//! | turn to copy | [`Budget`] has set the ready bit of this end; or the end is polled ([`Busy::Waiting`]) |
+//! | response | the peer sets the ready bit; or the end is polled ([`Busy::Reading`]) |
+//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the peer sets the ready bit after the last record in the ring, which requests that; or the end is polled ([`Busy::Waiting`]). If the peer was faster, the queue continues immediately: see [`TxRing::ask`] |
 //! | end of the connection | not needed |
 //!
 //! If a poll finds the transmit lock held, the holder polls again after unlocking (SYNC again). An end that leaves the
@@ -25,12 +25,11 @@
 //!
 //! # Fast path
 //! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll is one subtraction
-//! ([`Tx::progress_plain`]). A transfer that completes during the post, with nothing earlier in flight, has no entry
-//! (`Handed::done`). If there are earlier requests, [`End::finish_soon`] schedules a poll.
+//! ([`Tx::progress_plain`]). A transfer that completes during the post has no entry if nothing is in flight
+//! (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
 //!
-//! A record that changes the peer's memory can wait for the peer while the program there only reads its memory and
-//! makes no call. Therefore, most such records are revoked if the peer does not consume them (`short`). For others, the
-//! progress thread wakes the peer: see [`guard`](crate::guard).
+//! The peer's program may wait for a record that changes its memory without making a call. Most such records can be
+//! revoked (`short`). For others, the progress thread wakes the peer: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
 
@@ -71,7 +70,6 @@ enum Done {
     Now,
     /// The peer has sent the remaining bytes.
     Reading,
-    /// The request has failed with this status.
     Failed(Status),
     /// The end of the connection; the peer has already disconnected.
     Never,
@@ -94,7 +92,6 @@ struct TxInFlight {
 struct Queued {
     request: Request<'static>,
     mark: u64,
-    /// Number of its segments.
     count: usize,
 }
 
@@ -113,28 +110,23 @@ struct Part {
     left: Option<bool>,
 }
 
-/// A read that the peer executes.
 struct Reading {
     id: RequestId,
     len: u64,
-    /// Number of received bytes.
     offset: u64,
-    /// Ring position after its record.
     end: u64,
 }
 
-/// The outcome of starting a request.
 enum StartOutcome {
     /// The request needs no further step.
     TxInFlight(Done),
     Waits(WaitReason),
 }
 
-/// The reason why a request waits: see the head of this module.
+/// See the head of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitReason {
     Turn,
-    /// A response of the peer.
     Answer,
     /// Records that the peer has not consumed.
     Peer,
@@ -142,7 +134,6 @@ enum WaitReason {
     End,
 }
 
-/// Results of a poll of the transmit direction.
 #[derive(Default)]
 pub struct TxReport {
     pub done: Option<SeqNo>,
@@ -154,13 +145,11 @@ impl TxReport {
         self.fatal = Some(Fatal { request: Some((request, status)), ..Fatal::default() });
     }
 
-    /// Reports that the peer violated the ring protocol.
     fn corrupt(&mut self) {
         self.fail(FailedRequest::Oldest, Status::Transport);
     }
 }
 
-/// The transmit direction.
 #[derive(Default)]
 pub struct Tx {
     tx_ring: TxRing,
@@ -174,10 +163,8 @@ pub struct Tx {
     segments: VecDeque<Segment>,
     /// Number of kept segments of requests in flight.
     kept: usize,
-    /// Number of rendezvous messages in flight.
     announced: usize,
     reading: VecDeque<Reading>,
-    /// Maximum number of outstanding reads.
     reads_out: usize,
     responses: Responses,
     /// Progress of the oldest queued request, or of the one being posted.
@@ -189,19 +176,16 @@ pub struct Tx {
     /// [`Tx::progress_plain`]. It may stay false longer.
     plain: bool,
     ep: Handle,
-    /// Records whether requests are queued.
     stalls: Gauge,
     /// A request has failed; later ones do not start.
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
     draining: bool,
     closed: bool,
-    /// Mark up to which requests had succeeded at the close.
     ended: Option<SeqNo>,
 }
 
 impl Tx {
-    /// Creates a direction with memory for all requests of the queue pair.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { ep, reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
         tx.in_flight.room(sizes.requests)?;
@@ -212,7 +196,6 @@ impl Tx {
         Ok(tx)
     }
 
-    /// Opens the rings of requests and responses.
     pub fn open(&mut self, [requests, responses]: [Producer; 2]) {
         self.tx_ring.open(requests);
         self.responses.open(responses);
@@ -259,7 +242,6 @@ impl Tx {
         self.plain || (self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty()))
     }
 
-    /// Puts a message of one record into the ring.
     fn put_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<u64> {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
@@ -283,7 +265,7 @@ impl Tx {
                     self.part = Part::default();
                     self.passed += 1;
                     let mark = self.next_mark();
-                    // Threads that wait for the end of the connection need a report from a poll.
+                    // Threads that wait for the end of the connection need a poll's report.
                     if self.draining {
                         end.finish_soon();
                     }
@@ -311,18 +293,16 @@ impl Tx {
         Handed::under_way(SeqNo(mark))
     }
 
-    /// Returns the known end of consumed records. `None` while the ring is closed.
+    /// Returns the position up to which records are consumed. `None` while the ring is closed.
     #[inline]
     fn known(&self) -> Option<u64> {
         self.tx_ring.known().map(|known| self.shorts.reach(known))
     }
 
-    /// Records whether requests are queued.
     fn note_stall(&self) {
         self.stalls.set(self.ep, Stall::Requests, !self.queued.is_empty());
     }
 
-    /// Returns how often requests began to wait.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
@@ -333,7 +313,7 @@ impl Tx {
         self.tx_ring.tail() + self.entries
     }
 
-    /// Adds an already executed request and returns its mark.
+    /// Adds a completed request and returns its mark.
     pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> SeqNo {
         if self.closed {
             return SeqNo::NEVER;
@@ -371,8 +351,7 @@ impl Tx {
             _ => return,
         }
         end.finish_soon();
-        // A failure ends the connection, so it always needs a notification. The scheduled poll finds records that are
-        // already consumed.
+        // A failure ends the connection, so it always needs a notification.
         let needed = self.draining || self.failed;
         let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
@@ -392,7 +371,6 @@ impl Tx {
         }
     }
 
-    /// Puts a record into the request ring: see [`TxRing::put`].
     #[inline]
     fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
         let put = self.tx_ring.put(end.taken(), header, len, fill);
@@ -477,7 +455,7 @@ impl Tx {
         report
     }
 
-    /// Sets the flags that make polls check this side while requests or responses wait for room, because room has no notification.
+    /// Sets the flags that make polls check this side, because room in the rings has no notification.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());
@@ -526,11 +504,9 @@ impl Tx {
                 self.responses.on_done(id);
             }
         }
-        // Requests complete in order.
         report.done = Some(SeqNo((consumed + self.passed).min(most)));
     }
 
-    /// Continues queued requests.
     fn pump(&mut self, end: &End, report: &mut TxReport, budget: &mut Budget) {
         let mut went = false;
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
@@ -564,8 +540,8 @@ impl Tx {
         }
     }
 
-    /// Closes the direction. Returns the mark up to which requests have succeeded, to each caller, because one of
-    /// several closing threads reports it.
+    /// Closes the direction. Returns the mark up to which requests have succeeded; several threads may close, and one
+    /// of them reports.
     pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
             if let Some(end) = end {

@@ -1,11 +1,10 @@
 //! Memory shared between processes: sealed memfds of fixed size, or that only grow.
 //!
-//! Either side extends growing memory when it needs more; memory never shrinks, so checked ranges stay valid. Only
-//! memory that grows or is sent to peers keeps its descriptor ([`SharedFile`]).
+//! Either side extends growing memory; memory never shrinks, so checked ranges stay valid. Memory that grows or is sent
+//! to peers keeps its descriptor ([`SharedFile`]).
 //!
-//! A peer can write the bytes of a [`SharedMemory`] at any time. Atomic words are accessed as such
-//! ([`SharedMemory::at`]). All other bytes are copied by address, without references, so a peer that violates the
-//! protocol can only corrupt bytes.
+//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as such ([`SharedMemory::at`]), and all
+//! other bytes copied by address, without references. So a malicious peer can only corrupt bytes.
 
 use std::io;
 use std::mem;
@@ -24,10 +23,8 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 use crate::word::Word;
 
-/// Access of a mapping or a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reads, writes, and extension.
     Grow,
     ReadWrite,
     ReadOnly,
@@ -36,7 +33,6 @@ pub enum Access {
 /// The error for a range that is outside the memory, misaligned, or not writable.
 const OUTSIDE: io::ErrorKind = io::ErrorKind::InvalidInput;
 
-/// The result of a lookup in shared memory.
 pub type Found<T> = Result<T, io::ErrorKind>;
 
 /// Types that can be in memory to which peers write.
@@ -69,7 +65,6 @@ unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 pub struct View<W>(W);
 
 impl<W: Word> View<W> {
-    /// Loads the current value, without ordering; use fences for that.
     #[inline]
     pub fn load(&self) -> W::Value {
         self.0.load(Ordering::Relaxed)
@@ -79,7 +74,6 @@ impl<W: Word> View<W> {
 // SAFETY: an atomic integer whose only method is a relaxed load.
 unsafe impl<W: Word + Shared> SharedView for View<W> {}
 
-/// The memfd of shared memory.
 #[derive(Debug)]
 pub struct SharedFile(Shielded<OwnedFd>);
 
@@ -101,14 +95,12 @@ unsafe impl Sync for SharedMemory {}
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::SEAL);
 
 impl Access {
-    /// Returns the seals for memory with this access.
     fn seals(self) -> SealFlags {
         if self == Access::Grow { SEALS } else { SEALS | SealFlags::GROW }
     }
 }
 
 impl SharedFile {
-    /// Accepts a peer's file if all `seals` are set.
     ///
     /// # Errors
     /// `InvalidData` if it is not a sealed memfd of ordinary pages, in which no access faults; or a system error.
@@ -132,8 +124,7 @@ impl SharedFile {
         usize::try_from(fstat(&self.0)?.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
-    /// Maps `len` bytes from `offset`, a multiple of the page size, for reading and writing. Extends the file if
-    /// necessary and allowed.
+    /// Maps `len` bytes from page `offset` for reading and writing, and extends the file if necessary.
     ///
     /// # Errors
     /// A system error; `FileTooLarge` above the process's limit for files.
@@ -142,7 +133,6 @@ impl SharedFile {
         self.map(offset, len, Access::ReadWrite)
     }
 
-    /// Extends the file to at least `len` bytes.
     fn extend(&self, len: usize) -> io::Result<()> {
         if self.size()? >= len {
             return Ok(());
@@ -160,7 +150,6 @@ impl SharedFile {
         }
     }
 
-    /// Maps `len` existing bytes from `offset`.
     fn map(&self, offset: usize, len: usize, access: Access) -> io::Result<SharedMemory> {
         if len == 0 || isize::try_from(len).is_err() {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -183,9 +172,8 @@ impl SharedFile {
 }
 
 impl SharedMemory {
-    /// Creates zeroed shared memory of `size` bytes, whose pages are allocated on first access. `name` appears in
-    /// /proc/PID/maps. `peers` is the access of other processes; this process can always write. [`SharedFile::window`]
-    /// extends memory that can grow.
+    /// Creates zeroed shared memory of `size` bytes. `name` appears in /proc/PID/maps. `peers` is the access of other
+    /// processes; this process can always write. [`SharedFile::window`] extends growing memory.
     ///
     /// # Errors
     /// A system error; `FileTooLarge` above the process's limit for files; `InvalidInput` for a size of 0 or above
@@ -286,11 +274,9 @@ impl SharedMemory {
     }
 }
 
-/// Validated atomic words in shared memory.
 #[derive(Debug)]
 pub struct InShared<T: Shared> {
     words: NonNull<T>,
-    /// Keeps the words mapped.
     _memory: Arc<SharedMemory>,
 }
 

@@ -1,4 +1,3 @@
-//! One end of a connection in a peer segment.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
@@ -21,22 +20,20 @@ use crate::transfers::{self, Entered};
 /// One end of a connection, with all that its two directions use of the process.
 pub struct End {
     pub peer_segment: Arc<PeerSegment>,
-    /// Index of the connection in the segment.
     pub index: u32,
-    /// Side of this end: 0 or 1.
+    /// 0 or 1.
     pub side: u8,
     /// Access context of this end for the rows of this process.
     pub own: AccessContext,
     /// Access context of the peer's end for the rows of its process.
     pub theirs: AccessContext,
-    /// Request rings: the own and the peer's.
+    /// The request rings of this side and of the peer.
     rings: [Mapped; 2],
-    /// Response ring of the peer.
+    /// The peer's response ring.
     responses: Mapped,
     /// Positions up to which this side has consumed the peer's rings of requests and responses. A [`RingCursor`], which
     /// is shut while the record there waits for an event other than a poll.
     taken: [AtomicU64; 2],
-    /// Set of [`Busy`] bits.
     state: AtomicU32,
     /// Position in the own request ring of which a notification is wanted, and the known position. The known position
     /// is [`FINISHED`], less than any wanted one, after requests have completed without a notification of the peer.
@@ -47,7 +44,6 @@ pub struct End {
     began: Instant,
     /// Set if this process polls the connection. The peer could change the shared flag.
     polled: AtomicBool,
-    /// Number of wakeups of the peer.
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
     pub owed: Arc<Owed>,
@@ -71,7 +67,7 @@ pub enum Open {
     Finished,
 }
 
-/// Reasons to check an end without a new record or position of the peer.
+/// Reasons to poll an end without a new record or position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
     /// Requests or responses wait for room or their turn.
@@ -120,7 +116,7 @@ impl End {
 
     // ---- Pending work ----
 
-    /// Returns the consumed position in the peer's request ring, for a record's credit.
+    /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
         // SYNC ring-head: the caller stores the position in a record, whose first word is a Release. The peer loads
@@ -135,7 +131,7 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Stores whether the oldest request record waits for an event with its own notification: a receive, or requested
+    /// Shuts the cursor while the oldest record waits for an event with its own notification: a receive, or requested
     /// bytes. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
@@ -162,13 +158,11 @@ impl End {
         self.wanted.load(Ordering::Relaxed) <= position as i64
     }
 
-    /// Returns whether `credit` in a record differs from the known position.
     #[inline]
     pub fn is_news(&self, credit: u64) -> bool {
         credit != self.known.load(Ordering::Relaxed) as u64 & POSITION
     }
 
-    /// Sets or clears a reason to check this end.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
         if (self.state.load(Ordering::Relaxed) & why as u32 != 0) != busy {
@@ -176,7 +170,7 @@ impl End {
         }
     }
 
-    /// Returns whether this end has work without new records or positions.
+    /// Returns whether this end has work although nothing has arrived.
     #[inline]
     pub fn is_busy(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
@@ -186,23 +180,22 @@ impl End {
             || (state & Busy::Short as u32 != 0 && self.is_due())
     }
 
-    /// Returns whether responses to reads and atomic operations have arrived.
     #[inline]
     pub fn is_answered(&self) -> bool {
         self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
     }
 
-    /// Starts the timeout: short records are revoked if the peer makes no progress for [`REVOKE_TIMEOUT`].
+    /// Starts the timeout: short records are revoked unless the peer progresses for [`REVOKE_TIMEOUT`].
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Expires the timeout, because more records must be revoked immediately.
+    /// Expires the timeout, to revoke more records immediately.
     pub fn set_overdue(&self) {
         self.due.store(1, Ordering::Relaxed);
     }
 
-    /// Notes progress of the peer. The next poll restarts the timeout.
+    /// Resets the timeout, which the next poll restarts.
     #[inline]
     pub fn set_moved(&self) {
         self.due.store(0, Ordering::Relaxed);
@@ -217,17 +210,14 @@ impl End {
         due != 0 && self.began.elapsed().as_nanos() as u64 >= due
     }
 
-    /// Returns the claim on this side's short writes and reads.
     pub fn own_claim(&self) -> &Claim {
         &self.rings[0].shared().claim.0
     }
 
-    /// Returns the claim on the peer's short writes and reads.
     pub fn peers_claim(&self) -> &Claim {
         &self.rings[1].shared().claim.0
     }
 
-    /// Returns the pending work.
     #[inline]
     pub fn open(&self) -> Open {
         let known = self.known.load(Ordering::Relaxed);
@@ -240,7 +230,6 @@ impl End {
         }
     }
 
-    /// Returns the peer's offer for parts of this side's messages.
     #[inline]
     pub fn peers_offer(&self) -> &Offer {
         &self.rings[0].shared().offer.0
@@ -268,18 +257,15 @@ impl End {
         }
     }
 
-    /// Returns whether a request record has arrived that can be processed.
     #[inline]
     pub fn has_requests(&self) -> bool {
         ring::is_there(&self.rings[1], RingCursor(self.taken[0].load(Ordering::Relaxed)))
     }
 
-    /// Returns whether a record has arrived that can be processed.
     fn has_arrived(&self) -> bool {
         self.has_requests() || self.has_answers()
     }
 
-    /// Returns whether a response record has arrived.
     #[inline]
     fn has_answers(&self) -> bool {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
@@ -291,7 +277,6 @@ impl End {
         self.rings[0].head().load(Ordering::Relaxed) as i64 != known
     }
 
-    /// Returns whether this end has pending work.
     pub fn has_news(&self) -> bool {
         let told = match self.open() {
             Open::Nothing | Open::Busy => false,
@@ -310,13 +295,11 @@ impl End {
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
     }
 
-    /// Returns whether the peer polls the connection.
     #[inline]
     pub fn peer_polls(&self) -> bool {
         self.rings[1].shared().flags.0[POLLED].load(Ordering::SeqCst) != 0
     }
 
-    /// Closes this end to transfers of the peer.
     pub fn close(&self) {
         // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier peers, after its fence,
         // and waits for them.
@@ -354,20 +337,19 @@ impl End {
         }
     }
 
-    /// Notifies the peer of data that its polls do not check.
+    /// Notifies the peer of data that its polls may not check.
     pub fn tell_of_answers(&self) {
         if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();
         }
     }
 
-    /// Counts a wakeup by either direction. A locked instruction is cheap compared with the system call.
+    /// A locked instruction is cheap compared with the wakeup.
     #[cold]
     fn count_wakeup(&self) {
         self.wakeups.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of wakeups of the peer.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.load(Ordering::Relaxed)
     }
@@ -378,15 +360,14 @@ impl End {
         let _ = self.peer_segment.mark(self.side, self.index, News::Record);
     }
 
-    /// Schedules a poll of this end in the next round, without waking a thread.
+    /// Schedules a poll in the next round, without waking a thread.
     pub fn look_in_passing(&self) {
         if !self.polled.load(Ordering::Relaxed) {
             self.peer_segment.set_ready(self.side, self.index);
         }
     }
 
-    /// Schedules a poll of this end in the next round, because work remains: records in the request ring, or a [`Busy`] reason.
-    /// Threads that poll check both.
+    /// Schedules a poll, because work remains that polling threads find by themselves.
     pub fn go_on(&self) {
         // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one of
         // them, or held it when the work arose.
@@ -395,7 +376,7 @@ impl End {
         }
     }
 
-    /// Stops copies to and from the peer's memory, which the kernel has refused.
+    /// Stops copies to and from this peer, which the kernel refuses.
     pub fn stop_copying(&self) {
         if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.peer_segment.untold.store(true, Ordering::Relaxed);
@@ -407,26 +388,24 @@ impl End {
         &self.peer_segment.control.rounds
     }
 
-    /// Returns whether the peer sleeps, so that [`End::tell_peer`] wakes it.
     pub fn peer_sleeps(&self) -> bool {
         self.peer_segment.peer().is_some_and(Peer::sleeps)
     }
 
-    /// Wakes the peer's progress thread for arrived data. This is not counted as a wakeup.
+    /// Wakes the peer's progress thread, without counting a wakeup.
     pub fn wake_peer_thread(&self) {
         if let Some(peer) = self.peer_segment.peer() {
             peer.wake_thread();
         }
     }
 
-    /// Returns whether the peer has disconnected or exited.
     #[inline]
     pub fn peer_is_gone(&self) -> bool {
         self.peer_segment.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Starts a transfer to or from the peer's memory. Returns `None` if the peer has disconnected. The caller must
-    /// check the access rights after this call.
+    /// Starts a transfer to or from the peer's memory, whose rights the caller must check afterwards. Returns `None` if
+    /// the peer has disconnected.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let local = self.peer_segment.is_local();
@@ -446,7 +425,6 @@ impl End {
     }
 }
 
-/// A transfer to or from the peer's memory in progress.
 pub struct Moving<'a> {
     copy_target: libc::pid_t,
     peer_segment: &'a PeerSegment,
@@ -454,7 +432,7 @@ pub struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    /// Returns the id of the target thread for copies between processes; 0 if peer and caller are the same process.
+    /// Returns the target thread of copies between processes; 0 within a process.
     #[inline]
     pub fn copy_target(&self) -> libc::pid_t {
         self.copy_target
