@@ -45,7 +45,7 @@ impl Model {
 
     fn wake(&self, news: News, process: usize) {
         let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
-        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.wake());
+        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
     }
 
     /// Wakes the progress thread.
@@ -88,7 +88,7 @@ impl Model {
     fn disarm(&self, sleep: Option<u32>) {
         let led = self.sleepers(|sleepers| sleepers.remove(&self.published, sleep, false));
         if led && is_late::<ModelU32>(|| self.any_ready()) {
-            self.wake();
+            self.ring();
         }
     }
 
