@@ -1,15 +1,13 @@
 //! The memory that two processes share for all their connections.
 //!
-//! For each side, it contains a page of *ready* bits, one per connection, and a table of that side's transfers in
-//! progress. For each direction of each connection, it contains two rings: one for requests, and one for responses,
-//! which must not wait for receives. Side 0 is the process that connected the link, side 1 the one that accepted it. A
-//! segment of a process with itself has both sides.
+//! It contains for each side a page of *ready* bits, one per connection, and a table of transfers in progress. Each
+//! direction of each connection has a ring for requests and one for responses, which must not wait for receives. Side 0
+//! is the process that connected the link. A segment of a process with itself has both sides.
 //!
 //! The memory is a sealed memfd: bits and tables, followed by the rings of up to [`MAX_CONNS`] connections, 32 KiB for
-//! requests and 16 KiB for responses in each direction. A side that first needs a connection extends the file by eight
-//! connections; the file never shrinks. Each side allocates before it uses memory, so a system limit fails only one
-//! call or connection. A pair with one idle connection takes 24 KiB of the memfd, and about 44 KiB on each side in
-//! total (`tests-c/stress/everyone`).
+//! requests and 16 KiB for responses in each direction. A side extends the file by eight connections on demand, and
+//! allocates memory before it uses it, so a system limit fails only one call or connection. A pair with one idle
+//! connection takes 24 KiB of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
 //!
 //! The words `known`, `wanted` and `state` of an end are hints, stored Relaxed under the transmit lock and loaded
 //! Relaxed by polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words
@@ -36,14 +34,10 @@ mod end;
 
 pub use self::end::{Busy, End, Open};
 
-/// Number of slots of a request ring.
 pub const RING_SLOTS: usize = 512;
-/// Number of slots of a response ring.
 pub const ANSWER_SLOTS: usize = 256;
-/// Maximum number of connections between two processes.
 pub const MAX_CONNS: u32 = 4096;
 
-/// Size in bytes of one side's ready bits.
 const READY: usize = 4096;
 /// Number of words of ready bits. The summary has a bit for each.
 const WORDS: usize = MAX_CONNS as usize / 64;
@@ -70,7 +64,6 @@ const CLOSED: usize = 0;
 /// Word of a ring's producer: set while it polls the connection, and needs no notifications.
 const POLLED: usize = 1;
 
-/// Ready bits of one side: the summary in its own cache line, and the bits.
 type Ready = [AtomicU64; SUMMARY + WORDS];
 
 /// Flag: the peer's memory was reached through the target thread.
@@ -102,18 +95,15 @@ pub struct PeerSegment {
     memory: Arc<SharedMemory>,
     ready: [InShared<Ready>; 2],
     transfers: [InShared<Table>; 2],
-    /// Mapped chunks of rings.
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
-    /// Side of this process; `None` if it has both.
+    /// `None` if this process has both.
     side: Option<u8>,
     /// Ready bits of the first and the last side of this process.
     looked_at: [InShared<Ready>; 2],
-    /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
     /// Last seen id of the peer's target thread, with [`TRIED`] or [`REACHED`].
     copy_target: AtomicU64,
-    /// Transfers of this process.
     own: [Own; 2],
     /// For each side, the words of ready bits whose connections this process has used.
     used: [AtomicU64; 2],
@@ -132,19 +122,18 @@ pub struct PeerSegment {
 }
 
 impl PeerSegment {
-    /// Creates memory for this process, as `side`, and another; or for both sides of this process. Set the peer's
-    /// process id with [`PeerSegment::with`].
+    /// Creates a segment in which this process has `side`, or both sides.
     pub fn create(control: &Arc<ControlRegion>, side: Option<u8>) -> io::Result<PeerSegment> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         PeerSegment::new(control, SharedMemory::create(name, HEAD, Access::Grow)?, side)
     }
 
-    /// Opens the memory that a peer created, as `side`.
+    /// Opens a peer's segment as `side`.
     pub fn open(control: &Arc<ControlRegion>, fd: OwnedFd, side: u8) -> io::Result<PeerSegment> {
         PeerSegment::new(control, SharedMemory::open(fd, HEAD..=usize::MAX, Access::Grow)?, Some(side))
     }
 
-    /// Returns this segment, shared with process `pid`.
+    /// Sets the peer's process id.
     pub fn with(mut self, pid: i32) -> Result<Arc<PeerSegment>, NoMemory> {
         self.pid = pid;
         memory::arc(self)
@@ -183,30 +172,27 @@ impl PeerSegment {
         })
     }
 
-    /// Returns whether both sides are in this process.
     #[inline]
     pub fn is_local(&self) -> bool {
         self.side.is_none()
     }
 
-    /// Returns whether this process has that side.
     #[inline]
     fn has_side(&self, side: u8) -> bool {
         self.side.is_none_or(|own| own == side)
     }
 
-    /// Returns the sides of this process.
     #[inline]
     pub fn sides(&self) -> impl Iterator<Item = u8> + use<> {
         self.side.unwrap_or(0)..=self.side.unwrap_or(1)
     }
 
-    /// Returns the side of ends that connect from this process.
+    /// Side of ends that connect from this process.
     pub fn active_side(&self) -> u8 {
         self.side.unwrap_or(0)
     }
 
-    /// Returns the side of ends that accept those connections.
+    /// Side of ends that accept those connections.
     pub fn passive_side(&self) -> u8 {
         1 - self.active_side()
     }
@@ -217,7 +203,6 @@ impl PeerSegment {
         self.peer.get()
     }
 
-    /// Stores the peer's published memory, once.
     pub fn set_peer(&self, peer: Peer) {
         self.fenced.set(self.control.fences && peer.fences_peers());
         let _ = self.peer.set(peer);
@@ -231,7 +216,6 @@ impl PeerSegment {
         if known as u32 == published && known & REACHED != 0 { published as i32 } else { self.try_door(peer) }
     }
 
-    /// Checks whether the published target thread reaches the peer's memory.
     #[cold]
     fn try_door(&self, peer: &Peer) -> libc::pid_t {
         loop {
@@ -241,7 +225,7 @@ impl PeerSegment {
             let reached = if known == u64::from(published) | TRIED {
                 false
             } else {
-                // If the check fails for lack of resources, the previous result remains.
+                // For lack of resources, the previous result remains.
                 self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && vm::probe(number, peer.probe.addr, peer.probe.value)
             };
@@ -254,13 +238,12 @@ impl PeerSegment {
         }
     }
 
-    /// Returns, once, whether the peer must be notified that this process can no longer read its memory.
+    /// Returns, once, whether the peer must be notified that this process cannot read its memory.
     #[inline]
     pub fn take_untold(&self) -> bool {
         self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns whether the peer has exited.
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
@@ -279,14 +262,12 @@ impl PeerSegment {
 
     // ---- Ready bits ----
 
-    /// Returns the summary of a side's ready bits, and the bits.
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
         let [summary, _, _, _, _, _, _, _, words @ ..] = &*self.ready[usize::from(side & 1)];
         (summary, words)
     }
 
-    /// Marks a connection of `side` as ready.
     pub fn set_ready(&self, side: u8, index: u32) {
         let (summary, words) = self.ready(side);
         ready::set(summary, words, index);
@@ -299,7 +280,7 @@ impl PeerSegment {
         if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
     }
 
-    /// Wakes the progress thread of this process, even if callers polled recently.
+    /// Wakes the progress thread, even if callers polled recently.
     pub fn ring_own_thread(&self) {
         self.control.wakeup_fd.wake();
     }
@@ -314,12 +295,11 @@ impl PeerSegment {
         }
     }
 
-    /// Returns whether any connection of this process is ready.
     pub fn any_ready(&self) -> bool {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
-    /// Returns whether any connection of this process may be ready, with two loads.
+    /// Does the same as [`PeerSegment::any_ready`] as a hint, with two loads.
     #[inline]
     pub fn may_be_ready(&self) -> bool {
         let [first, last] = &self.looked_at;
@@ -331,8 +311,8 @@ impl PeerSegment {
         let mut any = false;
         for side in self.sides() {
             let (summary, words) = self.ready(side);
-            // A peer that sets all bits costs only its own connections. The used words are loaded after the bits,
-            // because a word is used before a bit in it is set.
+            // A peer that sets all bits costs only its own connections. Words are used before their bits are set, so
+            // load them after the bits.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= ready::take(summary, words, used, |index| each(side, index));
         }
@@ -341,7 +321,7 @@ impl PeerSegment {
 
     // ---- Rings ----
 
-    /// Returns whether the rings of a connection exist or can be allocated.
+    /// Returns whether the rings exist or can be allocated.
     pub fn has_room(&self, index: u32) -> bool {
         self.chunk(index).is_some()
     }
@@ -386,7 +366,6 @@ impl PeerSegment {
         Some([area(at, RING_SLOTS)?, area(at + ANSWERS, ANSWER_SLOTS)?])
     }
 
-    /// Resets the rings for a new connection.
     pub fn reset(&self, index: u32) {
         for direction in 0..2 {
             for ring in self.areas(index, direction).into_iter().flatten() {
@@ -404,12 +383,12 @@ impl PeerSegment {
 
     // ---- Peers that do not end their transfers ----
 
-    /// Returns whether the peer violated the transfer protocol. Its link ends, and no thread waits for it.
+    /// Returns whether the peer violated the transfer protocol; no thread waits for it.
     pub fn has_violated(&self) -> bool {
         self.violated.load(Ordering::Acquire)
     }
 
-    /// Ends the link, because the peer violates the transfer protocol. `what` continues "process 7" in the log.
+    /// Ends the link. `what` continues "process 7" in the log.
     pub fn report_violation(&self, what: &str) {
         if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {} {what}; its connections end", self.pid);
@@ -417,7 +396,7 @@ impl PeerSegment {
         }
     }
 
-    /// Logs once that the peer sleeps during a copy, for which calls wait.
+    /// Logs once that the peer sleeps during a copy.
     pub fn complain(&self) {
         if !self.complained.swap(true, Ordering::Relaxed) {
             log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
@@ -425,7 +404,7 @@ impl PeerSegment {
     }
 }
 
-/// Returns the offset of a connection's rings in their chunk.
+/// Offset in the chunk.
 fn ring_at(index: u32, direction: u8) -> usize {
     (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
 }

@@ -1,17 +1,17 @@
-//! The memory that a process publishes to its peers, a word for wakeups and the table of registered memory; and the
-//! objects that wake its threads.
+//! The published memory of a process: a word for wakeups and the table of registered memory. Also the objects that wake
+//! its threads.
 //!
 //! # Progress
-//! A thread in a dequeue or a wait handles arrived data of all connections of the process. If no thread does, the
-//! published word tells peers which thread to wake: see [`sleep`](crate::sleep).
+//! A dequeue or wait handles arrived data of all connections of the process. If no thread does, the published word
+//! tells peers which thread to wake: see [`sleep`](crate::sleep).
 //!
 //! # Published memory
-//! The word, the table of regions and the alarm have a fixed size. Each peer maps them once and closes the descriptor.
-//! The table reserves as many rows as the file size limit allows, and takes memory only for used rows.
+//! The word, the table of regions and the alarm have a fixed size, so peers map them once. The table reserves as many
+//! rows as the file size limit allows, and takes memory only for used rows.
 //!
-//! A private eventfd wakes the progress thread within the process; a peer wakes it by `Message::Ring` on the link's
-//! socket. Any packet wakes the thread, so a ring to a full socket is not lost. A peer that blocks, fills or shuts down
-//! its descriptors harms only its own link.
+//! A private eventfd wakes the progress thread within the process, and `Message::Ring` on the link's socket from a
+//! peer. Any packet wakes the thread, so a full socket loses no ring. A peer that blocks its descriptors harms only its
+//! own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -50,7 +50,6 @@ const FENCES: usize = 128;
 /// Number of consecutive polls after which peers stop waking the progress thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
-/// Counters of polls by callers.
 #[derive(Default)]
 struct Callers {
     polls: AtomicU32,
@@ -64,24 +63,20 @@ struct Callers {
 pub struct ControlRegion {
     file: SharedFile,
     word: InShared<AtomicU32>,
-    /// The thread through which peers reach the memory of this process.
     pub copy_target: CopyTargetThread,
     pub regions: RegionTable,
     /// Rounds of progress, whose turns share the copying.
     pub rounds: Rounds,
-    /// Wakes the progress thread from this process.
     pub wakeup_fd: EventFd,
-    /// Records that the progress thread must watch.
     pub guard: Guard,
     /// Alarm of the leader.
     pub alarm: Arc<Alarm>,
-    /// Sleeping threads. The published word changes only under this lock.
+    /// The published word changes only under this lock.
     pub sleepers: CachePadded<Mutex<Sleepers>>,
     callers: CachePadded<Callers>,
     /// A random value that peers read to test their access.
     probe: Box<u64>,
     own_proc: OnceCell<bool>,
-    /// Set if links must be ended.
     ends: AtomicBool,
     /// Set if this process executes fences for its peers, and they for it.
     pub fences: bool,
@@ -115,7 +110,6 @@ impl ControlRegion {
             ends: AtomicBool::new(false),
             fences,
         };
-        // The thread, once it runs, sleeps until it is woken.
         control.thread_asleep(|| false);
         Ok(control)
     }
@@ -131,25 +125,23 @@ impl ControlRegion {
         }
     }
 
-    /// Returns whether callers poll and no thread sleeps.
     #[inline]
     pub fn is_awake(&self) -> bool {
         watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// Does the same as [`ControlRegion::is_awake`], after a fence: a thread that falls asleep later finds all stores
-    /// of the caller.
+    /// Does the same as [`ControlRegion::is_awake`] after a fence: threads that sleep later find the caller's stores.
     pub fn is_still_awake(&self) -> bool {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
 
-    /// Returns the descriptors that a peer opens as a [`Peer`], in its order.
+    /// Returns the descriptors for [`Peer::open`].
     pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the value that process `pid` reads to test its access. A process that is invisible to this one must not
-    /// copy, because this process could not detect that it is stopped.
+    /// Returns the value that process `pid` reads to test its access. It must not copy if it is invisible, because this
+    /// process could not detect that it is stopped.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -158,7 +150,7 @@ impl ControlRegion {
         }
     }
 
-    /// Returns whether /proc has the process ids of this process. The result is cached.
+    /// Returns whether /proc has the process ids of this process (cached).
     ///
     /// # Errors
     /// Fails if that cannot be determined.
@@ -174,13 +166,11 @@ impl ControlRegion {
         Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
 
-    /// Requests the progress thread to end links of peers that violate the protocol.
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
         self.wakeup_fd.wake();
     }
 
-    /// Returns whether links must be ended, once per [`ControlRegion::end_links`] or several.
     pub fn take_ends(&self) -> bool {
         self.ends.swap(false, Ordering::AcqRel)
     }
@@ -192,10 +182,9 @@ impl ControlRegion {
         tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.wakeup_fd.wake())
     }
 
-    /// Counts a poll by a caller.
     #[inline]
     pub fn note_poll(&self) {
-        // The count only indicates polling, so a lost increment does no harm.
+        // A lost increment does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
         if watcher(self.word.load(Ordering::Relaxed)) == THREAD {
@@ -207,7 +196,7 @@ impl ControlRegion {
         }
     }
 
-    /// Asks the progress thread to make peers stop waking it, and to poll periodically in case the caller stops.
+    /// Asks the progress thread to stop wakeups by peers, and to check whether the caller stops polling.
     #[cold]
     #[inline(never)]
     fn ask_to_be_spared(&self) {
@@ -221,7 +210,7 @@ impl ControlRegion {
         self.callers.polls.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a caller has asked the thread to stop wakeups, since the last call.
+    /// Returns, once, whether a caller has asked to stop wakeups.
     pub fn take_asked(&self) -> bool {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
@@ -243,7 +232,7 @@ impl ControlRegion {
         sleep
     }
 
-    /// Ends the sleep that [`ControlRegion::arm`] prepared.
+    /// Ends the sleep of [`ControlRegion::arm`].
     pub fn disarm(&self, sleep: Option<u32>, requests: bool, any_news: impl FnOnce() -> bool) {
         let led = self.sleepers.lock().remove(&*self.word, sleep, requests);
         if led && is_late::<AtomicU32>(any_news) {
@@ -251,7 +240,7 @@ impl ControlRegion {
         }
     }
 
-    /// Registers (`on`) or removes an agent that waits for data while no thread calls. The calls are paired.
+    /// Registers (`on`) or removes an agent that waits for data; the calls are paired.
     pub fn expect_agent(&self, on: bool, any_news: impl FnOnce() -> bool) {
         {
             let mut sleepers = self.sleepers.lock();
@@ -271,17 +260,15 @@ impl ControlRegion {
         self.sleepers.lock().rung(transport::Alarm::word(&*self.alarm))
     }
 
-    /// Replaces the leader by the progress thread.
     pub fn thread_takes_over(&self) {
         self.sleepers.lock().thread_takes_over(&*self.word);
     }
 
-    /// Publishes that the progress thread is awake and polls.
     pub fn thread_awake(&self) {
         self.sleepers.lock().thread_awake(&*self.word);
     }
 
-    /// Publishes that the progress thread is about to sleep. Returns `false` if there is data, so that it must not.
+    /// Publishes that the progress thread sleeps. Returns `false` if it must not, because there is data.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
         let watches = self.sleepers.lock().thread_asleep(&*self.word);
         !(watches && is_late::<AtomicU32>(any_news))
@@ -291,17 +278,16 @@ impl ControlRegion {
 /// The published memory of another process.
 pub struct Peer {
     published: SharedMemory,
-    /// The peer's registered memory.
     pub regions: PeerRegions,
     alarm: AlarmWord,
     /// Socket of the link, which wakes the peer's thread.
     socket: Arc<Socket>,
-    /// Value in the peer's memory, to test the access of this process.
+    /// Value to test the access of this process.
     pub probe: Probe,
 }
 
 impl Peer {
-    /// Maps the [`ControlRegion::fds`] that a peer sent over `socket`, and closes them.
+    /// Maps a peer's [`ControlRegion::fds`] and closes them.
     ///
     /// # Errors
     /// `InvalidData` if they are not a peer's published memory; or a system error.
@@ -322,7 +308,7 @@ impl Peer {
         tell::<AtomicU32>(news, || self.word(), alarm, || self.wake_thread())
     }
 
-    /// Returns whether the peer executes a fence for this process when it stops polling.
+    /// Returns whether the peer executes fences for this process.
     pub fn fences_peers(&self) -> bool {
         self.published.view::<View<AtomicU32>>(FENCES).is_ok_and(|word| word.load() == 1)
     }
@@ -344,7 +330,7 @@ impl Peer {
         self.socket.send_byte(RING);
     }
 
-    /// Returns the id of the peer's target thread in the peer's id space; 0 if there is none.
+    /// Returns the peer's target thread, with the peer's thread id; 0 if there is none.
     #[inline]
     pub fn copy_target(&self) -> u32 {
         self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)

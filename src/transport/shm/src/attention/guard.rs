@@ -1,10 +1,9 @@
 //! Watches records that change the peer's memory, for which a program that only reads its memory may be waiting.
 //!
-//! While the peer's callers poll, they process such records: waking the peer's progress thread would take the CPU and
-//! the locks from a program that is about to poll. If they do not poll, the progress thread of this process acts: if
-//! the peer makes no progress for a short time, it revokes the record if possible, and otherwise wakes the peer.
-//! The thread ticks only while there are such records and shortly afterwards. A tick costs a program on the same CPU
-//! about ten microseconds.
+//! While the peer's callers poll, they process such records; waking the peer's progress thread would take the CPU and
+//! the locks from them. If the peer makes no progress for a short time, the progress thread of this process revokes the
+//! record if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards;
+//! a tick costs about ten microseconds.
 //!
 //! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].
 
@@ -45,7 +44,6 @@ const TRUSTWORTHY: u32 = 512;
 
 /// The last watched record of a connection.
 struct Last {
-    /// Position after the record.
     end: Position,
     /// Set while the thread watches the connection or has it in its list of new ones.
     watched: Flag,
@@ -72,7 +70,6 @@ impl Last {
         !self.watched.swap(true, Ordering::Relaxed)
     }
 
-    /// Returns the position after the last record.
     fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
@@ -93,7 +90,6 @@ impl Last {
 /// Watched state of a connection.
 pub struct Owed {
     peer_segment: Arc<PeerSegment>,
-    /// Request ring of this side.
     ring: Mapped,
     last: Last,
     /// Index of the connection, and side of this process.
@@ -101,12 +97,10 @@ pub struct Owed {
     side: u8,
     /// Set while there are short writes or reads that this process can revoke: see [`tx`](crate::tx).
     short: AtomicBool,
-    /// Set when the peer had to be woken.
     late: AtomicBool,
 }
 
 impl Owed {
-    /// Creates the state of a connection with this request ring.
     pub fn new(peer_segment: Arc<PeerSegment>, index: u32, side: u8, ring: Mapped) -> Self {
         Owed {
             peer_segment,
@@ -211,11 +205,9 @@ impl Guard {
 /// A connection that the thread watches.
 struct WatchedRing {
     owed: Arc<Owed>,
-    /// The last seen record.
     last: u64,
     /// The peer's position at the last check, if it was insufficient.
     waits: Option<u64>,
-    /// The peer's position when it was last woken.
     woken: Option<u64>,
     /// Number of checks without a new record.
     quiet: u32,
@@ -280,9 +272,7 @@ impl WatchedRing {
 /// The connections that the progress thread watches.
 pub struct Watched {
     entries: Vec<WatchedRing>,
-    /// Set if there was no memory for new connections.
     rnr: bool,
-    /// Time of the next tick.
     next: Instant,
 }
 
@@ -324,7 +314,6 @@ impl Watched {
         }
     }
 
-    /// Stops watching connections that have been quiet.
     fn forget(&mut self) {
         let quiet = |entry: &WatchedRing| entry.quiet >= MAX_QUIET_CHECKS;
         for entry in self.entries.iter().filter(|entry| quiet(entry)) {
@@ -334,7 +323,6 @@ impl Watched {
         self.entries.retain(|entry| !quiet(entry) || !entry.owed.last.is_over(entry.last));
     }
 
-    /// Stops all watching, because the thread ends.
     pub fn end(&mut self, guard: &Guard) {
         self.entries = Vec::new();
         let left = guard.new.lock().take();

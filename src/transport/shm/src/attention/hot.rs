@@ -1,19 +1,18 @@
-//! The few most active connections. Polls check their rings directly, and their peers therefore send no notifications:
-//! a message is one cache line.
+//! The few most active connections, whose rings polls check directly. Their peers send no notifications, so a message
+//! is one cache line.
 //!
 //! All other connections have ready bits, and do not slow polls down. A connection whose bit polls find repeatedly is
-//! added to the polled set. It is removed when it has been idle, or when the last polling thread is about to sleep. The
-//! removal is first published to the peer; then, after a fence, the connection is polled once more. So a peer that has
-//! stored a record either sees that it must set the bit, or its record is found (SYNC polled).
+//! added to the polled set; it is removed when idle, or when the last polling thread is about to sleep. The removal is
+//! published, and then, after a fence, the connection is polled once more. So a peer either sees that it must set the
+//! bit, or its record is found (SYNC polled).
 //!
-//! The fence takes microseconds, so a connection does not replace an equally active one. If many more are active,
-//! polling a few is useless: all use ready bits for a while.
+//! The fence takes microseconds, so a connection does not replace an equally active one. If many more are active, all
+//! use ready bits for a while.
 //!
-//! A connection is added after four polls have found its ready bit while callers poll without sleeping. It is removed
-//! after 65,536 idle polls if more than two are polled, or when a thread is about to sleep. If 256 events came by ready
-//! bits while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll
-//! checks the complete set, so no connection starves. A connection whose program sleeps in each wait is never polled.
-//! Without a fence across processes (`os/barrier.rs`), the sender executes a fence per message.
+//! A connection is added after four polls have found its ready bit. It is removed after 65,536 idle polls if more than
+//! two are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
+//! bits for the next 65,536 events. Each poll checks the complete set, so no connection starves. Without a fence across
+//! processes (`os/barrier.rs`), the sender executes a fence per message.
 
 use std::mem;
 use std::sync::Arc;
@@ -34,26 +33,20 @@ const EVAL_PERIOD: u64 = 1 << 8;
 /// Number of events after which polling is tried again if it was not useful.
 const RETRY_AFTER: u32 = 1 << 16;
 
-/// A polled connection.
 struct HotConn {
     conn: Arc<Conn>,
     /// Number of polls since the last event.
     idle: u32,
 }
 
-/// The result of polling a connection.
 enum Look {
     Nothing,
-    /// The peer's position has advanced.
     Further,
-    /// Records have arrived.
     Records,
-    /// The connection has been idle for long.
     Idle,
 }
 
 impl HotConn {
-    /// Polls the connection.
     #[inline(always)]
     fn look(&mut self) -> Look {
         let Some(end) = self.conn.end() else { return Look::Nothing };
@@ -94,11 +87,10 @@ impl HotConn {
     }
 }
 
-/// The polled connections.
 #[derive(Default)]
 pub struct Hot {
-    /// Receiving connections precede connections that only send, which may belong to the same process: one poll then
-    /// finds a message and its consumption.
+    /// Receiving connections precede sending ones of the same process: one poll then finds a message and its
+    /// consumption.
     list: ArrayVec<HotConn, MAX_HOT>,
     /// Number of polls that found records or ready bits.
     records: u32,
@@ -169,7 +161,7 @@ impl Hot {
         }
     }
 
-    /// Ends an evaluation period. Stops polling for a while if too many events came from others.
+    /// Stops polling for a while if too many events came from others.
     #[cold]
     fn end_period(&mut self, control: &ControlRegion) {
         let (found, others) = (mem::take(&mut self.found), mem::take(&mut self.others));
@@ -209,7 +201,6 @@ impl Hot {
         }
     }
 
-    /// Removes closed connections.
     pub fn forget_dead(&mut self) {
         self.list.retain(|entry| entry.conn.is_up());
     }

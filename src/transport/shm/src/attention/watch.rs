@@ -1,9 +1,8 @@
 //! How the progress thread watches for data when no other thread does.
 //!
-//! While callers poll, peers do not wake the thread; it wakes every eight milliseconds in case they stop. If they have
-//! polled since, it does not poll, which would move locks and copies to another CPU. In all other cases peers wake it,
-//! because a program may only read its memory, or do other work. If several waits sleep, this thread wakes them, and no
-//! caller replaces it. A single wait watches for itself.
+//! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
+//! stopped. Otherwise peers wake it, because a program may only read its memory. If several waits sleep, this thread
+//! wakes them, and no caller replaces it. A single wait watches for itself.
 //!
 //! The thread polls whenever it is woken. While it finds data, it keeps polling, unless waits sleep, because woken
 //! waits poll themselves.
@@ -21,7 +20,6 @@ const SPIN_TIME: Duration = Duration::from_micros(200);
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// Polling mode of the thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// It polls only when woken. A wait may be the leader.
@@ -46,7 +44,6 @@ impl Mode {
     }
 }
 
-/// The state of the watch.
 pub struct Watch {
     mode: Mode,
     /// Number of polls by callers at the last check.
@@ -70,7 +67,6 @@ impl Watch {
         }
     }
 
-    /// Activates the watch, because the thread was woken.
     pub fn wake(&mut self, links: &Links) {
         links.control.thread_awake();
         if !matches!(self.mode, Mode::Doubtful(_)) {

@@ -1,7 +1,7 @@
 //! Limits of copies, so that no transfer starves other connections.
 //!
-//! Long transfers are copied in slices. A post copies a bounded number of bytes; the rest is copied in *rounds*, in
-//! which each connection with work gets one turn and its share. The sum of a round's shares is bounded, too.
+//! Long transfers are copied in slices: some by the post, the rest in *rounds*, in which each connection with work gets
+//! one turn and a share of a bounded total.
 //!
 //! If only one connection copies, and no record arrives for others, its share is what half a millisecond moves at the
 //! rate of the previous round, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4 MiB
@@ -53,7 +53,6 @@ impl Rounds {
         }
     }
 
-    /// Starts a round after one with copies.
     #[cold]
     fn after_copies(&self, turns: u64, records: u32) {
         self.granted.store(0, Ordering::Relaxed);
@@ -70,7 +69,6 @@ impl Rounds {
         self.alone.store(alone, Ordering::Relaxed);
     }
 
-    /// Returns the share of one more turn of this round.
     pub fn share(&self) -> u64 {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let (this, before) = (turns & u64::from(u32::MAX), turns >> 32);
@@ -122,7 +120,7 @@ impl Budget {
         }
     }
 
-    /// Does the same as [`Budget::slice`] for a message.
+    /// Like [`Budget::slice`] for a message.
     pub fn slice_of_message(&mut self, end: &End, rest: u64) -> Option<u64> {
         self.next(end, rest, SLICE)
     }

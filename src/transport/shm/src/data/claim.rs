@@ -1,17 +1,15 @@
 //! The word that decides which side executes a record.
 //!
-//! A short RDMA write or read in the ring costs a cache line while the peer polls. The peer can stop polling at any
-//! time. The initiator then revokes the record after some microseconds, and copies through the kernel: see the head of
-//! [`tx`](crate::tx).
+//! A short RDMA write or read in the ring costs a cache line while the peer polls. If the peer stops, the initiator
+//! revokes the record and copies through the kernel: see the head of `tx/short`.
 //!
 //! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
 //! record before it executes it. The initiator claims records to revoke them, in order, and marks each when it is
-//! copied. Both claim by compare-exchange and positions only increase, so one side executes each record. A target that
-//! finds a revoked, unfinished record waits with all later ones for a notification, because later posts must not become
-//! visible earlier. An initiator that comes too late waits for the target, which executes records immediately.
+//! copied. Both use compare-exchange and positions only increase, so one side executes each record. A target that finds
+//! a revoked, unfinished record waits, because later posts must not become visible earlier. An initiator that is too
+//! late waits for the target.
 //!
-//! A peer that writes invalid words can only omit or repeat its own writes, in memory that it may write anyway, or wait
-//! indefinitely.
+//! A peer that writes invalid words can only omit or repeat its own permitted writes, or wait indefinitely.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,7 +37,6 @@ fn word(position: u64, claimed: Claimed) -> u64 {
     position << BITS | claimed as u64
 }
 
-/// Returns position and state of a word.
 #[inline]
 fn parts(word: u64) -> (u64, u64) {
     (word >> BITS, word & ((1 << BITS) - 1))
@@ -48,7 +45,6 @@ fn parts(word: u64) -> (u64, u64) {
 /// What the target does with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
-    /// It executes the record.
     Own,
     /// Nothing: the initiator has executed the record.
     Done,
@@ -64,7 +60,6 @@ pub enum Turn {
 pub struct Claim<W = AtomicU64>(W);
 
 impl<W: Word<Value = u64>> Claim<W> {
-    /// Resets the word for another connection.
     pub fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }

@@ -1,20 +1,18 @@
-//! An offer to the sender of a rendezvous message to write a part of it, while the receiver reads the rest, so that two
-//! CPUs copy.
+//! An offer to the sender of a rendezvous message to write a part of it, so that two CPUs copy.
 //!
 //! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
-//! receiver's memory, and reports that. If the offer is still open when the receiver has read the rest, the receiver
-//! withdraws it and reads the part, too. So it waits only for a sender that is copying.
+//! receiver's memory, and reports that. The receiver reads the rest, and withdraws an offer that is still open, so it
+//! waits only for a sender that is copying.
 //!
-//! One word contains the number of the offer and its state ([`Progress`]). Neither side can harm memory of the other:
-//! with a false offer, the sender writes other memory of the receiver; with a false report, the receiver gets wrong
-//! bytes. The part must belong to a message in flight and have at most the size of a slice. If the sender is stopped
-//! while it copies, the message completes when it continues.
+//! One word contains number and state ([`Progress`]). Neither side can harm memory of the other: with a false offer,
+//! the sender writes other memory of the receiver; with a false report, the receiver gets wrong bytes. The part must
+//! belong to a message in flight and have at most the size of a slice. If the sender is stopped, the message completes
+//! when it continues.
 //!
-//! The kernel copies about 20 GB/s per CPU, and the sender often only polls for completions. For a slice of at least 32
-//! KiB in one segment, with a polling peer, the receiver offers the first half and reads the second. If the sender is
-//! then still copying, the state becomes `Awaited`, and the sender will notify the receiver. The sender copies as in
-//! any transfer, checked against the row of the receiver's region. The receiver keeps the last word of the message, and
-//! stores it last. memcpy through a shared window is slower: each cache line travels between the CPUs twice.
+//! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
+//! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
+//! will notify. The receiver stores the last word of the message last. memcpy through a shared window is slower: each
+//! cache line travels twice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,11 +23,9 @@ use crate::word::Word;
 /// Number of bits below the number in the word.
 const PROGRESS_BITS: u32 = 3;
 
-/// State of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 enum Progress {
-    /// There is no offer, or it was withdrawn.
     Nothing = 0,
     /// The sender can take it.
     Open = 1,
@@ -48,7 +44,6 @@ fn word(number: u64, progress: Progress) -> u64 {
     number << PROGRESS_BITS | progress as u64
 }
 
-/// Contents of an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Position after the message's record.
@@ -61,10 +56,8 @@ pub struct Part {
     pub zone: u32,
 }
 
-/// The result of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The sender has written the part.
     Written,
     /// The sender has not written the part, and will not.
     Untaken,

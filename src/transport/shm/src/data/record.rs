@@ -1,11 +1,10 @@
 //! Records of a connection: kinds, flags and contents.
 //!
 //! # Acknowledgements
-//! After consuming a record with a request for it ([`Acknowledge`]), the consumer notifies a producer that does not
-//! poll. Records of signalled requests have one, because they complete a request. It does not wake a process in which
-//! no thread sleeps for completions of requests, so a waiter for a response is woken only once. Records that fill more
-//! than a quarter of the ring also request a notification, and so does an empty record that is added before requests or
-//! the program wait; these always wake a sleeper.
+//! The consumer of a record that requests it ([`Acknowledge`]) notifies a producer that does not poll. Records of
+//! signalled requests do, because they complete a request; this wakes a process only if it sleeps for completions of
+//! requests. Records that fill more than a quarter of the ring request a notification, too, and so does an empty record
+//! before requests or the program wait; these always wake a sleeper.
 
 use dat_core::Change;
 
@@ -79,7 +78,6 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
-    /// No notification.
     No = 0,
     /// A notification because the record completes a request. It does not wake a process that sleeps without waits for
     /// completions of requests.
@@ -90,7 +88,6 @@ pub enum Acknowledge {
 }
 
 impl Acknowledge {
-    /// Returns the value for the record of a request.
     #[inline]
     pub fn of(signalled: bool) -> Acknowledge {
         if signalled { Acknowledge::Completion } else { Acknowledge::No }
@@ -101,7 +98,6 @@ impl Acknowledge {
         self as u8
     }
 
-    /// Decodes a record's flags.
     #[inline]
     pub fn wanted(flags: u8) -> Acknowledge {
         match flags & (COMPLETION | NEEDED) {
@@ -112,10 +108,8 @@ impl Acknowledge {
     }
 }
 
-/// The description of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// One of [`kind`].
     pub kind: u8,
     /// Set if the message wakes solicited waiters.
     pub solicited: bool,
@@ -129,12 +123,10 @@ pub const PLACE: usize = 16;
 /// Size in bytes of a [`target`].
 pub const TARGET: usize = 24;
 
-/// Returns the 8 bytes at `at`.
 fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// Returns the 4 bytes at `at`.
 fn half(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
@@ -147,7 +139,6 @@ pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     bytes
 }
 
-/// Decodes a [`place`].
 pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
     (word(bytes, 0), word(bytes, 8))
 }
@@ -161,7 +152,6 @@ pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
     bytes
 }
 
-/// Encodes a [`target`] as words.
 #[inline]
 pub fn target_words(addr: u64, key: u32, len: u64) -> [u64; TARGET / 8] {
     [addr, len, key.into()]
@@ -176,7 +166,6 @@ pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
 pub const NUMBER: usize = 4;
 /// Size in bytes of an [`atomic`].
 pub const ATOMIC: usize = 32;
-/// Operations of an [`atomic`].
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
 

@@ -1,14 +1,13 @@
 //! A ring from its producer's view.
 //!
 //! # Notification of the producer
-//! A producer that waits for the peer does not poll: the peer notifies it after consuming a record that requests this.
-//! Before a request waits, [`TxRing::ask`] therefore reads the peer's position. Either the last record already requests
-//! a notification, or a new record after it does, or the peer has consumed all records and sends no notification; the
-//! caller then continues itself. The peer notifies after it has stored its position, which the producer has not yet
-//! seen. The notification thus follows all that the producer stored before, under its lock (SYNC await).
+//! A producer that waits for the peer does not poll: a record requests a notification of its consumption. Before a
+//! request waits, [`TxRing::ask`] reads the peer's position. Either the last record already requests a notification, or
+//! a new record does, or the peer has consumed all and the caller continues itself. The peer notifies after storing its
+//! position, which the producer has not yet seen, so the notification follows all that the producer stored under its
+//! lock (SYNC await).
 //!
-//! A thread wakes the peer for the last word of a write, because the program there may spin on memory without calls.
-//! Messages need no such wakeup: without a call of the receiver, they wait up to 8 ms for the progress thread.
+//! Only the last word of a write wakes a peer that makes no call. A message waits up to 8 ms for the progress thread.
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -44,7 +43,7 @@ pub enum Put {
 pub enum Asked {
     /// The peer notifies, because the last record requests it.
     Before,
-    /// The peer notifies, because of a new record that ends at this position, which the peer has not been notified of.
+    /// The peer notifies, because of a new record that ends here and is not yet announced by a wakeup.
     Now(u64),
     /// The caller must continue: the peer has already consumed all records, or violated the protocol.
     Consumed,
@@ -54,11 +53,10 @@ pub enum Asked {
 pub struct TxRing<A: Area = Mapped> {
     /// `None` unless the ring is open.
     producer: Option<Producer<A>>,
-    /// Position after the last record.
     tail: u64,
     /// Request of the last record; the maximum once the peer is known to have consumed it.
     asked: Acknowledge,
-    /// The peer's position when its thread was last woken: see [`TxRing::hurry`].
+    /// The peer's position at the last wakeup by [`TxRing::hurry`].
     hurried: Option<u64>,
     trust: Trust,
 }
@@ -109,8 +107,7 @@ impl<A: Area> TxRing<A> {
         Put::At(end)
     }
 
-    /// Requests a notification after all records, unless the last record already does. The caller is about to wait for
-    /// it.
+    /// Requests a notification after the last record, before the caller waits for it.
     pub fn ask(&mut self, taken: u64, acknowledge: Acknowledge) -> Asked {
         if self.asked >= acknowledge {
             return Asked::Before;
@@ -132,7 +129,6 @@ impl<A: Area> TxRing<A> {
         }
     }
 
-    /// Returns whether the last record requests a notification.
     #[inline]
     pub fn is_asked(&self) -> bool {
         self.asked != Acknowledge::No
@@ -159,19 +155,18 @@ impl<A: Area> TxRing<A> {
         producer.consumed().ok()
     }
 
-    /// Returns the position after the last record.
     #[inline]
     pub fn tail(&self) -> u64 {
         self.tail
     }
 
-    /// Returns the known position of the peer. `None` if the ring is not open.
+    /// Returns the peer's known position; `None` if the ring is closed.
     #[inline]
     pub fn known(&self) -> Option<u64> {
         self.producer.as_ref().map(Producer::known)
     }
 
-    /// Returns the peer's published position. `None` if the ring is not open.
+    /// Returns the peer's published position; `None` if the ring is closed.
     #[inline]
     pub fn consumed(&mut self) -> Option<Result<u64, Corrupt>> {
         self.producer.as_mut().map(Producer::consumed)
@@ -206,10 +201,9 @@ impl TxRing {
         Some(position)
     }
 
-    /// Ensures that the peer processes records up to `position` soon, because a program may only be reading its memory. A
-    /// sleeping peer has already been woken. Otherwise its callers may not poll, and its progress thread polls only
-    /// after milliseconds. The [`guard`](crate::guard) handles the common case. If the peer recently had to be woken,
-    /// waits briefly and then wakes its thread, once per position, because records can wait for a receive.
+    /// Ensures that a peer which only reads its memory processes records up to `position` soon. A sleeping peer has
+    /// already been woken, and usually the [`guard`](crate::guard) handles the rest. If the peer recently had to be
+    /// woken, waits briefly, and wakes its thread once per position, because records can wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
         if end.peer_sleeps() || (self.trust.next(&end.owed) && end.control().guard.watch(&end.owed, position)) {
             return;

@@ -1,9 +1,9 @@
 //! The *door*: an idle thread that peers name as the target of their copies.
 //!
-//! The kernel looks up the target thread of process_vm_readv and process_vm_writev when the copy starts. Because peers
-//! name the door, they also reach a process whose first thread has ended. A process that replaces its door, by a new
-//! thread, has revoked all copies that have not started, even by a stopped peer. Such a copy finds no thread; the peer
-//! then checks its access again and uses the new door.
+//! The kernel looks up the target thread of process_vm_readv and process_vm_writev when the copy starts. A process that
+//! replaces its door by a new thread has thus revoked all copies that have not started, even by a stopped peer. Such a
+//! copy finds no thread; the peer then checks its access again and uses the new door. The door also reaches a process
+//! whose first thread has ended.
 //!
 //! The kernel reuses the thread id of an ended door only after all other ids.
 //!
@@ -23,10 +23,8 @@ use rustix::thread::gettid;
 use crate::os::memory::InShared;
 use crate::os::task::{self, Doing};
 
-/// Size in bytes of a door's stack, which is almost unused.
 const STACK: usize = 64 * 1024;
 
-/// A door.
 struct Sleeper {
     /// Number of the change that started it.
     serial: u64,
@@ -34,11 +32,9 @@ struct Sleeper {
     thread: Thread,
 }
 
-/// State that a door shares with other threads.
 #[derive(Default)]
 struct Note {
     state: Mutex<DoorState>,
-    /// Signalled when the state changes.
     news: Condvar,
 }
 
@@ -63,7 +59,6 @@ pub struct CopyTargetThread {
 struct Threads {
     /// Newest last.
     all: Vec<Sleeper>,
-    /// Number of changes.
     changes: u64,
 }
 
@@ -75,12 +70,11 @@ pub struct Moment(u64);
 pub struct Change(u64);
 
 impl CopyTargetThread {
-    /// Creates an object without doors, which will publish ids in `sign`.
     pub fn new(sign: InShared<AtomicU32>) -> CopyTargetThread {
         CopyTargetThread { sign, threads: Mutex::default(), published: Arc::default() }
     }
 
-    /// Starts the first door and waits until its id is published.
+    /// Starts the first door and publishes its id.
     ///
     /// # Errors
     /// Fails if no thread can be started.
@@ -93,7 +87,7 @@ impl CopyTargetThread {
         Ok(())
     }
 
-    /// Returns the current point in time. After a fence, it follows all earlier stores.
+    /// Returns the current time. After a fence, it follows all earlier stores.
     pub fn now(&self) -> Moment {
         Moment(self.published.load(Ordering::SeqCst))
     }
@@ -179,8 +173,7 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door had to exit, and the kernel no longer has the thread, or only a remnant of it. A
-    /// joined thread can remain briefly.
+    /// Returns whether the door had to exit and the kernel has at most a remnant of it.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };

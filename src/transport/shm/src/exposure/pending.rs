@@ -24,9 +24,9 @@
 //! follows the protocol writes the memory.
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
-//! disconnect, and core calls `await_end` without its locks. If a poll or the progress thread finds the end of a
-//! connection, it closes the connection immediately, and reports the end after the transfers; the thread checks every
-//! millisecond, later every twenty. A link whose socket has ended remains in the list until then.
+//! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
+//! and report the end after the transfers; the thread checks every millisecond, later every twenty. A link whose socket
+//! has ended remains in the list until then.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -89,7 +89,6 @@ impl Pending {
         found.then(|| Pending { transfers, start: Instant::now(), since, change: None })
     }
 
-    /// Returns the time since they were collected.
     pub fn age(&self) -> Duration {
         self.start.elapsed()
     }

@@ -1,11 +1,10 @@
-//! The transfers in progress of one side: copies between two processes, and the threads that execute them.
+//! The transfers in progress of one side, and the threads that execute them.
 //!
 //! Each side has a [`Table`] in shared memory. A thread enters a slot, checks its access, copies, and leaves the slot.
 //! The other side revokes access first and then scans the slots: a copy that it does not find will fail its check (SYNC
 //! moving). The peer can write anything into the tables, so [`Own`] contains the state on which this side relies.
 //!
 //! A thread checks the flag of the connection and the row of the region. Transfers within a process also use slots.
-//! process are entered as well.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -16,17 +15,14 @@ use rustix::thread::gettid;
 /// Number of slots of a table. More threads wait for each other.
 pub const SLOTS: usize = 63;
 
-/// Number of words of a slot, which is a cache line.
 const LINE: usize = 8;
 
-/// Maximum thread id.
 const MAX_TID: u32 = 1 << 22;
 
 /// One side's transfers in shared memory. The first line has a bit for each slot that was ever used; the other lines
 /// are slots with an [`Occupant`].
 pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
-/// Size of a table in bytes.
 pub const TABLE: usize = size_of::<Table>();
 
 /// Contents of a slot: the number of entries in the upper half, and the id of the thread in the lower half, or 0.
@@ -39,13 +35,11 @@ impl Occupant {
         self.0 as u32
     }
 
-    /// Returns whether that thread id is impossible.
     pub fn is_impossible(self) -> bool {
         self.tid() > MAX_TID
     }
 }
 
-/// Returns the transfers of a side that are in progress.
 pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ {
     let [used, slots @ ..] = table;
     let mut used = used[0].load(Ordering::SeqCst);
@@ -73,7 +67,7 @@ pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     }
 }
 
-/// The slots of one table that threads of this process have entered.
+/// Slots entered by threads of this process.
 pub struct Own([OwnSlot; SLOTS]);
 
 /// A slot's word in its own cache line.
@@ -88,11 +82,9 @@ impl Default for Own {
 }
 
 thread_local! {
-    /// Cached id of the thread; 0 if unknown.
     static TID: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns the id of the calling thread.
 #[inline]
 pub fn own_tid() -> u32 {
     TID.with(|tid| match tid.get() {
@@ -105,7 +97,7 @@ pub fn own_tid() -> u32 {
     })
 }
 
-/// Discards the cached thread id, because the child of a fork has another.
+/// The child of a fork has another thread id.
 pub fn after_fork_in_child() {
     TID.set(0);
 }
@@ -141,7 +133,6 @@ impl Own {
         Some(Entered { own, shared, word })
     }
 
-    /// Enters the next free slot.
     #[cold]
     #[inline(never)]
     fn enter_another<'a>(&'a self, table: &'a Table, tid: u32, mut at: usize) -> Entered<'a> {

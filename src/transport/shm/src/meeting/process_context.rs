@@ -30,7 +30,6 @@ use crate::wire::{Message, Probe};
 /// Capacity for commands of the program's calls until the thread fetches them.
 const TASKS: usize = 64;
 
-/// A command for the progress thread.
 pub enum Command {
     /// Connects to a host; the timeout is for the complete attempt.
     Connect(PendingConnect, Address, Option<Duration>),
@@ -47,9 +46,8 @@ pub enum Command {
 }
 
 pub struct ProcessContext {
-    /// Name of this process's socket in the directory.
     pub name: SocketName,
-    /// The socket. `None` after the process has stopped.
+    /// `None` after the process has stopped.
     reachable: Mutex<Option<Arc<Reachable>>>,
     /// Links to peers and to this process.
     pub links: Links,
@@ -64,7 +62,6 @@ pub struct ProcessContext {
     /// Data about these adapters for dat-info.
     pub census: Census,
     stopped: AtomicBool,
-    /// Set if copies between processes are enabled.
     vm: bool,
     /// Set once Yama was asked to permit copies by other processes.
     traceable: AtomicBool,
@@ -110,7 +107,6 @@ impl ProcessContext {
         Ok(context)
     }
 
-    /// Returns the link of this process to itself.
     pub fn own(&self) -> Option<&Arc<Link>> {
         self.own.get()
     }
@@ -125,7 +121,6 @@ impl ProcessContext {
         probe
     }
 
-    /// Returns whether this process can copy to and from the peer of `peer_segment`.
     pub fn can_copy(&self, peer_segment: &PeerSegment) -> bool {
         self.vm && peer_segment.copy_target() != 0
     }
@@ -157,17 +152,14 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Returns the next command.
     pub fn next_command(&self) -> Option<Command> {
         self.commands.lock().pop_front()
     }
 
-    /// Returns whether the thread must end.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Asks the thread to end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         self.links.control.wakeup_fd.wake();
@@ -222,7 +214,6 @@ impl ProcessContext {
         Ok((Listener { context: self.clone(), claim }, qualifier))
     }
 
-    /// Returns the service point of this process at `qualifier`.
     pub fn point(&self, qualifier: u64) -> Option<ListenerSink<Shm>> {
         self.points.lock().get(&qualifier).cloned()
     }

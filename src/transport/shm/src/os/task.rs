@@ -12,10 +12,8 @@ use std::time::{Duration, SystemTime};
 use host::cancel::uncancelled;
 use rustix::time::{ClockId, clock_gettime};
 
-/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// The thread has ended.
     Gone,
     /// It is stopped by a signal, a tracer or the freezer. It is not copying, because threads stop only before or after
     /// a system call.
@@ -82,7 +80,6 @@ pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// Returns the state of thread `tid` of process `pid`.
 pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     let read = |file: &str| read(&format!("/proc/{pid}/task/{tid}/{file}"));
     let stat = match read("stat") {
@@ -106,12 +103,12 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     }
 }
 
-/// Returns whether a file does not exist: the thread has ended, or /proc is missing.
+/// Returns whether the thread has ended or /proc is missing.
 fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
 }
 
-/// Returns the state of a thread, and its CPU time in ticks.
+/// Returns state and CPU ticks.
 fn parse_stat(stat: &str) -> Option<(u8, u64)> {
     // The thread's name, in parentheses, can contain any characters.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
@@ -121,7 +118,6 @@ fn parse_stat(stat: &str) -> Option<(u8, u64)> {
     Some((state, user.saturating_add(system)))
 }
 
-/// The current system call of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Running,

@@ -7,7 +7,6 @@ use super::cursor::{RingCursor, is_there};
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, SLOT, SMALL, Second, slots_for};
 use crate::word::Word;
 
-/// The side of a ring that reads records.
 #[derive(Debug)]
 pub struct Consumer<A: Area = Mapped> {
     pub(super) area: A,
@@ -21,15 +20,12 @@ pub struct Consumer<A: Area = Mapped> {
 /// A record with a validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
-    /// Kind from [`Reservation::finish`]; never 0.
+    /// From [`Reservation::finish`], as `flags`, `aux` and `credit`; never 0.
     pub kind: u8,
-    /// Flags from [`Reservation::finish`].
     pub flags: u8,
     /// Size of the payload in bytes, inside the record.
     pub len: u32,
-    /// Value from [`Reservation::finish`].
     pub aux: u64,
-    /// Credit from [`Reservation::finish`].
     pub credit: u64,
     start: u64,
 }
@@ -47,10 +43,8 @@ impl RecordView {
     }
 }
 
-/// The state of the consumer's position.
 #[derive(Clone, Copy)]
 pub enum Next {
-    /// There is no record.
     Nothing,
     /// There is a small record of the expected kind.
     Small(Small),
@@ -65,7 +59,6 @@ pub struct Small {
 }
 
 impl Small {
-    /// Returns the flags from [`Producer::put_small`].
     #[inline]
     pub fn flags(self) -> u8 {
         First::unpack(self.first).flags
@@ -77,7 +70,6 @@ impl Small {
         First::unpack(self.first).len as usize
     }
 
-    /// Returns the credit from [`Producer::put_small`].
     #[inline]
     pub fn credit(self) -> u64 {
         Second::unpack(self.second).credit(First::unpack(self.first).credit)
@@ -186,7 +178,6 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Returns the number of skipped, unreleased slots.
     #[inline]
     pub fn unreleased(&self) -> u64 {
         self.head - self.released
@@ -201,7 +192,6 @@ impl<A: Area> Consumer<A> {
         self.spot
     }
 
-    /// Calls [`Consumer::skip`] and [`Consumer::release`].
     #[inline]
     pub fn advance(&mut self, view: &RecordView) -> RingCursor {
         self.skip(view);

@@ -8,17 +8,14 @@ use super::cursor::lap_at;
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
 use crate::word::Word;
 
-/// The side that writes records.
 #[derive(Debug)]
 pub struct Producer<A: Area = Mapped> {
     area: A,
     /// Position after the last finished record.
     pub(super) tail: u64,
-    /// Last seen position of the consumer.
     pub(super) head: u64,
     /// Slots whose first word belongs to no record of this lap or the previous one.
     unclear: [u64; WORDS],
-    /// Set if there are such slots.
     any_unclear: bool,
 }
 
@@ -27,7 +24,6 @@ pub struct Producer<A: Area = Mapped> {
 #[must_use]
 pub struct Reservation<'p, A: Area = Mapped> {
     producer: &'p mut Producer<A>,
-    /// Position of the record.
     start: u64,
     room: usize,
     filled: usize,
@@ -44,7 +40,6 @@ impl<A: Area> Producer<A> {
         &self.area
     }
 
-    /// Returns the maximum payload of a record.
     #[inline]
     pub fn max_payload(&self) -> usize {
         // Almost as many slots of padding may have to precede the record.
@@ -160,7 +155,7 @@ impl<A: Area> Producer<A> {
         self.head
     }
 
-    /// Returns the maximum number of used slots.
+    /// Upper bound of used slots.
     #[inline]
     pub fn used(&self) -> u64 {
         self.tail - self.head
@@ -178,7 +173,7 @@ impl<A: Area> Producer<A> {
         }
     }
 
-    /// Clears the slot at `position`, which the consumer checks next.
+    /// Clears the slot that the consumer checks next.
     #[inline]
     fn clear(&mut self, position: u64) {
         if self.any_unclear {

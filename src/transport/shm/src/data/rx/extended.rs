@@ -101,7 +101,6 @@ impl Arriving {
         RecordOutcome::Wait
     }
 
-    /// Completes a receive with the immediate value of a write.
     pub(super) fn immediate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let whole = self.partial.is_none() && self.writing.is_none();
         if !whole || view.len as usize != record::NUMBER || view.aux > LARGEST {
@@ -165,7 +164,6 @@ impl Revocation {
     }
 }
 
-/// Returns the number in a record's payload.
 fn read_number(ring: &Consumer, view: &RecordView) -> u32 {
     let mut bytes = [0; record::NUMBER];
     ring.copy_out(view, 0, Target::of(&mut bytes));

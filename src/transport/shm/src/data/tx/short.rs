@@ -1,12 +1,11 @@
 //! Short writes and reads that either side can execute.
 //!
-//! A copy by the kernel takes more than a microsecond for any length; a ring record that the peer polls takes a cache
-//! line. Therefore short writes and reads use the ring while the peer consumes such records in time, and the kernel for
-//! a while if it does not ([`Trust`]). If the peer's position does not move for five microseconds while such a record
-//! waits, this side revokes the records in order ([`Claim`](crate::claim::Claim)), and copies. It checks the time when
-//! it posts another record or polls; otherwise, the progress thread does ([`guard`](crate::guard)). A record that
-//! changes the peer's memory and cannot be revoked, such as an atomic operation, delays the following records. If a
-//! copy fails, the record is left to the peer, which decides about its memory.
+//! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
+//! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
+//! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
+//! the records in order ([`Claim`](crate::claim::Claim)), and copies. It checks the time in posts and polls; otherwise,
+//! the progress thread does ([`guard`](crate::guard)). An atomic operation cannot be revoked, and delays the following
+//! records. If a copy fails, the record is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
 //! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
@@ -41,10 +40,8 @@ const WARY_MAX: u32 = 256;
 /// Maximum size of a write that both sides may copy; it would be revoked as a whole.
 const LONG_MAX: u64 = 4 * 1024 * 1024;
 
-/// The operation of a record.
 #[derive(Clone, Copy)]
 enum What {
-    /// A write with its bytes.
     Write,
     Read(RequestId),
     /// A write whose bytes are in the memory of this process.
@@ -54,7 +51,6 @@ enum What {
 /// A record that the peer is not known to have consumed.
 #[derive(Clone, Copy)]
 struct Short {
-    /// Where it ends.
     end: u64,
     /// Position after the last earlier record that is not short.
     after: u64,
@@ -92,17 +88,15 @@ pub(super) struct Shorts {
 }
 
 impl Shorts {
-    /// Reserves memory for `requests` more records.
     pub(super) fn room(&mut self, requests: usize) -> Result<()> {
         Ok(self.records.room(requests)?)
     }
 
-    /// Discards all records, because the connection has ended.
     pub(super) fn close(&mut self) {
         self.records = VecDeque::new();
     }
 
-    /// Returns whether all records that change the peer's memory are done up to `position`.
+    /// Returns whether all changes of the peer's memory are done up to `position`.
     pub(super) fn are_done(&self, position: u64) -> bool {
         self.done >= position
     }
@@ -122,7 +116,6 @@ impl Shorts {
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
-    /// Removes consumed records.
     fn pass(&mut self, consumed: u64) {
         while self.records.front().is_some_and(|short| short.end <= consumed) {
             self.records.pop_front();
@@ -139,7 +132,6 @@ impl Shorts {
         self.records.is_empty()
     }
 
-    /// Notes a response to the read whose record ends at `end`.
     pub(super) fn on_answer(&mut self, end: u64) {
         self.answered = self.answered.max(end);
     }
@@ -283,8 +275,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer reads itself, so that both sides can copy. Returns `None` if that is not
-    /// possible or not worthwhile.
+    /// Sends a write whose bytes the peer may read itself. Returns `None` if that is not possible or not worthwhile.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -334,7 +325,6 @@ impl Tx {
         end.look_in_passing();
     }
 
-    /// Calls [`Tx::check_shorts`], and returns [`Shorts::reach`].
     #[inline(never)]
     pub(super) fn reach(&mut self, end: &End, consumed: u64) -> u64 {
         self.check_shorts(end, consumed);
@@ -418,7 +408,6 @@ impl Tx {
         true
     }
 
-    /// Copies the bytes of a write from its record.
     fn copy_write(&self, end: &End, short: &Short) -> Outcome {
         let Some(bytes) = self.tx_ring.payload(short.end, TARGET + short.target.len as usize) else {
             return Outcome::PeerGone;

@@ -25,7 +25,6 @@ impl Links {
         Ok(Links { control: memory::arc(control)?, all: RwLock::default(), progress: CachePadded::default() })
     }
 
-    /// Adds a link, whose connections are then polled.
     pub fn add(&self, link: &Arc<Link>) {
         self.all.write().push(link.clone());
         self.progress.polled.lock().links.push(link.clone());
@@ -95,7 +94,6 @@ impl Links {
         any
     }
 
-    /// Processes all connections with ready bits. Returns whether there were any.
     #[inline(never)]
     fn go_on(&self, polled: &mut Polled, caller: bool) -> bool {
         let Polled { links, hot } = polled;
@@ -136,7 +134,7 @@ impl Links {
         }
     }
 
-    /// Returns whether connections may be polled, because no thread sleeps.
+    /// Returns whether connections may be polled: no thread sleeps.
     #[cold]
     fn may_heat(&self) -> bool {
         if !self.control.is_awake() {
@@ -147,7 +145,7 @@ impl Links {
         self.control.is_still_awake()
     }
 
-    /// Stops polling, because a thread is about to sleep, which is already published.
+    /// Stops polling, after it was published that a thread sleeps.
     #[inline]
     fn cool(&self) {
         if self.progress.any_hot.load(Ordering::Relaxed) {
@@ -201,7 +199,6 @@ impl Links {
         self.control.thread_asleep(|| self.any_news())
     }
 
-    /// Returns the peers' transfers in progress.
     pub fn transfers(&self) -> Option<Pending> {
         Pending::new(&self.control, self.all.read().iter().map(|link| &link.peer_segment))
     }
@@ -215,14 +212,12 @@ impl Links {
     }
 }
 
-/// The links and the polled connections, for the thread that executes a round.
 #[derive(Default)]
 struct Polled {
     links: Vec<Arc<Link>>,
     hot: Hot,
 }
 
-/// State of the progress of a process.
 #[derive(Default)]
 struct Progress {
     polled: Mutex<Polled>,
