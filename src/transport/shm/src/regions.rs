@@ -1,7 +1,7 @@
 //! The table of registered memory that a process publishes, and its peers' tables.
 //!
-//! The rows of a [`RegionTable`] have a mirror in [`SharedMemory`] that peers map read-only. [`dat_memory::regions`]
-//! documents the rows.
+//! The rows of a [`RegionTable`] have a mirror in [`SharedMemory`] that peers map read-only: see
+//! [`dat_memory::regions`].
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -15,18 +15,14 @@ mod peer;
 
 pub use peer::PeerRegions;
 
-/// The owner's table.
 pub type RegionTable = regions::RegionTable<Published>;
 
-/// Size in bytes of a full table.
 const TABLE_SIZE: usize = ROWS * ROW_SIZE;
-/// Size in bytes of the smallest table.
 const FIRST: usize = CHUNK * ROW_SIZE;
 
 // SAFETY: the struct consists of atomic words, with a fixed layout.
 unsafe impl Shared for Row {}
 
-/// A read-only [`Row`].
 type RowView = Row<View<AtomicU32>, View<AtomicU64>>;
 
 // SAFETY: the struct consists of words that can only be loaded, with a fixed layout.
@@ -34,7 +30,6 @@ unsafe impl SharedView for RowView {}
 
 const _: () = assert!(size_of::<RowView>() == ROW_SIZE);
 
-/// The published rows.
 #[derive(Debug)]
 pub struct Published {
     /// The file that peers map: see [`PeerRegions::open`].
@@ -49,7 +44,7 @@ impl Mirror for Published {
     }
 }
 
-/// Creates an empty table with all rows that the file size limit allows, so that peers need to map it only once.
+/// Creates an empty table with all rows that the file size limit allows, so that peers map it only once.
 ///
 /// # Errors
 /// The errors of [`SharedMemory::create`].

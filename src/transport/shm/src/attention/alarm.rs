@@ -1,17 +1,16 @@
-//! The word on which a leader sleeps, in memory that the process shares with all its peers.
+//! The word on which a leader sleeps, in memory that all peers share.
 //!
-//! Each sleep has a number. The leader stores it in the word, and sleeps while the word has this value. A thread with
-//! data stores [`RUNG`] and wakes it. So a ring before the sleep is not lost ([`sleep`]).
+//! The leader stores a number, new for each sleep, and sleeps while the word has this value. A thread with data stores
+//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]).
 //!
-//! A malicious peer can store anything. If it restores the number between another peer's ring and the sleep, the leader
-//! sleeps although it was rung. Therefore the leader always sleeps with a timeout, and the published word, which peers
-//! cannot write, says whether it sleeps (`control`). The word here only serves the comparison in futex(2), and as a
-//! hint that the leader does not sleep.
+//! If a malicious peer restores the number between a ring and the sleep, the leader sleeps although it was rung.
+//! Therefore the leader always sleeps with a timeout, and only the published word, which peers cannot write, says
+//! whether it sleeps (`control`).
 //!
-//! A peer stores the number of the sleep that it has ended in `ended` (Release, after the ring). Further data for this
-//! sleep then needs no system call. The number of a sleep is stored with Release before it is published, and [`RUNG`]
-//! by a Release swap. The kernel compares the word under its own lock, so an earlier ring prevents the sleep. futex(2)
-//! wakes all sleepers on the word, so a thread of a peer cannot intercept the leader's wakeup.
+//! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for this sleep needs
+//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap. The kernel
+//! compares the word under its own lock, so an earlier ring prevents the sleep. futex(2) wakes all sleepers on the
+//! word, so a peer's thread cannot intercept the leader's wakeup.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,7 +22,7 @@ use host::{futex, memory};
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::sleep::{self, RUNG, Rung};
 
-/// Size in bytes of the shared memory, which starts with the word.
+/// Size in bytes of the shared memory.
 const SIZE: usize = 4096;
 
 /// The alarm word in a mapping, and the last sleep that this process has ended.
@@ -52,7 +51,6 @@ impl AlarmWord {
     }
 }
 
-/// The alarm of this process.
 pub struct Alarm {
     pub word: AlarmWord,
     /// The file that peers map: see [`AlarmWord::open`].
@@ -60,7 +58,6 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Creates an alarm without a sleeper.
     pub fn new() -> io::Result<Alarm> {
         let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
         Ok(Alarm { word: AlarmWord::new(memory)?, file })

@@ -1,4 +1,4 @@
-//! Watches records that change the peer's memory, for which a program that only reads its memory may be waiting.
+//! Watches records that change the peer's memory, which a program may only be reading.
 //!
 //! While the peer's callers poll, they process such records; waking the peer's progress thread would take the CPU and
 //! the locks from them. If the peer makes no progress for a short time, the progress thread of this process revokes the
@@ -31,21 +31,21 @@ use crate::sleep::News;
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
 /// Interval before the thread wakes a peer, which costs the peer more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
-/// Maximum time of a check, for all peers. Polling peers make progress in this time, unless they copy.
+/// Maximum time of a check, for all peers. Polling peers make progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
-/// Number of ticks without new records after which the thread stops watching a connection.
+/// Number of checks without new records after which the thread stops watching.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Number of records that wake the peer immediately after it had to be woken: initially, and at most. It doubles each
-/// time. A record that is wrongly left to the peer is at least one tick late.
+/// Number of records that wake the peer immediately after it had to be woken: initial value, and maximum after
+/// doublings. A record that is wrongly left to the peer is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
-/// Number of timely records that reset that number, because polling programs also lose their CPU occasionally.
+/// Number of timely records that reset that number.
 const TRUSTWORTHY: u32 = 512;
 
 /// The last watched record of a connection.
 struct Last {
     end: Position,
-    /// Set while the thread watches the connection or has it in its list of new ones.
+    /// Set while the thread watches the connection or is about to.
     watched: Flag,
 }
 
@@ -54,7 +54,7 @@ impl Last {
         Last { end: Position::new(0), watched: Flag::new(false) }
     }
 
-    /// Sets the last record. Returns `false` if the caller must call [`Last::begin`].
+    /// Sets the position. Returns `false` if the caller must call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
         // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
@@ -79,8 +79,8 @@ impl Last {
         self.watched.store(false, Ordering::Relaxed);
     }
 
-    /// Returns `false` if the thread must continue to watch, because there is a record after `seen` and no other thread
-    /// has added the connection.
+    /// Returns whether the thread can stop watching: there is no record after `seen`, or another thread has added the
+    /// connection.
     fn is_over(&self, seen: u64) -> bool {
         // SYNC owed: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
         self.end() == seen || !self.begin()
@@ -92,7 +92,6 @@ pub struct Owed {
     peer_segment: Arc<PeerSegment>,
     ring: Mapped,
     last: Last,
-    /// Index of the connection, and side of this process.
     index: u32,
     side: u8,
     /// Set while there are short writes or reads that this process can revoke: see [`tx`](crate::tx).
@@ -167,7 +166,7 @@ impl Trust {
     }
 }
 
-/// Connections that the progress thread has yet to add to its watched ones. `None` after the thread has ended.
+/// Connections that the progress thread must start to watch. `None` after the thread has ended.
 pub struct Guard {
     new: Mutex<Option<Vec<Arc<Owed>>>>,
     /// Wakes the thread only for new connections, without a poll.
@@ -202,7 +201,6 @@ impl Guard {
     }
 }
 
-/// A connection that the thread watches.
 struct WatchedRing {
     owed: Arc<Owed>,
     last: u64,
@@ -269,21 +267,20 @@ impl WatchedRing {
     }
 }
 
-/// The connections that the progress thread watches.
 pub struct Watched {
     entries: Vec<WatchedRing>,
-    rnr: bool,
+    out_of_memory: bool,
     next: Instant,
 }
 
 impl Watched {
     pub fn new() -> Self {
-        Watched { entries: Vec::new(), rnr: false, next: Instant::now() }
+        Watched { entries: Vec::new(), out_of_memory: false, next: Instant::now() }
     }
 
-    /// Returns the maximum sleep of the thread. `None` if it watches nothing.
+    /// Returns the maximum sleep of the thread; `None` without limit.
     pub fn pause(&self) -> Option<Duration> {
-        let ticks = self.rnr || !self.entries.is_empty();
+        let ticks = self.out_of_memory || !self.entries.is_empty();
         ticks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
@@ -291,8 +288,8 @@ impl Watched {
     pub fn begin(&mut self, guard: &Guard) {
         guard.wakeup_fd.clear();
         if let Some(list) = &mut *guard.new.lock() {
-            self.rnr = self.entries.room(list.len()).is_err();
-            if !self.rnr {
+            self.out_of_memory = self.entries.room(list.len()).is_err();
+            if !self.out_of_memory {
                 self.entries.extend(list.drain(..).map(WatchedRing::new));
             }
         }
@@ -303,7 +300,7 @@ impl Watched {
         if self.pause() != Some(Duration::ZERO) {
             return;
         }
-        if self.rnr {
+        if self.out_of_memory {
             self.begin(guard);
         }
         let now = Instant::now();

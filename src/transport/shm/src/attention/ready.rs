@@ -1,30 +1,28 @@
 //! Ready bits of one side: a bit per connection with pending work, and a summary with a bit for each nonzero word.
 //!
-//! A thread that sets a bit and finds the side awake relies on the summary. So [`set`] returns only after the bit is in
-//! the summary, even if another thread has set the word's first bit and is about to add it.
+//! A thread that sets a bit and finds the side awake relies on the summary. So [`set`] returns only after the summary
+//! has the bit, even if another thread is about to add it.
 //!
-//! Loads of the summary without taking bits are Relaxed hints: each poll repeats them, and a thread that is about to
-//! sleep checks after the fence of the mark sleep.
+//! Loads without taking bits are Relaxed hints: polls repeat them, and a thread that is about to sleep checks after the
+//! fence of the mark sleep.
 
 use std::sync::atomic::Ordering;
 
 use crate::word::Word;
 
-/// Sets the bit of connection `index`.
 #[inline]
 pub fn set<W: Word<Value = u64>>(summary: &W, words: &[W], index: u32) {
     let word = index as usize / 64 % words.len();
-    // SYNC ready: the thread that takes the bit sees all earlier stores. These SeqCst operations have one total order:
-    // if the summary already has the word's bit, `take` has yet to swap the summary, so it swaps the word after this
-    // bit is set.
+    // SYNC ready: the taking thread sees all earlier stores. SeqCst operations have one order: if the summary already
+    // has the word's bit, `take` swaps the summary, and then the word, after this bit is set.
     let before = words[word].fetch_or(1 << (index % 64), Ordering::SeqCst);
     if before == 0 || summary.load(Ordering::SeqCst) & 1 << word == 0 {
         summary.fetch_or(1 << word, Ordering::SeqCst);
     }
 }
 
-/// Takes the bits of all `used` words in the summary, and calls `each` with their indices. Returns whether there were
-/// any. Calls `used` after taking the summary.
+/// Takes the bits of all words in the summary and in `used`, which is called after the summary was taken. Calls `each`
+/// with their indices. Returns whether there were any.
 #[inline]
 pub fn take<W: Word<Value = u64>>(
     summary: &W,

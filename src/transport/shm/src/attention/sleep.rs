@@ -1,11 +1,11 @@
 //! The published word that says which thread of a process a peer wakes. Only the process writes it.
 //!
-//! | value | which thread watches | a peer with new data |
+//! | value | watching thread | a peer with new data |
 //! |---|---|---|
-//! | [`AWAKE`] | callers, which poll; the progress thread polls periodically | wakes no thread |
+//! | [`AWAKE`] | callers; the progress thread polls periodically | wakes no thread |
 //! | [`BUSY`] | the progress thread, awake, for sleeping waits | wakes no thread |
-//! | [`THREAD`] | the progress thread, in epoll(7) | wakes it through its eventfd or socket |
-//! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it likewise |
+//! | [`THREAD`] | the progress thread, in epoll(7) | wakes it |
+//! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it |
 //! | any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
 //!
 //! The flag [`QUIET`] is set if no wait needs completions of requests. A peer that completes a request then only sets
@@ -19,35 +19,29 @@
 //! leader is awake.
 //!
 //! The second sleeper checks for data after it has changed the word, and thus finds data for which only the leader was
-//! woken. The former leader continues to sleep. Several waits cost an additional thread switch each, and none is woken
-//! for another's data. Callers that poll then do not replace the progress thread, because they can stop at any time.
+//! woken. Several waits cost an additional thread switch each, and none is woken for another's data. Callers do not
+//! replace the progress thread then, because they can stop polling at any time.
 //!
-//! A leader also handles data for programs that only read memory, and for peers that wait for consumption. If futex(2)
-//! finds no sleeper, the peer also wakes the progress thread, which takes over after one millisecond. One delay
-//! remains: a woken leader without a CPU delays data for which no thread sleeps.
+//! A leader also handles data for programs that only read memory. If futex(2) finds no sleeper, the peer also wakes the
+//! progress thread, which takes over after one millisecond. One delay remains: a woken leader without a CPU delays data
+//! for which no thread sleeps.
 
 use std::sync::atomic::Ordering;
 
 use crate::word::Word;
 
-/// Flag of the published word: completions of requests wake no thread.
+/// Flag: completions of requests wake no thread.
 const QUIET: u32 = 1;
-/// Word while no thread sleeps.
 pub const AWAKE: u32 = 0;
-/// Word while peers must wake the progress thread.
 pub const THREAD: u32 = 2;
-/// Word while peers must wake the progress thread, and waits sleep.
 pub const SHARED: u32 = 4;
-/// Word while the progress thread polls for sleeping waits.
 pub const BUSY: u32 = 6;
 /// Lowest number of a sleep, and the difference of consecutive numbers.
 const FIRST: u32 = 8;
 const STEP: u32 = 2;
 
-/// Value of the alarm's word that is not a number of a sleep.
 pub const RUNG: u32 = 0;
 
-/// The kind of data for which a peer wakes a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// A record or another urgent event.
@@ -64,7 +58,6 @@ pub enum Wake {
     Leader(u32),
 }
 
-/// Returns a published word without its flag.
 #[inline]
 pub const fn watcher(word: u32) -> u32 {
     word & !QUIET
@@ -77,7 +70,7 @@ pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
     load()
 }
 
-/// Returns the thread to wake for already published `news`. `load` loads the published word.
+/// Returns the thread to wake for already published `news`.
 #[inline]
 pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
     let word = load_behind::<W>(load);
@@ -97,7 +90,6 @@ pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
     any_news()
 }
 
-/// The effect of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
     /// This process has already ended this sleep; the sleeper finds all data published before.
@@ -107,8 +99,8 @@ pub enum Rung {
     Nobody,
 }
 
-/// Ends the sleep `sleep`. `ended` is the last sleep that this process ended; `wake` wakes sleepers on the alarm's
-/// word, and returns whether there were any.
+/// Ends the sleep `sleep`. `ended` is the last sleep that this process ended; `wake` returns whether it has woken a
+/// sleeper.
 #[inline]
 pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
     if ended.load(Ordering::Acquire) == sleep {
@@ -148,11 +140,11 @@ pub fn tell<W: Word<Value = u32>>(
     }
 }
 
-/// The sleeping threads of this process. The lock around this also protects the published word.
+/// The sleeping threads of this process, whose lock also protects the published word.
 #[derive(Default)]
 pub struct Sleepers {
     waits: usize,
-    /// Number of agents, and of descriptors on which the program sleeps.
+    /// Number of agents and of descriptors on which the program sleeps.
     agents: usize,
     /// Set while a leader watches.
     led: bool,
@@ -175,7 +167,6 @@ impl Sleepers {
         published.store(watcher | if self.requests == 0 { QUIET } else { 0 }, Ordering::Release);
     }
 
-    /// Publishes that the progress thread watches.
     fn publish_thread<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });

@@ -15,18 +15,16 @@ use host::lock::Mutex;
 use crate::peer_segment::End;
 use crate::record::{self, EAGER_MAX};
 
-/// Maximum size in bytes of a copy of a message, by sender and receiver each.
+/// Maximum size in bytes of a message's copy, by sender and receiver each.
 const SLICE: u64 = 512 * 1024;
-/// Maximum size in bytes of a round's copies, unless the minimum per turn exceeds it, and of a post's copies.
+/// Maximum size in bytes of the copies of a round, above the minimum per turn, and of a post.
 const ROUND: u64 = 1024 * 1024;
-/// Maximum size in bytes and maximum time of the copies of a round's only turn. Each call that copies first looks up
-/// all pages.
+/// Maximum bytes and time of the copies of a round's only turn. Each call that copies first looks up all pages.
 const ALONE: u64 = 4 * ROUND;
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// Size in bytes that a copy counts for at least, because of the system call, and minimum share of a turn.
+/// Minimum size in bytes that a copy, with its system call, counts for, and minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
-/// Counters to divide a round between the turns that copy.
 #[derive(Default)]
 pub struct Rounds {
     /// Turns of this round in the lower half, and of the previous round in the upper half.
@@ -86,13 +84,11 @@ impl Rounds {
     }
 }
 
-/// The remaining share of a post or a turn.
 pub struct Budget {
     /// `None` until the turn needs its share.
     left: Option<u64>,
     /// Set if a large share is partly used; the remainder is for transfers that need no split.
     cut: bool,
-    /// Set for a turn.
     turn: bool,
 }
 
@@ -107,8 +103,8 @@ impl Budget {
         Budget { left: None, cut: false, turn: true }
     }
 
-    /// Returns the size of the next copy of a transfer with `rest` remaining bytes, and subtracts it. Returns `None` if
-    /// the share is used up; `end` then gets another turn.
+    /// Returns and subtracts the size of the next copy of a transfer with `rest` bytes left. Returns `None` if the
+    /// share is used up; `end` then gets another turn.
     #[inline]
     pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
         match self.left {
@@ -135,8 +131,8 @@ impl Budget {
         may
     }
 
-    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes. Returns `false` if the share is used up;
-    /// `end` then gets another turn. Transfers of one record are always allowed.
+    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. Returns `false`
+    /// if the share is used up; `end` then gets another turn.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
         whole <= EAGER_MAX || self.spend(end, len)

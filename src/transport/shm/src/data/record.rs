@@ -29,10 +29,9 @@ pub mod kind {
     pub const FETCH: u8 = 8;
     /// A piece of the response to [`FETCH`]; `aux` is the length of the message.
     pub const MESSAGE_DATA: u8 = 9;
-    /// The immediate value of an RDMA write, after its data, which takes a receive. The payload is the value, `aux` the
-    /// length of the write.
+    /// The immediate value of an RDMA write, after its data; takes a receive. `aux` is the length of the write.
     pub const IMMEDIATE: u8 = 10;
-    /// An atomic operation: see [`atomic`](super::atomic). Its response is like a read's of eight bytes.
+    /// An atomic operation ([`atomic`](super::atomic)), with a response like a read of eight bytes.
     pub const ATOMIC: u8 = 11;
     /// The start of a message that invalidates a window: the payload is the window's key, `aux` the length of the
     /// message, which follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
@@ -41,8 +40,9 @@ pub mod kind {
     pub const SHORT_WRITE: u8 = 13;
     /// A [`READ`] that the producer can revoke.
     pub const SHORT_READ: u8 = 14;
-    /// An RDMA write whose bytes are read from the producer's memory; revocable until that starts. The payload is the
-    /// target, followed by the payload of a [`REMOTE_MESSAGE`]; `aux` is the length.
+    /// A revocable RDMA write whose bytes the peer reads. The payload is the target and the payload of a
+    /// [`REMOTE_MESSAGE`];
+    /// `aux` is the length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
@@ -50,19 +50,17 @@ pub const SOLICITED: u8 = 1;
 const COMPLETION: u8 = 2;
 const NEEDED: u8 = 4;
 
-/// Maximum size in bytes of a message in one record. Longer messages are read from the sender's memory, or use pieces
-/// of this size.
+/// Maximum size in bytes of a message in one record, and of a message's pieces.
 pub const EAGER_MAX: u64 = 8 * 1024;
 /// Maximum size in bytes of a message or an RDMA operation.
 pub const LARGEST: u64 = 1 << 31;
 /// Maximum bytes of a read response in one record.
 pub const ANSWER_MAX: u64 = 4080;
 
-/// Size of the largest word that is stored atomically at the end of a transfer, and minimum size of the last piece,
-/// unless the transfer is shorter.
+/// Size of the largest word that is stored atomically, and minimum size of the last piece of a longer transfer.
 pub const WORD: u64 = 8;
 
-/// Returns the size of the next piece, at most `most`, of a transfer with `rest` remaining bytes.
+/// Returns the size of the next piece of a transfer with `rest` bytes left.
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {
@@ -79,8 +77,8 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
     No = 0,
-    /// A notification because the record completes a request. It does not wake a process that sleeps without waits for
-    /// completions of requests.
+    /// A notification because the record completes a request. It wakes a process only if waits there need completions
+    /// of requests.
     Completion = COMPLETION,
     /// A notification without which the producer cannot continue.
     #[default]
@@ -118,9 +116,7 @@ pub struct Header {
     pub aux: u64,
 }
 
-/// Size in bytes of a [`place`].
 pub const PLACE: usize = 16;
-/// Size in bytes of a [`target`].
 pub const TARGET: usize = 24;
 
 fn word(bytes: &[u8], at: usize) -> u64 {
@@ -143,7 +139,6 @@ pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
     (word(bytes, 0), word(bytes, 8))
 }
 
-/// Encodes a range of the receiver's registered memory.
 pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
     let mut bytes = [0; TARGET];
     for (bytes, word) in bytes.chunks_exact_mut(8).zip(target_words(addr, key, len)) {
@@ -157,14 +152,11 @@ pub fn target_words(addr: u64, key: u32, len: u64) -> [u64; TARGET / 8] {
     [addr, len, key.into()]
 }
 
-/// Decodes a [`target`] into address, key and length.
 pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
     (word(bytes, 0), half(bytes, 16), word(bytes, 8))
 }
 
-/// Size in bytes of an immediate value or a key.
 pub const NUMBER: usize = 4;
-/// Size in bytes of an [`atomic`].
 pub const ATOMIC: usize = 32;
 const ADD: u32 = 0;
 const SWAP: u32 = 1;

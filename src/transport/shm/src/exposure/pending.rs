@@ -1,32 +1,29 @@
-//! Transfers of peers that were in progress when access was revoked, and can still touch the program's memory.
+//! Peers' transfers that were in progress when access was revoked, and can still touch the program's memory.
 //!
 //! A call that returns memory to the program first revokes access (the row of a region, or the flag of a connection),
 //! and then waits for a [`Pending`]. A transfer ends
 //!
-//! - when its thread leaves the slot, usually within a millisecond, because a thread copies a slice per entry;
-//! - when this process has replaced its target thread, and the peer's thread is then seen not copying: stopped, or
-//!   asleep elsewhere. If it has not started the copy, the copy fails, and the thread checks its access again;
-//!   otherwise, the copy has ended;
-//! - when the peer violates the protocol, because a slice takes too long. Its link then ends.
+//! - when its thread leaves the slot, usually within a millisecond;
+//! - when this process has replaced its target thread, and the peer's thread is then seen stopped, or asleep elsewhere.
+//!   The copy has then ended, or will fail, after which the thread checks its access again;
+//! - when the peer violates the protocol, and its link ends.
 //!
-//! After the target thread was replaced, the call does this about a thread that has not left its slot:
+//! After the replacement, the call does this about a thread that is still in its slot:
 //!
 //! | the thread, as /proc shows it | the call |
 //! |---|---|
 //! | exited, zombie, stopped (T, t) or frozen | does not wait: the copy has ended, or will fail |
-//! | asleep in another system call, or in none | does not wait, for the same reason |
+//! | asleep outside of these calls, or in none | does not wait, for the same reason |
 //! | asleep in process_vm_readv or _writev | waits for this peer, with one line in the log |
-//! | running | waits for a quarter of a second of its CPU time, where a slice takes less than a millisecond; then the peer violates the protocol |
+//! | running | waits until it has used a quarter of a second of CPU time, where a slice takes less than a millisecond; then the peer violates the protocol |
 //! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
-//! A peer that names impossible threads violates the protocol immediately. A violation ends the link, with one line in
-//! the log, and further calls do not wait for this peer. Therefore, after such a call has succeeded, no peer that
-//! follows the protocol writes the memory.
+//! A violation, such as the id of an impossible thread, ends the link with one line in the log, and no call waits for
+//! this peer again. So after the call, no peer that follows the protocol writes the memory.
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
-//! and report the end after the transfers; the thread checks every millisecond, later every twenty. A link whose socket
-//! has ended remains in the list until then.
+//! and report its end after the transfers. A link whose socket has ended remains in the list until then.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -40,14 +37,13 @@ use crate::os::task::{self, Doing, TICKS_PER_SECOND};
 use crate::peer_segment::PeerSegment;
 use crate::transfers::{self, Occupant};
 
-/// Time after which the target thread is replaced. A slice takes much less, even if its thread is preempted.
+/// Time after which the target thread is replaced, longer than a slice of a preempted thread.
 const REPLACE_AFTER: Duration = Duration::from_millis(5);
-/// Maximum CPU ticks of a slice, which normally takes less than a millisecond.
+/// Maximum CPU time of a slice.
 const MAX_SLICE_TICKS: u64 = TICKS_PER_SECOND / 4;
 /// Maximum wait for a thread whose sleep /proc does not show.
 const BLIND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Transfers of one or several peers that were in progress at the same time.
 pub struct Pending {
     transfers: Vec<Transfer>,
     start: Instant,
@@ -69,7 +65,7 @@ impl Pending {
     /// none.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
         // SYNC moving: the flag or the row was stored before. Pairs with the fence of a thread that enters a slot:
-        // either that transfer is refused, or its slot is found here.
+        // either that transfer is refused, or this scan finds its slot.
         fence(Ordering::SeqCst);
         let since = control.copy_target.now();
         let mut transfers = Vec::new();
@@ -93,7 +89,7 @@ impl Pending {
         self.start.elapsed()
     }
 
-    /// Returns whether none of them can touch the memory of this process any longer. Does not wait.
+    /// Returns, without waiting, whether none of them can touch the memory of this process.
     pub fn is_over(&mut self, control: &ControlRegion) -> bool {
         self.transfers.retain(Transfer::is_under_way);
         let others = || self.transfers.iter().filter(|transfer| !transfer.peer_segment.is_local());
@@ -109,8 +105,7 @@ impl Pending {
         self.transfers.is_empty()
     }
 
-    /// Waits until none of them can touch the memory of this process. The caller holds no lock that another connection
-    /// needs.
+    /// Waits for [`Pending::is_over`]. The caller holds no lock that another connection needs.
     pub fn wait(mut self, control: &ControlRegion) {
         let mut pause = Pause::new();
         // Most transfers end soon, without a clock read.

@@ -15,10 +15,9 @@ use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 /// A connection request without a response; dropping it refuses the request.
 pub struct Incoming {
-    /// Weak, because a request without a response must not keep the descriptors of an ended peer.
+    /// Weak, to release the descriptors of an ended peer.
     link: Weak<Link>,
     id: ConnId,
-    /// Data of the active end.
     theirs: EndInfo,
     answered: bool,
 }
@@ -39,7 +38,6 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `conn`.
     pub fn accept(mut self, context: &ProcessContext, conn: &Arc<Conn>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
@@ -90,7 +88,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     link.send(Message::Request { conn: id, qualifier, end: conn.info(), private_data });
 }
 
-/// Ends an attempt from this end, unless it has ended; `reason` is for the peer.
+/// Ends an attempt, unless it has ended; `reason` is for the peer.
 pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
     if conn.kill(false) {
         conn.finish(reason, Report::Ended(report));
@@ -134,8 +132,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
                 conn.set_peer(&end);
-                // The peer is notified before the program can close the connection. Later data is not reported before
-                // the establishment.
+                // The peer is notified before the program can close the connection.
                 link.send(Message::Ready { conn: id });
                 establish(&conn, private_data);
             }

@@ -62,6 +62,7 @@ pub struct ProcessContext {
     /// Data about these adapters for dat-info.
     pub census: Census,
     stopped: AtomicBool,
+    /// Copies between processes are enabled.
     vm: bool,
     /// Set once Yama was asked to permit copies by other processes.
     traceable: AtomicBool,

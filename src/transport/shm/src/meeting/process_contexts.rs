@@ -1,6 +1,6 @@
 //! The contexts of a process, one per directory with open adapters.
 //!
-//! The child of a fork inherits no shared memory: the parent's handles are invalid there, its sockets are closed
+//! The child of a fork inherits no shared memory: the parent's handles are invalid, its sockets are closed
 //! (`host/fork.rs`), and the child can open its own adapters.
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use crate::thread;
 
 type Map = Mutex<HashMap<PathBuf, Weak<ProcessContext>>>;
 
-/// The contexts of a process. The child of a fork starts with a new map, because another thread may have held the lock.
+/// The child of a fork starts with a new map, because another thread may have held the lock.
 pub struct ProcessContexts(AtomicPtr<Map>);
 
 impl ProcessContexts {
@@ -86,7 +86,7 @@ impl ProcessContexts {
                 return;
             }
             context.stop();
-            // The map's entry keeps the context's memory. It may already be for another context.
+            // The entry keeps the context's memory, and may already be for another context.
             nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), context));
         }
         context.join();

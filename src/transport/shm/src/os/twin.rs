@@ -2,14 +2,13 @@
 
 use std::ptr;
 
-/// A sleeping child with a copy of this process's memory, killed when this is dropped. It shares the descriptor table,
-/// so tests that close descriptors close them in the child, too.
+/// A sleeping child with a copy of this process's memory, killed on drop. It shares the descriptor table, so
+/// descriptors that other tests close are closed there, too.
 pub struct Twin(libc::pid_t);
 
 impl Twin {
     pub fn new() -> Twin {
-        // SAFETY: this acts like fork, and the child only makes system calls, which is allowed in a copy of a
-        // multithreaded process.
+        // SAFETY: like fork, and the child only makes system calls, as a copy of a multithreaded process may.
         let pid = unsafe { libc::syscall(libc::SYS_clone, libc::CLONE_FILES | libc::SIGCHLD, 0, 0, 0, 0) };
         if pid == 0 {
             // SAFETY: all arguments are numbers.

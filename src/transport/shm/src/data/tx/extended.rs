@@ -90,7 +90,6 @@ impl Tx {
         launch
     }
 
-    /// Puts a record with this payload into the ring.
     pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> StartOutcome {
         self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()).into()
     }

@@ -1,5 +1,4 @@
-//! The transmit direction's side of requests by the peer (reads, atomic operations, bytes of messages), and of the
-//! peer's responses.
+//! The transmit direction's side of the peer's requests (reads, atomic operations, bytes of messages) and responses.
 //!
 //! A refused read or atomic operation ends the connection after the responses to all earlier requests. The requester
 //! then knows that its oldest outstanding request has failed.
@@ -22,7 +21,7 @@ impl Tx {
         end.set_busy(Busy::Reading, true);
     }
 
-    /// Accepts a read of the peer, and sends what it can immediately. Returns `false` if the peer exceeds its limit.
+    /// Accepts a read of the peer and sends what it can. Returns `false` without room for a response.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
         let room = !self.closed && self.responses.has_room();
@@ -43,7 +42,7 @@ impl Tx {
     /// The status if the operation was not executed.
     pub fn on_atomic(&mut self, end: &End, remote: &RemoteSegment, change: Change) -> Result<(), Status> {
         self.plain = false;
-        // Room for the response must exist first, because the operation must not be repeated.
+        // The response needs its room first, because the operation must not be repeated.
         if self.closed || !self.responses.has_room() {
             return Err(Status::RemoteResponder);
         }

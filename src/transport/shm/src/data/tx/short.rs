@@ -29,7 +29,7 @@ use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
 
-/// Minimum and maximum interval, in requests, between probes of a peer that calls but does not poll the connection.
+/// Minimum and maximum number of requests between probes of a peer that does not poll the connection.
 const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
@@ -62,7 +62,6 @@ struct Short {
     done: bool,
 }
 
-/// Short writes and reads in flight.
 #[derive(Default)]
 pub(super) struct Shorts {
     records: VecDeque<Short>,
@@ -73,7 +72,7 @@ pub(super) struct Shorts {
     pub(super) behind: u64,
     /// Position up to which all records that change the peer's memory are done.
     done: u64,
-    /// Position after the last read with a response, up to which the peer has consumed all records.
+    /// Position after the last read with a response; the peer has consumed all earlier records.
     answered: u64,
     /// The peer's position at the last check.
     seen: u64,
@@ -82,7 +81,7 @@ pub(super) struct Shorts {
     /// Set if a record was revoked from a polling peer since the last post.
     late: bool,
     trust: Trust,
-    /// Number of requests until the next probe of a peer that does not poll, and the interval after that.
+    /// Number of requests until the next probe, and the interval after that.
     until_probe: u32,
     probe: u32,
 }
@@ -145,7 +144,7 @@ impl Shorts {
 }
 
 impl Tx {
-    /// Returns whether there is room for another record. Revoked records occupy theirs until the peer passes them.
+    /// Returns whether there is room for a record. Revoked records count until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
@@ -189,7 +188,7 @@ impl Tx {
         left && self.has_room_for_short(end)
     }
 
-    /// Returns whether a short write or read uses the ring, possibly only because it must follow an incomplete record.
+    /// Returns whether a short write or read uses the ring, possibly only to follow an incomplete record.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
@@ -213,7 +212,6 @@ impl Tx {
         }
     }
 
-    /// Puts a write that either side can execute into the ring.
     #[inline]
     pub(super) fn short_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> StartOutcome {
         let (len, acknowledge) = (remote.len, Acknowledge::of(request.signalled));
@@ -231,7 +229,7 @@ impl Tx {
         launch
     }
 
-    /// Puts a write into the ring if it fits a small record. Returns `None` otherwise, or if no room is known.
+    /// Puts a write into the ring as a small record. Returns `None` if it does not fit, or if no room is known.
     #[inline(always)]
     fn put_small_write(
         &mut self,
@@ -255,7 +253,7 @@ impl Tx {
         position
     }
 
-    /// Puts a read that either side can execute into the ring. Returns `None` if there is no room.
+    /// Puts a read into the ring that either side can execute. Returns `None` without room.
     #[inline]
     pub(super) fn short_read(
         &mut self,
@@ -275,7 +273,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer may read itself. Returns `None` if that is not possible or not worthwhile.
+    /// Sends a write whose bytes the peer may read itself. `None` if that is impossible or not worthwhile.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -397,7 +395,7 @@ impl Tx {
                 }
                 continue;
             }
-            // The copy failed or is not permitted: leave this record and all later ones to the peer.
+            // The copy failed or is not permitted: leave all records from this one to the peer.
             end.own_claim().give_back(short.end);
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
@@ -435,7 +433,7 @@ impl Tx {
         outcome
     }
 
-    /// Returns the range of a request's kept segments, and its index in `in_flight`.
+    /// Returns the range of a request's kept segments, and its index.
     pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
         self.kept_where(|in_flight| in_flight.id == id)
     }
