@@ -14,7 +14,6 @@ use tempfile::TempDir;
 
 const VERSION: Version = Version { major: 1, minor: 2 };
 
-/// Formats a field of a file.
 fn quoted(text: &CStr) -> Vec<u8> {
     let mut field = vec![b'"'];
     for &byte in text.to_bytes() {
@@ -27,7 +26,6 @@ fn quoted(text: &CStr) -> Vec<u8> {
     field
 }
 
-/// Formats the line of an entry.
 fn line_of(entry: &Entry) -> Vec<u8> {
     let api = if entry.api.interface == Interface::User { 'u' } else { 'k' };
     let version = &entry.provider_version;

@@ -1,9 +1,9 @@
 //! Fuzz targets for external input.
 //!
-//! A *target* is a function that feeds arbitrary bytes to one parser or state machine, as a file, peer or network
-//! would. It panics if an invariant is violated. Two drivers run the targets: this crate's program, with any compiler
-//! and reproducible inputs, and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from the inputs
-//! in `corpus/TARGET`, which also keeps every input that has found a defect.
+//! A *target* feeds arbitrary bytes to one parser or state machine, as a file, peer or network would, and panics if an
+//! invariant is violated. Two drivers run the targets: this crate's program, with any compiler and reproducible inputs,
+//! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, which keeps inputs
+//! that have found a defect.
 
 mod conf;
 mod input;

@@ -3,10 +3,9 @@
 //!     dat-fuzz [--seconds N] [--seed N] [--corpus FOLDER] [--out FOLDER] [--keep] [TARGET...]
 //!     dat-fuzz --replay FILE TARGET
 //!
-//! The program first runs the inputs of `corpus/TARGET`, and then N seconds (10) per target with mutations of these. It
-//! prints TAP. It shrinks a failing input and stores it in the directory of --out (target/found); an input that takes
-//! longer than a minute ends the run. --keep stores each input before its run, in case it kills the process. --replay
-//! runs one input.
+//! Runs the inputs of `corpus/TARGET`, then mutations of these for N seconds (10) per target, and prints TAP. A failing
+//! input is shrunk and stored in the directory of --out (target/found); one that takes longer than a minute ends the
+//! run. --keep stores each input before its run, in case it kills the process. --replay runs one input.
 
 mod mutate;
 
@@ -21,7 +20,6 @@ use std::time::{Duration, Instant};
 use dat_fuzz::{TARGETS, Target};
 use mutate::Mutator;
 
-/// Maximum time of an input.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum number of failed attempts to shrink an input.
 const MAX_SHRINKS: usize = 400;
@@ -87,7 +85,6 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Returns the path for an input of this target.
     fn place(&self, what: &str) -> PathBuf {
         self.options.out.join(format!("{}-{what}", self.target.name))
     }
@@ -129,7 +126,7 @@ impl Runner<'_> {
         format!("{} bytes in {}: {text}", small.len(), self.place("failed").display())
     }
 
-    /// Runs the inputs of the corpus, and then others until the time has expired. Returns a line of TAP.
+    /// Runs the corpus, and then mutations until the time has expired. Returns a line of TAP.
     fn run(&self) -> Result<String, String> {
         let corpus = corpus(&self.options.corpus.join(self.target.name));
         for (name, data) in &corpus {

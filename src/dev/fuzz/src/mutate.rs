@@ -21,7 +21,6 @@ impl Numbers {
 /// Boundary values.
 const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xc0, 0xe0, 0xfe, 0xff];
 
-/// A generator of inputs.
 pub struct Mutator {
     numbers: Numbers,
     bases: Vec<Vec<u8>>,
@@ -29,12 +28,10 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// Creates a generator of inputs with at most `longest` bytes.
     pub fn new<'a>(seed: u64, bases: impl Iterator<Item = &'a [u8]>, longest: usize) -> Mutator {
         Mutator { numbers: Numbers(seed), bases: bases.map(<[u8]>::to_vec).collect(), longest }
     }
 
-    /// Returns the next input.
     pub fn next(&mut self) -> Vec<u8> {
         let mut data = match self.bases.len() {
             0 => Vec::new(),

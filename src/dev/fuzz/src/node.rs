@@ -19,7 +19,6 @@ const MAX_PEERS: usize = 4;
 /// Qualifier of a listening peer.
 const PEER_QUALIFIER: u64 = 4713;
 
-/// State of an input.
 #[derive(Default)]
 struct Scene {
     peers: Vec<Peer>,
@@ -28,8 +27,8 @@ struct Scene {
     host: Option<Host>,
 }
 
-/// Checks that for any packets, the process answers its well-behaved peer, endpoints and requests stay usable, and each
-/// posted receive completes.
+/// Checks that the process answers its well-behaved peer, that endpoints and requests stay usable, and that each posted
+/// receive completes.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let mut victim = victim::get();

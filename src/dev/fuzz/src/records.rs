@@ -153,7 +153,6 @@ impl Session<'_> {
         }
     }
 
-    /// Returns a range of the program's memory.
     fn segment(&self, input: &mut Input<'_>) -> LocalSegment {
         let at = usize::from(input.short()) % MEMORY;
         let len = input.number() as usize % (MEMORY - at + 1);
@@ -163,7 +162,7 @@ impl Session<'_> {
     fn request(&mut self, input: &mut Input<'_>, work: Work) {
         let mut segment = self.segment(input);
         let (addr, key) = self.victim.theirs;
-        // Requests of the program access this process, too, so restrict them to the reserved memory.
+        // Requests of the program access this process, too: use only reserved memory.
         let mut at = usize::from(input.short()) % THEIRS;
         if let Work::Change(_) = work {
             segment.len = segment.len.min(8);

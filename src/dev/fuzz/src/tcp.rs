@@ -21,7 +21,6 @@ const RARE: u8 = 0xe8;
 /// Maximum payload of a sent record.
 const PAYLOAD: u64 = 40_000;
 
-/// All kinds of records.
 const KINDS: [u8; 10] = [
     kind::MESSAGE,
     kind::WRITE,
@@ -42,7 +41,6 @@ struct Program {
     psp: Arc<Psp<Tcp>>,
     /// Memory without remote rights, all zero except in posted buffers.
     memory: Buffer<Tcp>,
-    /// Memory that peers may read and write.
     open: Buffer<Tcp>,
     /// Memory without rights for peers, and memory of another zone. Both keep their pattern.
     closed: [Buffer<Tcp>; 2],
@@ -105,10 +103,9 @@ impl Program {
     }
 }
 
-/// The peer's socket.
 struct Peer {
     stream: TcpStream,
-    /// Bytes to send in later steps.
+    /// Bytes for later steps.
     kept: Vec<u8>,
     /// Received bytes from the last incomplete record on.
     got: Vec<u8>,
@@ -125,7 +122,7 @@ impl Peer {
         Peer { stream, kept: Vec::new(), got: Vec::new(), requests: 0, ended: false }
     }
 
-    /// Sends the first `len` kept bytes, and discards those for which the socket has no room.
+    /// Sends the first `len` kept bytes; discards those without room in the socket.
     fn send(&mut self, len: usize) {
         let len = len.min(self.kept.len());
         let _ = self.stream.write(&self.kept[..len]);
@@ -136,7 +133,6 @@ impl Peer {
         self.send(usize::MAX);
     }
 
-    /// Receives available bytes.
     fn receive(&mut self) {
         let mut bytes = [0; 16 << 10];
         loop {
@@ -149,7 +145,7 @@ impl Peer {
         }
     }
 
-    /// Receives the program's greeting. Returns whether it is complete.
+    /// Returns whether the program's greeting is complete, and removes it.
     fn receive_greeting(&mut self) -> bool {
         self.receive();
         let len = match self.got.get(8) {
@@ -410,7 +406,6 @@ impl Session<'_> {
         }
     }
 
-    /// Returns a range of the program's memory.
     fn segment(&self, input: &mut Input<'_>) -> LocalSegment {
         let at = usize::from(input.short()) % MEMORY;
         let len = input.number() as usize % (MEMORY - at + 1);

@@ -1,8 +1,7 @@
-//! A program with an open adapter `shm`, and its well-behaved peers. The targets play malicious peers in the same
-//! process. What a peer claims about its memory therefore concerns this process, so a peer exposes only memory that is
-//! reserved for it.
+//! A program with an open adapter `shm`, and its well-behaved peers. Targets play malicious peers in the same process,
+//! so what such a peer claims about its memory concerns this process. It exposes only reserved memory.
 //!
-//! All inputs share the adapter. Each input frees what it created, and then the state must be as before.
+//! All inputs share the adapter. Each input must restore the state.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ use crate::input::Input;
 
 /// Size in bytes of the memory for receives and requests.
 pub const MEMORY: usize = 32 * 1024;
-/// Size in bytes of the memory that peers may access.
+/// Size in bytes of peer-accessible memory.
 pub const OPEN: usize = 4096;
 /// Size in bytes of a peer's memory.
 pub const THEIRS: usize = 16 * 1024;
@@ -29,18 +28,14 @@ pub const QUALIFIER: u64 = 4711;
 /// A qualifier without a listener.
 const UNUSED_QUALIFIER: u64 = 4712;
 
-/// The program.
 pub struct Victim {
     pub adapter: Adapter<Shm>,
-    /// Connection requests.
     pub requests: Arc<Evd<Shm>>,
-    /// Directory in which the program meets its peers.
     pub directory: PathBuf,
     /// Published data of the peers.
     pub face: Face,
     /// Memory without remote rights, all zero except in posted buffers.
     pub memory: Buffer<Shm>,
-    /// Memory that peers may read and write.
     pub open: Buffer<Shm>,
     /// Memory without rights for peers, and memory of another zone. Both keep their pattern.
     pub closed: [Buffer<Shm>; 2],
@@ -111,7 +106,6 @@ impl Victim {
         victim
     }
 
-    /// Receives the next packet for the well-behaved peer.
     fn reply(&mut self) -> Vec<u8> {
         let mut packet = None;
         until("a reply to an honest neighbour", || {
@@ -123,7 +117,7 @@ impl Victim {
         packet
     }
 
-    /// Waits until the program has handled all packets of peers: it has answered the well-behaved peer twice since.
+    /// Waits until the program has handled all packets: it then answers the well-behaved peer twice.
     pub fn synchronize(&mut self) {
         for _ in 0..2 {
             self.attempts += 1;
@@ -148,7 +142,6 @@ impl Victim {
         Peer::connect(&self.socket, &self.face).expect("the process is reachable")
     }
 
-    /// Returns the next connection request, if there is one.
     pub fn request(&self) -> Option<Arc<Cr<Shm>>> {
         match self.requests.dequeue() {
             Ok(Event::ConnectionRequest { cr, .. }) => self.adapter.ia.slab.get::<Cr<Shm>>(cr),
@@ -180,7 +173,6 @@ impl Victim {
         (peer, attempt)
     }
 
-    /// Checks the state that no input may change.
     pub fn check(&mut self) {
         self.synchronize();
         for buffer in &self.closed {
@@ -189,7 +181,6 @@ impl Victim {
     }
 }
 
-/// A posted work request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     Plain(Transfer),
@@ -201,7 +192,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// Parses a request other than [`Work::Plain`].
+    /// Parses an extended or invalidating request.
     pub fn extended(what: u8, input: &mut Input<'_>) -> Work {
         match what % 4 {
             0 => Work::Value(input.word()),
@@ -211,7 +202,6 @@ impl Work {
         }
     }
 
-    /// Returns the kind of its completion.
     fn reported(self) -> Reported {
         match self {
             Work::Plain(transfer) => Reported::Plain(transfer),
@@ -223,7 +213,6 @@ impl Work {
     }
 }
 
-/// Kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reported {
     Plain(Transfer),
@@ -239,9 +228,7 @@ pub struct Ledger {
     quiet: HashMap<u64, (Reported, u64)>,
     /// Ranges of the program's memory (offset, length) that posted work may change.
     touched: Vec<(usize, usize)>,
-    /// Set once the connection is established.
     established: bool,
-    /// Set once the connection has ended.
     over: bool,
 }
 
@@ -290,8 +277,7 @@ impl Ledger {
         }
     }
 
-    /// Dequeues all events. Checks that each request completes once, and that no event follows the end of the
-    /// connection.
+    /// Dequeues all events. Checks that each request completes once, and that no event follows the end.
     pub fn drain_events<T: Transport>(&mut self, end: &End<T>) {
         for evd in [&end.receives, &end.requests, &end.connections] {
             while let Ok(event) = evd.dequeue() {
@@ -300,7 +286,7 @@ impl Ledger {
                         self.ends(cookie, Reported::Plain(transfer), status, len);
                     }
                     Event::Extended { cookie, status, len, operation, .. } => {
-                        // The length is the write's. The receive that it consumes can have any length.
+                        // The length is the write's, not the receive's.
                         let (reported, len) = match operation {
                             Extended::RecvImmediate => (Reported::Plain(Transfer::Recv), 0),
                             Extended::RecvInvalidated => (Reported::Plain(Transfer::Recv), len),
@@ -330,12 +316,10 @@ impl Ledger {
         assert!(status != Status::Success || len <= room, "{len} bytes went into {room}");
     }
 
-    /// Returns whether the connection has ended.
     pub fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Returns whether the connection was established.
     pub fn is_established(&self) -> bool {
         self.established
     }

@@ -22,8 +22,7 @@ pub fn dat_cno_fd_create<F: Provider<Version = Udat20>>(
         let descriptor = file_descriptor.required(2)?;
         let out = cno_handle.required(3)?;
         let cno = Cno::create_polled(&ia).at(&[])?;
-        // The descriptor is missing only if another thread, which frees all objects of the adapter, has already freed
-        // the CNO.
+        // Missing only if another thread, which frees all objects of the adapter, has already freed the CNO.
         descriptor.write(cno.descriptor().ok_or(Fault::Core(Error::Aborted))?);
         give(out, &cno)
     })

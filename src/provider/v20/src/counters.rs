@@ -1,8 +1,7 @@
-//! Counters of adapters, endpoints and EVDs, numbered as in the C library. docs/compat.md lists those that are always
+//! Counters of adapters, endpoints and EVDs, with the C library's numbers. docs/compat.md lists those that are always
 //! 0.
 //!
-//! Counters are never reset. A reset stores their current values as a baseline ([`CounterBaseline`]), and queries
-//! subtract it.
+//! A reset stores the current values as a baseline ([`CounterBaseline`]), which queries subtract.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write;
@@ -47,7 +46,6 @@ const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
     (DCNT_IA_DIAG_ERR_SQ_TREE, DCNT_IA_DIAG, "sq_num_tree"),
 ];
 
-/// Baseline of an object's counters.
 struct CounterBaseline<const N: usize> {
     /// Values at the last reset.
     zeros: [u64; N],
@@ -56,13 +54,12 @@ struct CounterBaseline<const N: usize> {
 }
 
 impl<const N: usize> CounterBaseline<N> {
-    /// Calls `f` with the baseline of an object.
     fn with<R>(kept: &AttachedData, f: impl FnOnce(&mut Self) -> R) -> Answer<R> {
         kept.with(|| Ok(CounterBaseline { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
     }
 
-    /// Reports counter `counter`, or all if it is `N`, and resets the reported counters on request. `values` are
-    /// counted since the object was created. Fails without a reset if `tell` fails.
+    /// Reports counter `counter`, or all if it is `N`, and resets them on request. `values` are the object's counters
+    /// without resets. Fails without a reset if `tell` fails.
     fn tell(
         &mut self,
         names: &'static [(u32, &'static CStr)],
@@ -96,17 +93,15 @@ impl CounterBaseline<OF_ADAPTER> {
     }
 }
 
-/// Counters that a program requests.
 #[derive(Clone, Copy)]
 struct Choice {
     counter: c_int,
     reset: bool,
 }
 
-/// Receives the number, name and value of a counter.
+/// Receives number, name and value of a counter.
 type Tell<'a> = dyn FnMut(usize, &CStr, u64) -> Answer<()> + 'a;
 
-/// Reports the counters of the adapter, endpoint or EVD `handle`.
 fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, tell: &mut Tell<'_>) -> Answer<()> {
     let role = Role::Any;
     match F::domain().kind(handle) {
@@ -133,22 +128,21 @@ fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice
     }
 }
 
-/// Stores counters in an array (dat_ib_query_counters). As in the C library, a counter's number is its index, even if
-/// it is the only one.
+/// Stores counters in an array (dat_ib_query_counters). As in the C library, the index is always the counter's number.
 ///
 /// # Safety
-/// The arguments are `int`, `DAT_UINT64 *`, with room for all counters up to the last requested one, and `int`.
+/// The arguments are `int`, `DAT_UINT64 *` with room up to the last requested counter, and `int`.
 pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller guarantees an `int` and a pointer. The upper half of an `int` is undefined.
+    // SAFETY: the caller passes an `int`, with an undefined upper half, and a pointer.
     let (counter, out) = unsafe { (arguments.next_word() as u32, arguments.next_pointer::<DAT_UINT64>()) };
-    // SAFETY: the caller guarantees that the third argument is an `int`.
+    // SAFETY: the caller passes an `int`.
     let reset = unsafe { arguments.next_word() } as u32 != 0;
     let choice = Choice { counter: counter as i32, reset };
     slow::<F>(|| {
         counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
-            // SAFETY: the caller guarantees that the array is NULL or writable.
+            // SAFETY: the caller passes NULL or a writable array.
             let first = unsafe { OutPtr::of(out) }.required(4)?;
-            // SAFETY: the caller guarantees that the array has room for this counter.
+            // SAFETY: the caller's array has room for this counter.
             unsafe { OutPtr::of(first.as_ptr().wrapping_add(at)) }.offer(value);
             Ok(())
         })
@@ -160,7 +154,7 @@ pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
 /// # Safety
 /// The arguments are `int` and `int`.
 pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller guarantees two arguments of type `int`.
+    // SAFETY: the caller passes two `int`.
     let (counter, reset) = unsafe { (arguments.next_word() as u32, arguments.next_word() as u32 != 0) };
     let choice = Choice { counter: counter as i32, reset };
     slow::<F>(|| {
@@ -185,7 +179,7 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
     arguments: &mut VaList,
     start: bool,
 ) -> DAT_RETURN {
-    // SAFETY: the caller guarantees that the argument is a `DAT_IA_COUNTER_TYPE`.
+    // SAFETY: the caller passes a `DAT_IA_COUNTER_TYPE`.
     let group = unsafe { arguments.next_word() } as DAT_IA_COUNTER_TYPE;
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(handle, Role::Ia)?;
@@ -198,11 +192,11 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
     })
 }
 
-/// Returns the counters of an adapter; `values` contains the sampled device counters.
+/// `values` contains the sampled device counters.
 fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; OF_ADAPTER] {
     use ConnStat::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
     let mut add = |counter: DAT_IA_COUNTERS, value: u64| values[counter as usize] += value;
-    // Read before the number of all service points, and therefore never larger.
+    // Read before the number of all service points, so never larger.
     let any = ia.happened(ConnStat::AnyQualifier);
     for (kind, made, freed) in [
         (Kind::Pz, DCNT_IA_PZ_CREATE, DCNT_IA_PZ_FREE),
@@ -251,14 +245,13 @@ fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; 
     values
 }
 
-/// Returns the counters of an endpoint.
 fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     let Counters { tallies, specials, .. } = ep.counters();
     let (connects, disconnects, receives) = ep.asked();
     let (write, receive) = (specials.of(Extended::WriteImmediate), specials.of(Extended::RecvImmediate));
     let (datagram, arrived) = (specials.of(Extended::SendDatagram), specials.of(Extended::RecvDatagram));
     let (swap, add) = (specials.of(Extended::CompareSwap), specials.of(Extended::FetchAdd));
-    // Subtracts the operations that have counters of their own.
+    // Without the operations that have counters of their own.
     let usual = |transfer, others: &[Tally]| {
         let Tally { operations, bytes } = tallies.of(transfer);
         let of_others = |number: fn(&Tally) -> u64| others.iter().map(number).fold(0, u64::wrapping_add);
@@ -278,7 +271,7 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
         (arrived, DCNT_EP_RECV_UD),
         (receive, DCNT_EP_RECV_RDMA_IMM),
     ] {
-        // The byte counter follows its operation counter.
+        // The byte counter is the next.
         values.iter_mut().skip(counter as usize).zip([operations, bytes]).for_each(|(place, value)| *place = value);
     }
     values[DCNT_EP_CONNECT as usize] = connects;
@@ -289,7 +282,6 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     values
 }
 
-/// Returns the counters of an EVD.
 fn of_evd<T: Transport>(evd: &Evd<T>) -> [u64; OF_EVD] {
     let counts = evd.counts();
     let mut values = [0; OF_EVD];

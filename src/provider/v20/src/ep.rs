@@ -8,35 +8,31 @@ use dat_udat20::*;
 
 dat_provider_common::ep_attributes!();
 
-/// Converts the attributes for a new endpoint like [`ep_attributes`], but also accepts the datagram service.
+/// Converts attributes like [`ep_attributes`], but also accepts the datagram service.
 pub(crate) fn attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
     let datagrams = attr.service_type == DAT_IB_SERVICE_TYPE_UD;
     let service_type = if datagrams { DAT_SERVICE_TYPE_RC } else { attr.service_type };
     ep_attributes(&DAT_EP_ATTR { service_type, ..*attr }, srq).map(|attr| EpAttributes { datagrams, ..attr })
 }
 
-/// Converts the attributes of an endpoint to C.
 pub(crate) fn c_attributes(attr: &EpAttributes, srq: bool) -> DAT_EP_ATTR {
     let service_type = if attr.datagrams { DAT_IB_SERVICE_TYPE_UD } else { DAT_SERVICE_TYPE_RC };
     DAT_EP_ATTR { service_type, ..c_ep_attributes(attr, srq) }
 }
 
-/// Returns the communicator in an endpoint's parameters.
 pub(crate) fn comm(param: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
     read_field!(param, comm).map(core_comm)
 }
 
-/// Converts a communicator from C.
 pub(crate) fn core_comm(comm: DAT_COMM) -> Comm {
     Comm { domain: comm.domain, kind: comm.r#type, protocol: comm.protocol }
 }
 
-/// Converts a communicator to C.
 pub(crate) fn c_comm(comm: Comm) -> DAT_COMM {
     DAT_COMM { domain: comm.domain, r#type: comm.kind, protocol: comm.protocol }
 }
 
-// Queries of common service points return a pointer to core's structure.
+// Queries of common service points return core's structure.
 const _: () = {
     assert!(size_of::<Comm>() == size_of::<DAT_COMM>() && align_of::<Comm>() == align_of::<DAT_COMM>());
     assert!(offset_of!(Comm, domain) == offset_of!(DAT_COMM, domain));

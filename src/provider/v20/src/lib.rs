@@ -1,10 +1,8 @@
-//! uDAPL 2.0 over the core: structures, masks, codes, the provider table, and the slots that only this version has or
-//! that have other parameters. [`dat_provider_common`] contains everything else.
+//! uDAPL 2.0 over the core, in addition to [`dat_provider_common`].
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`code`] | return codes |
-//! | [`table`] | the provider table |
+//! | [`code`], [`table`] | return codes and the provider table |
 //! | [`cr`], [`lmr`], [`rmr`] | slots with other parameters |
 //! | [`extension`] | extended operations |
 //! | `counters` | extended operations that read counters |
@@ -51,14 +49,12 @@ pub use dat_provider_common as common;
 #[doc(hidden)]
 pub use dat_udat20 as udat20;
 
-/// uDAPL 2.0 as a version of the interface.
+/// uDAPL 2.0.
 pub enum Udat20 {}
 
-/// Valid bits of a mask of dat_cno_query. The header numbers its constants consecutively, so each bit can mean any
-/// field.
+/// Valid bits of a mask of dat_cno_query. The header numbers its constants, so each bit can mean any field.
 const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
 
-/// Access rights and their bits.
 const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 5] = {
     let [a, b, c, d] = attr::RIGHTS;
     [a, b, c, d, (Rights::REMOTE_ATOMIC, DAT_IB_MEM_PRIV_REMOTE_ATOMIC)]
@@ -75,7 +71,7 @@ impl Version for Udat20 {
 
     const NODE: &'static CStr = c"DAT_2.0";
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
-    /// Programs request short queues, and each endpoint that leaves its shared receive queue adds an event.
+    /// Programs request short queues, but each endpoint that leaves its shared receive queue adds an event.
     const MIN_ASYNC_QLEN: usize = 1024;
     const HABITS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),

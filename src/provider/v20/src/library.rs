@@ -1,5 +1,3 @@
-//! The macro that creates a provider library from a transport.
-
 /// Creates a provider library of uDAPL 2.0 like [`common::export_provider!`](crate::common::export_provider). The
 /// library also exports `dapl_extensions`.
 #[macro_export]
@@ -17,7 +15,7 @@ macro_rules! export_provider {
             op: $crate::udat20::DAT_EXTENDED_OP,
             arguments: *mut $crate::udat20::VaList,
         ) -> $crate::udat20::DAT_RETURN {
-            // SAFETY: the caller guarantees that the arguments match the operation.
+            // SAFETY: the caller's arguments match the operation.
             unsafe { $crate::extension::dat_extension_op::<Library>(handle, op, arguments) }
         }
     };

@@ -1,5 +1,4 @@
-//! Named attributes of a provider: the fabric, and the available extensions. Names, order and formats match the C
-//! providers.
+//! Named attributes of a provider. Names, order and formats match the C providers.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::Write;
@@ -15,9 +14,9 @@ struct List {
     attributes: Vec<DAT_NAMED_ATTR>,
 }
 
-// SAFETY: the pointers of a list refer to its own values and to constants, and no code changes a list.
+// SAFETY: the pointers of a list refer to its own values and to constants, which never change.
 unsafe impl Send for List {}
-// SAFETY: a list is immutable, and so is the memory that its pointers refer to.
+// SAFETY: a list and the memory that its pointers refer to are immutable.
 unsafe impl Sync for List {}
 
 /// All lists, one per device and port state. They are never freed.
@@ -48,7 +47,6 @@ fn text(value: &str) -> CString {
     CString::new(value.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns all names with their values.
 fn pairs(limits: &AdapterAttributes, extensions: bool) -> Vec<(&'static CStr, String)> {
     let truth = |value: bool| if value { "TRUE" } else { "FALSE" }.to_owned();
     let fabric = &limits.fabric;

@@ -27,7 +27,7 @@ pub unsafe fn dat_ep_post_send_with_invalidate<F: Provider<Version = Udat20>>(
     invalidate_flag: DAT_BOOLEAN,
     rmr_context: DAT_RMR_CONTEXT,
 ) -> DAT_RETURN {
-    // SAFETY: the caller guarantees that `local_iov` is NULL or has `num_segments` elements.
+    // SAFETY: the caller passes NULL or `num_segments` elements.
     let segments = unsafe { Segments::<Udat20>::new(num_segments, local_iov) };
     let (cookie, flags) = (word(user_cookie), self::completion_flags(completion_flags));
     fast::<F>(|| {

@@ -23,7 +23,7 @@ pub unsafe fn dat_ia_ha_related<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        // SAFETY: the caller guarantees that the name is NULL or a C string.
+        // SAFETY: the caller passes NULL or a C string.
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(2))?;
         answer.required(3)?.write(boolean(name.to_bytes() == ia.name.as_bytes()));
         Ok(())

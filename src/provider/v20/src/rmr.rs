@@ -14,7 +14,7 @@ use crate::Udat20;
 
 const POSITIONS: Positions = &[(Arg::Segments, 3), (Arg::Endpoint, 6), (Arg::Flags, 8)];
 
-/// Returns the addressing mode in argument `position`.
+/// Parses the addressing mode in argument `position`.
 pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
     match va_type {
         DAT_VA_TYPE_VA => Ok(Base::Address),
@@ -23,7 +23,6 @@ pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
     }
 }
 
-/// Converts an addressing mode to C.
 pub(crate) fn c_base(base: Base) -> DAT_VA_TYPE {
     match base {
         Base::Address => DAT_VA_TYPE_VA,
@@ -31,7 +30,6 @@ pub(crate) fn c_base(base: Base) -> DAT_VA_TYPE {
     }
 }
 
-/// Converts the scope of a region to C.
 pub(crate) fn c_scope(scope: Scope) -> DAT_RMR_SCOPE {
     match scope {
         Scope::Zone => DAT_RMR_SCOPE_PZ,

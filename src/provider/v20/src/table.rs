@@ -5,7 +5,6 @@ use dat_udat20::*;
 
 use crate::Udat20 as Udat;
 
-/// The slots, named after their calls.
 mod slots {
     pub use dat_provider_common::slots::*;
 
@@ -19,7 +18,6 @@ mod slots {
     pub use crate::rmr::{dat_rmr_bind, dat_rmr_create_for_ep};
 }
 
-/// The functions of the table, named after their calls.
 mod functions {
     use super::*;
 

@@ -1,5 +1,5 @@
-//! Adapters opened only to query their attributes. libdat opens such adapters itself; other registries pass the
-//! adapter's name as the handle.
+//! Adapters opened only for queries of their attributes. Registries other than libdat pass the adapter's name as the
+//! handle.
 
 use std::ptr::null_mut;
 
@@ -11,16 +11,16 @@ use dat_udat20::*;
 
 use crate::Udat20;
 
-/// Length of the asynchronous EVD, which is not read.
+/// Length of the asynchronous EVD, which is unused.
 const QUEUE: DAT_COUNT = 8;
 
 /// Opens and queries the adapter `name` (dat_ib_open_query).
 ///
 /// # Safety
 /// `name` is a C string. The arguments are `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
-/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or writable.
+/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; pointers are NULL or writable.
 pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller guarantees that the first argument is a pointer, NULL or writable.
+    // SAFETY: the first argument is a pointer, NULL or writable.
     let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(arguments.next_pointer()) };
     // SAFETY: the next two arguments are a word and a pointer, NULL or writable.
     let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_IA_ATTR>())) };
@@ -34,7 +34,7 @@ pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, argum
             return Err(Fault::Argument(5));
         }
         let (mut async_evd, mut ia) = (null_mut(), null_mut());
-        // SAFETY: `name` is a C string, as the caller guarantees; the out pointers refer to live variables.
+        // SAFETY: the caller's `name` is a C string; the out pointers refer to live variables.
         refused =
             unsafe { dat_ia_openv::<F>(name.cast(), QUEUE, OutPtr::of(&raw mut async_evd), OutPtr::of(&raw mut ia)) };
         if refused != DAT_SUCCESS {
