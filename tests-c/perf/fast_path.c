@@ -20,7 +20,7 @@
 
 #define BYTES 8
 /* So many fetches that found nothing mean that a completion will not come. */
-#define PATIENCE 1000000
+#define MAX_EMPTY 1000000
 /* Rounds that are counted together. */
 #define WINDOW 100
 
@@ -34,7 +34,7 @@ struct bench {
     DAT_LMR_TRIPLET into; /* the receive buffer */
     DAT_RMR_TRIPLET to;   /* the target of the write */
     DAT_DTO_COOKIE cookie;
-    DAT_TIMEOUT patience; /* of a wait, in microseconds */
+    DAT_TIMEOUT timeout; /* of a wait, in microseconds */
     DAT_EVENT event;      /* the one that was fetched last */
     DAT_RETURN rc;        /* bits of the results, none if all calls succeeded */
     long empty;           /* fetches that found nothing */
@@ -47,7 +47,7 @@ struct bench {
 /* A fetch that found nothing, or failed. */
 static void missed(struct bench *b)
 {
-    must(++b->empty < PATIENCE, "a completion");
+    must(++b->empty < MAX_EMPTY, "a completion");
 }
 
 static void post_both(struct bench *b)
@@ -88,8 +88,8 @@ static void round_wait(struct bench *b)
     DAT_COUNT more;
 
     post_both(b);
-    b->rc |= dat_evd_wait(b->pair.b.recv, b->patience, 1, &b->event, &more);
-    b->rc |= dat_evd_wait(b->pair.a.req, b->patience, 1, &b->event, &more);
+    b->rc |= dat_evd_wait(b->pair.b.recv, b->timeout, 1, &b->event, &more);
+    b->rc |= dat_evd_wait(b->pair.a.req, b->timeout, 1, &b->event, &more);
 }
 
 static void round_empty(struct bench *b)
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     b.into = segment(&b.region, 2048, BYTES);
     b.to = target(&b.region, 2048, BYTES);
     b.cookie = cookie(1);
-    b.patience = env_us(SOON_MS);
+    b.timeout = env_us(SOON_MS);
 
     make_rounds(&b, kind, rounds);
     if (strcmp(kind->name, "empty") == 0) {

@@ -38,8 +38,8 @@ trip()
     done
     # shellcheck disable=SC2086 # words are wanted
     timeout 120 valgrind --tool=callgrind --separate-threads=yes --compress-strings=no --compress-pos=no $toggles \
-        --callgrind-out-file="$work/out" "$program" >"$work/told" 2>&1 || {
-        tail -n 5 "$work/told"
+        --callgrind-out-file="$work/out" "$program" >"$work/log" 2>&1 || {
+        tail -n 5 "$work/log"
         exit 1
     }
     # fl= is the file of the function that fn= names; fi= and fe= are those of code that was inlined.
