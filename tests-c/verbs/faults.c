@@ -2,10 +2,10 @@
  * faults.c - a program creates every object, connects, moves data and closes. In each run one of its system calls or
  * calls of the RDMA libraries fails. It must not crash, hang or leak, and then everything must work.
  *
- *   DAT_TEST_LONG=1      tests every call with every error, and each process loads the drivers itself
- *   DAT_TEST_SECONDS=N   tests as many calls as this time allows, each with one error (40)
- *   DAT_TEST_SEED=N      selects the calls and errors
- *   DAT_TEST_FAULT=NAME  tests only calls of this name
+ *   DAT_TEST_LONG=1      Tests every call with every error. Each process loads the drivers itself.
+ *   DAT_TEST_SECONDS=N   Tests as many calls as this time allows, each with one error (40).
+ *   DAT_TEST_SEED=N      Selects the calls and errors.
+ *   DAT_TEST_FAULT=NAME  Tests only calls of this name.
  */
 #define _GNU_SOURCE
 #include "adapters.h"
@@ -26,7 +26,7 @@
 
 enum { SIZE = 65536, SHORT_MS = 1500, BUDGET_MS = 40000, POSITION_MS = 1200 };
 
-/* ---- The other process: accepts one connection at a time, and returns each message ---- */
+/* ---- The other process: accepts connections in turn, and returns each message ---- */
 
 struct card {
     struct sockaddr_storage address;

@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     srandom(seed);
     rounds = getenv("DAT_TEST_KILLS") != NULL ? atoi(getenv("DAT_TEST_KILLS")) : env_count(ROUNDS, 10);
 
-    /* The first use opens descriptors that the libraries keep, and the first sleep those of a thread. */
+    /* Descriptors that libraries keep after their first use, and threads after their first sleep, are open from here. */
     fx_open(&svc.fx);
     {
         struct pair pair;

@@ -27,10 +27,10 @@ enum { FLOOD = 300, BUFFERS = 64, LONGEST = 56, AREA = 65536 };
 
 /* Orders for the stranger. */
 enum deed {
-    GREET,         /* a request with n bytes of private data; the service rejects */
+    GREET,         /* a request with n bytes of private data, which the service rejects. */
     TOO_LONG,      /* more private data than a packet has room for */
-    HALF_OPEN,     /* a request; never confirms the reply */
-    LEAVE_REQUEST, /* a request; destroys its identifier before the reply */
+    HALF_OPEN,     /* a request. Never confirms the reply. */
+    LEAVE_REQUEST, /* a request. Destroys its identifier before the reply. */
     LEAVE_UP,      /* connects, and destroys its identifier */
     HANG_UP,       /* connects, and disconnects */
     LONG_SEND,     /* longer than any receive */
