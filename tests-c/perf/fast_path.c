@@ -3,11 +3,11 @@
  *
  *   fast_path KIND ROUNDS [ADAPTER]      ROUNDS is a multiple of 100
  *
- *   send   dat_ep_post_recv, dat_ep_post_send, dat_evd_dequeue for both completions
- *   srq    send with dat_srq_post_recv
- *   write  dat_ep_post_rdma_write, dat_evd_dequeue for its completion
- *   wait   send with dat_evd_wait, which does not sleep
- *   empty  dat_evd_dequeue on an empty EVD; one round of send at the end
+ *   send   dat_ep_post_recv, dat_ep_post_send, dat_evd_dequeue for both completions.
+ *   srq    send with dat_srq_post_recv.
+ *   write  dat_ep_post_rdma_write, dat_evd_dequeue for its completion.
+ *   wait   send with dat_evd_wait, which does not sleep.
+ *   empty  dat_evd_dequeue on an empty EVD; one round of send at the end.
  *
  * Two endpoints of this process are connected to each other. Each transfer has 8 bytes. Prints the number of empty
  * fetches; instructions.sh counts instructions.
