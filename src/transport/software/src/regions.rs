@@ -337,7 +337,7 @@ impl RegionRef<'_> {
     }
 
     /// Returns bytes to read if `wanted`, which may be [`Rights::NONE`], is granted.
-    /// Errors are those of [`RegionRef::check`].
+    /// For errors, see [`RegionRef::check`].
     #[inline]
     pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
         self.check(addr, len, wanted)?;

@@ -10,9 +10,8 @@
 //!
 //! If no socket listens, the active side repeats its attempt ([`ConnectRetry`]).
 //!
-//! The progress thread handles these sockets in a separate epoll set. It closes peers that do not complete their greeting,
-//! or send no record after they were accepted, after [`GREETING_TIMEOUT`]. Of [`MAX_GREETINGS`] peers without a complete
-//! greeting, it closes the oldest.
+//! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes peers without a
+//! complete greeting, and accepted ones without a record. At [`MAX_GREETINGS`] greetings, it closes the oldest.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -52,12 +51,10 @@ const MAX_ACCEPTS: usize = 64;
 /// Time without accepts after a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// The received bytes of a greeting.
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
 /// A socket in the set of the progress thread.
 enum Half {
-    /// A service point.
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
     /// A peer of a service point, without a complete greeting.
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
@@ -89,8 +86,7 @@ pub struct Handshakes {
     accept_paused: AtomicBool,
 }
 
-/// Sockets, sorted by number; new numbers are mostly the highest. Unlike a hash table, the list needs no memory for an insert
-/// after a removal.
+/// Sockets, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
 #[derive(Default)]
 struct Halves(Vec<(u64, Box<Half>)>);
 
@@ -113,7 +109,6 @@ impl Handshakes {
         Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), accept_paused: AtomicBool::new(false) })
     }
 
-    /// Returns the descriptor of the epoll set.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.sockets.as_fd()
     }
@@ -149,7 +144,6 @@ impl Handshakes {
         Some(*half)
     }
 
-    /// Collects ready sockets.
     pub fn ready(&self, into: &mut Vec<Ready>) {
         self.sockets.look(|ready| into.push(ready));
     }
@@ -199,7 +193,6 @@ impl Handshakes {
         closes
     }
 
-    /// Makes room for a peer with this address.
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
         if self.halves.lock().0.len() < most / 2 {
@@ -327,7 +320,6 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     Ok((Listener { device: device.clone(), number }, qualifier))
 }
 
-/// Checks that an address has the family of the adapter's address.
 pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     if address.ip().is_ipv4() == device.place.address.is_ipv4() {
         Ok(())
@@ -336,7 +328,6 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     }
 }
 
-/// Starts to connect `conn`.
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let device = conn.device();
     device.expect()?;
@@ -437,7 +428,6 @@ fn greet(device: &Arc<Device>, number: u64, half: Half) {
     }
 }
 
-/// Reports a request to the service point.
 fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr, greeting: &[u8]) {
     let service = match device.handshakes.halves.lock().get(service) {
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),

@@ -91,6 +91,7 @@ fn half(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl Header {
+    /// Encodes the header.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
@@ -138,6 +139,7 @@ impl Header {
         matches!(self.kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART | kind::RESPONSE)
     }
 
+    /// Returns whether the record is a request.
     #[inline]
     pub fn is_request(&self) -> bool {
         self.kind <= kind::LAST_REQUEST

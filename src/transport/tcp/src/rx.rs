@@ -27,10 +27,8 @@ pub const TAIL: u64 = 8;
 /// Capacity of the stored requests that is not freed.
 const MAX_KEPT: usize = 64 << 10;
 
-/// The cause of a connection failure.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fatal {
-    /// The failing receive.
     pub recv: Option<RecvDone>,
     /// The failing request of this end.
     pub request: Option<(FailedRequest, Status)>,
@@ -73,9 +71,7 @@ pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 /// Position of a piece in a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    /// Offset of the piece.
     pub offset: u64,
-    /// Length of the transfer.
     pub len: u64,
 }
 
@@ -117,7 +113,6 @@ pub fn gather<'b, const N: usize>(gathered: &mut ArrayVec<u8, N>, wanted: usize,
 #[derive(Clone, Copy)]
 struct Current {
     header: Header,
-    /// Number of missing bytes.
     left: u64,
 }
 
@@ -133,7 +128,6 @@ pub struct Rx {
     had_records: bool,
     /// `handled` and `window` of the last header.
     reported: (u64, u32),
-    /// The last bytes of a response.
     tail: Tail,
     requests: Requests,
     /// Bytes of waiting requests, after `gone` handled bytes.
@@ -163,7 +157,6 @@ impl Rx {
         self.had_records = self.current.is_some();
     }
 
-    /// Returns whether this turn received other records than HANDLED.
     pub fn had_records(&self) -> bool {
         self.had_records
     }
@@ -243,7 +236,6 @@ impl Rx {
         Ok(())
     }
 
-    /// Handles bytes of the stream.
     fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, mut bytes: &[u8]) -> Result<(), ConnEnd> {
         while !bytes.is_empty() {
             let Some(current) = self.current else {
@@ -321,7 +313,6 @@ impl Rx {
 
     // ---- Requests ----
 
-    /// Returns whether bytes of requests must be kept.
     fn keeps(&self) -> bool {
         self.gone < self.kept.len() || self.requests.waits()
     }
@@ -342,7 +333,6 @@ impl Rx {
         Ok(())
     }
 
-    /// Handles stored requests.
     pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), ConnEnd> {
         if self.over {
             return Ok(());

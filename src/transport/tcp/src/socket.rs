@@ -18,7 +18,6 @@ use rustix::net::{
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 /// Number of lost keepalive probes after which the kernel closes the connection.
 const KEEPALIVE_PROBES: u32 = 5;
-/// Time between keepalive probes.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 /// Maximum time between retransmissions (Linux 6.15). 15 retransmissions then take 14 seconds, otherwise 15 minutes.
 const MAX_RETRY_MS: libc::c_int = 1000;
@@ -26,7 +25,6 @@ const MAX_RETRY_MS: libc::c_int = 1000;
 const TCP_RTO_MAX_MS: libc::c_int = 44;
 /// Time without acknowledgements after which a closed connection has lost the peer's host.
 const MIN_SILENCE: Duration = Duration::from_secs(12);
-/// A state of `tcp_info`.
 const TCP_CLOSE: u8 = 7;
 /// Maximum number of connections that wait for [`Socket::accept`].
 const BACKLOG: i32 = 4096;
@@ -135,7 +133,6 @@ impl Socket {
         net::getpeername(&self.fd).ok().flatten().and_then(|address| address.try_into().ok())
     }
 
-    /// Returns the pending error of the socket.
     pub fn take_error(&self) -> io::Result<()> {
         Ok(sockopt::socket_error(&self.fd)??)
     }
@@ -207,7 +204,6 @@ impl Socket {
         result
     }
 
-    /// Sends bytes of this library. Returns the number of sent bytes.
     pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
         match net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Ok(sent) => Ok(sent),
@@ -235,7 +231,6 @@ impl Socket {
         }
     }
 
-    /// Closes the sending direction, or both.
     pub fn shut_down(&self, how: Shutdown) {
         let _ = net::shutdown(&self.fd, how);
     }

@@ -20,7 +20,7 @@ pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     thread::start(c"dat-tcp", move || run(&device))
 }
 
-/// Runs one work item and catches a panic, so that the remaining items still run. The panic hook has already logged it.
+/// Runs one work item and catches a panic, so that all others still run.
 fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(item)).ok()
 }

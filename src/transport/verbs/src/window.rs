@@ -5,8 +5,8 @@
 //! | zone | type 1 window | registration of the range |
 //! | endpoint | type 2 window over the region | type 2 window over a registration of the range |
 //!
-//! Soft-RoCE does not restrict peers to the range of a window, only to the range of a registration. There, a bind after a
-//! message that waits for a receive would also stop the queue pair. So a bind to a zone posts a write of zero bytes.
+//! Soft-RoCE does not restrict peers to the range of a window, only to the range of a registration. Also, a bind
+//! after a message that waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,7 +28,6 @@ use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Mw, Pd};
 use crate::sys::qp::{Range, RawQp};
 
-/// A memory window.
 pub struct Window {
     bound: Bound,
     /// Each bind in progress has another reference.
@@ -38,9 +37,7 @@ pub struct Window {
 enum Bound {
     /// A type 1 window, and its region.
     Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Shared>>>, anchor: Arc<Anchor> },
-    /// A registration of the range.
     Range { pd: Arc<Pd>, under: Mutex<Option<Under>> },
-    /// A type 2 window.
     Single(Arc<Single>),
 }
 
@@ -62,11 +59,9 @@ struct Shown {
     under: Under,
 }
 
-/// The memory of a binding.
 struct Under {
     /// Keeps the region registered.
     region: Arc<Shared>,
-    /// A registration of the range, if needed.
     range: Option<Mr>,
 }
 
@@ -82,7 +77,6 @@ pub struct Kept {
     _device: Option<(Arc<Mw>, Arc<Anchor>)>,
     /// The old and new region.
     _regions: [Option<Arc<Shared>>; 2],
-    /// The old range.
     _under: Option<Under>,
     /// The old and new binding of a window for one queue pair.
     shown: [Option<Arc<Shown>>; 2],
@@ -94,7 +88,7 @@ const BIND_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time between polls during this wait.
 const BIND_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Polls until `needed` returns `false`, because the program may never poll, and peers can access old bindings until then.
+/// Polls until `needed` returns `false`, because peers can access old bindings until then, and the program may never poll.
 /// Returns `false` after [`BIND_TIMEOUT`]. Called without a lock.
 pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_TIMEOUT;
@@ -113,7 +107,6 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
 }
 
 impl Window {
-    /// Creates an unbound window.
     pub fn new(device: &Device, zone: &Zone, scope: Scope) -> Result<Self> {
         let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
         let bound = match scope {

@@ -59,7 +59,6 @@ pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Seg
     }
 }
 
-/// Work of one direction.
 pub struct WorkQueue {
     open: bool,
     posted: u64,
@@ -79,7 +78,6 @@ pub struct WorkQueue {
     pub binds: VecDeque<(u64, Kept)>,
 }
 
-/// A request or receive in the backlog.
 struct Waiting {
     id: u64,
     /// `None` for a receive.
@@ -115,13 +113,11 @@ impl WorkQueue {
         self.open
     }
 
-    /// Returns whether the device has no room.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
     }
 
-    /// Records a post to the device.
     #[inline]
     pub fn posted(&mut self) {
         self.posted += 1;

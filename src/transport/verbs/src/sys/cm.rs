@@ -18,18 +18,17 @@ use super::datagram::Way;
 use super::device::name_of;
 use super::{Owned, SET_UP, again, check_room, made, with_fork_lock};
 
-/// Makes a call that returns 0, or -1 with errno, and repeats it after EINTR. No fork runs during the call, because the
-/// library holds locks.
+/// Executes a call that returns 0, or -1 with errno, and repeats it after EINTR. Prevents forks, because the library holds
+/// locks.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| once(&mut call))
 }
 
-/// Does what [`outcome`] does, without repeating the call, which may have done part of its work.
+/// Does what [`outcome`] does, but never repeats the call, which may have done part of its work.
 fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     with_fork_lock(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
-/// A channel for events of identifiers.
 pub type EventChannel = Owned<rdma_event_channel, (), 1>;
 
 /// A copy of an event, which is already acknowledged.
@@ -43,7 +42,6 @@ pub struct Event {
     pub private_data: Vec<u8>,
     /// Of a request or reply: maximum concurrent reads by the peer, and by this end.
     pub reads: (u8, u8),
-    /// Identifier of a request.
     pub incoming: Option<CmId>,
     /// Of a reply for datagrams: the path to the peer, and its queue pair number.
     pub answer: Option<(Way, u32)>,
@@ -72,7 +70,6 @@ impl EventChannel {
         Ok(memory::arc(channel)?)
     }
 
-    /// Takes the next event, if there is one.
     pub fn next(self: &Arc<Self>) -> Option<Event> {
         with_fork_lock(|| {
             let mut raw = ptr::null_mut();
@@ -80,7 +77,7 @@ impl EventChannel {
             if unsafe { rdma_get_cm_event(self.as_ptr(), &raw mut raw) } != 0 {
                 return None;
             }
-            // SAFETY: the identifiers of an event are live until it is acknowledged. The port space selects the union's field.
+            // SAFETY: identifiers live until the event is acknowledged. The port space selects the union's field.
             let event = unsafe {
                 let event = &*raw;
                 let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
@@ -140,7 +137,6 @@ impl Terms<'_> {
         (param.responder_resources, param.initiator_depth) = self.reads;
         param.flow_control = 1;
         param.retry_count = RETRIES;
-        // 7 means indefinitely.
         param.rnr_retry_count = 7;
         param.srq = self.srq.into();
         param.qp_num = self.qp_number;
@@ -149,7 +145,6 @@ impl Terms<'_> {
 }
 
 impl CmId {
-    /// Creates an identifier in a port space.
     pub fn new(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: a live channel and a writable place; the library does not dereference the token.
@@ -162,7 +157,6 @@ impl CmId {
         self.context as u64
     }
 
-    /// Sets the token of a new request's identifier.
     pub fn set_token(&mut self, token: u64) {
         // SAFETY: `self` is the only owner, and the library does not use the field.
         unsafe { (*self.as_ptr()).context = token as *mut c_void };
@@ -185,7 +179,7 @@ impl CmId {
         })
     }
 
-    /// Returns the device and port of the local address; `None` before they are known.
+    /// Returns the device and port of the local address, if known.
     pub fn device(&self) -> Option<(String, u8)> {
         // SAFETY: the identifier is live, and librdmacm never closes its device contexts.
         let context = unsafe { self.verbs.as_ref() }?;
@@ -273,7 +267,6 @@ impl CmId {
         u16::from_be(unsafe { rdma_get_src_port(self.as_ptr()) })
     }
 
-    /// Returns the address and port of the peer.
     pub fn remote_address(&self) -> Option<Address> {
         // SAFETY: the identifier is live, its union has at least 28 bytes, and any bytes are valid.
         let bytes: [u8; 28] = unsafe { ptr::read((&raw const self.route.addr.dst_addr_union).cast()) };
@@ -298,8 +291,8 @@ impl Retained {
         Some(Retained { command, events, device: device_behind(command)? })
     }
 
-    /// Replaces the files by /dev/null, so that the numbers remain used until librdmacm closes them. The caller has destroyed
-    /// its identifiers, and keeps the device open, so that no other device gets its number.
+    /// Replaces the files by /dev/null, because librdmacm will close the numbers. The caller has destroyed its identifiers, but
+    /// keeps the device open, so that no other device gets its number.
     pub fn release(&self) {
         if device_behind(self.command) != Some(self.device) {
             return;
@@ -327,7 +320,6 @@ fn millis(limit: Duration) -> c_int {
     c_int::try_from(limit.as_millis().max(1)).unwrap_or(c_int::MAX)
 }
 
-/// Returns the native form of a socket address.
 fn native(address: SocketAddr) -> libc::sockaddr_storage {
     // SAFETY: all fields are integers and pointers, for which zero is valid.
     let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };

@@ -47,7 +47,6 @@ impl Channel {
 /// Maximum number of completions per poll.
 pub const BATCH: usize = 16;
 
-/// Buffer for [`RawCq::poll`].
 pub type Batch = [ibv_wc; BATCH];
 
 pub fn batch() -> Result<Box<Batch>, NoMemory> {
@@ -71,7 +70,6 @@ impl RawCq {
         Ok(memory::arc(cq)?)
     }
 
-    /// Returns the capacity.
     pub fn depth(&self) -> usize {
         // A resize changes the field, so the caller must not resize concurrently.
         usize::try_from(self.cqe).unwrap_or(0)
