@@ -2,9 +2,8 @@
 //!
 //! A thread accesses the program's memory only with a [`RegionRef`], so no access follows the free of a region.
 //!
-//! The *last word* of a transfer is stored last, with one store: the aligned 8, 4, 2 or 1 bytes at the end of the
-//! destination. A thread that polls it never sees a part of it, and then sees all other bytes. Contiguous segments count
-//! as one.
+//! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
+//! store. A thread that polls it never sees a part of it, and then sees all other bytes. Contiguous segments count as one.
 //!
 //! Long transfers are copied in [`Slice`]s, each of which is checked again.
 
@@ -72,7 +71,7 @@ pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: b
         return copy_lists(&to, &from);
     }
     let place = take_last_word(&mut to);
-    // The word is read first, because an overlapping copy would overwrite it.
+    // Reads the word first, because an overlapping copy would overwrite it.
     let word = gather_last(&mut from, place.len());
     copy_lists(&to, &from);
     word.store(place);

@@ -38,12 +38,12 @@ unsafe fn insert<O: Owner>(owner: &O, row: &NewRow) -> Result<u32> {
     })
 }
 
-/// A protection zone, identified by a number.
+/// A protection zone.
 pub struct Zone(u32);
 
 impl Zone {
     /// Creates a zone.
-    #[allow(clippy::new_without_default, reason = "each zone is another one")]
+    #[allow(clippy::new_without_default, reason = "each zone is different")]
     pub fn new() -> Zone {
         Zone(zone::next_number())
     }
@@ -66,11 +66,8 @@ pub struct Region<O: Owner> {
 }
 
 impl<O: Owner> Region<O> {
-    /// Registers memory. `first` is the remote address of its first byte.
-    ///
-    /// # Errors
-    /// [`Arg::Region`] if the memory is not mapped, or does not permit the rights. [`Resource::Region`],
-    /// [`Resource::Memory`].
+    /// Registers memory. `first` is the remote address of its first byte. Returns [`Arg::Region`] if the memory is not mapped,
+    /// or does not permit the rights.
     pub fn register(owner: &Arc<O>, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<O>> {
         if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, rights.intersects(WRITES)) {
             return Err(Error::InvalidParameter(Arg::Region));
@@ -123,11 +120,8 @@ impl<O: Owner> Window<O> {
         Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
     }
 
-    /// Binds the window to a target, or unbinds it, for a bind on the connection with this number. Returns the key, or 0.
-    /// The caller must call [`Window::await_peers`] later.
-    ///
-    /// # Errors
-    /// [`Resource::Region`], [`Resource::Memory`]; the window is unchanged.
+    /// Binds the window to a target, or unbinds it, for the connection with this number. Returns the key, or 0. The caller
+    /// must call [`Window::await_peers`] later. After an error, the window is unchanged.
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {
             Some(&BindTarget { region, addr, len, rights, first }) => {
@@ -175,14 +169,12 @@ impl<O: Owner> Drop for Window<O> {
 }
 
 /// Returns the attributes of an adapter that executes all requests by itself, with a table of [`ROWS`] rows.
-///
-/// `largest` is the maximum length of a transfer, and `private_data` that of private data.
 pub fn attributes(
     provider: &str,
     address: Address,
     fabric: Fabric,
-    largest: u64,
-    private_data: usize,
+    max_transfer: u64,
+    max_private_data: usize,
 ) -> AdapterAttributes {
     const MAX_EPS: usize = 16384;
     const MAX_READS: usize = 128;
@@ -207,14 +199,14 @@ pub fn attributes(
         max_lmr_block: 1 << 46,
         max_lmr_address: u64::MAX >> 1,
         max_pzs: 65536,
-        max_transfer: largest,
+        max_transfer,
         max_rmrs: ROWS / 2,
         max_rmr_address: u64::MAX >> 1,
         max_srqs: 4096,
         max_eps_per_srq: MAX_EPS,
         max_recvs_per_srq: 65536,
-        max_private_data: private_data,
-        max_reject_data: private_data,
+        max_private_data,
+        max_reject_data: max_private_data,
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,

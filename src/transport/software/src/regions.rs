@@ -1,7 +1,7 @@
 //! The table of registered memory of a process.
 //!
-//! A *key* of 32 bits names a row: 18 bits are the index, 14 the generation. Generations are never 0, so no key is 0. A key
-//! is reused only after many registrations.
+//! A *key* of 32 bits names a row: 18 bits are the index, 14 the generation, which is never 0. Keys are reused only after
+//! many registrations.
 //!
 //! Peers may map a [`Mirror`] of the rows for reading, with which initiators of RDMA check their requests. The owner never
 //! reads the mirror.
@@ -231,8 +231,8 @@ impl<M: Mirror> RegionTable<M> {
     /// Stores `gone(state)`, which prevents new references, and waits for sections. If `gone` returns `None`, changes nothing.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
-        // SYNC region-pin: changes of one word are ordered: an earlier counted reference is waited for, a later one sees that
-        // the generation has ended.
+        // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references, and later ones see
+        // that the generation has ended.
         local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).ok()?;
         if let Some(row) = self.mirror.row(index) {
             row.generation.store(0, Ordering::Relaxed);
@@ -290,7 +290,7 @@ fn chunk() -> Result<Box<[Local; CHUNK]>, NoMemory> {
     rows.into_boxed_slice().try_into().map_err(|_| NoMemory)
 }
 
-/// A reference that delays the deregistration of memory.
+/// A reference that keeps memory registered.
 #[derive(Debug)]
 #[must_use]
 pub struct RegionRef<'t> {
@@ -302,9 +302,6 @@ pub struct RegionRef<'t> {
 
 impl RegionRef<'_> {
     /// Checks that the region grants `wanted` on `len` bytes at `addr`.
-    ///
-    /// # Errors
-    /// [`RemoteFault::Rights`], [`RemoteFault::Bounds`].
     #[inline]
     pub fn check(&self, addr: u64, len: u64, wanted: Rights) -> Result<(), RemoteFault> {
         if !self.rights().contains(wanted) {
@@ -337,7 +334,6 @@ impl RegionRef<'_> {
     }
 
     /// Returns bytes to read if `wanted`, which may be [`Rights::NONE`], is granted.
-    /// For errors, see [`RegionRef::check`].
     #[inline]
     pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
         self.check(addr, len, wanted)?;

@@ -90,13 +90,13 @@ impl<A> Piece<A> {
 }
 
 impl<'a> Source<'a> {
-    /// The bytes of a slice.
+    /// Returns the bytes of a slice.
     #[inline]
     pub fn of(bytes: &'a [u8]) -> Self {
         Piece::at(bytes.as_ptr().cast_mut().cast(), bytes.len())
     }
 
-    /// The first byte.
+    /// Returns a pointer to the first byte.
     #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         self.vec.iov_base.cast_const().cast()
@@ -104,13 +104,13 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The bytes of a slice.
+    /// Returns the bytes of a slice.
     #[inline]
     pub fn of(bytes: &'a mut [u8]) -> Self {
         Piece::at(bytes.as_mut_ptr().cast(), bytes.len())
     }
 
-    /// The first byte.
+    /// Returns a pointer to the first byte.
     #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.vec.iov_base.cast()
@@ -198,7 +198,7 @@ pub fn tail_len(end: u64, len: usize) -> usize {
 pub struct LastWord([u8; 8]);
 
 impl LastWord {
-    /// Returns the first `len` bytes for reading; they are aligned to 8.
+    /// Returns the first `len` bytes, aligned to 8, for reading.
     #[inline]
     pub fn source(&self, len: usize) -> Source<'_> {
         Source::of(&self.0[..len.min(8)])
@@ -240,7 +240,8 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     }
     let end = dst.addr().wrapping_add(len as u64);
     if len >= 8 && end % 8 == 0 {
-        // SAFETY: all accesses are inside the `len` bytes, and the word is aligned. Reading it first permits overlap.
+        // SAFETY: all accesses are inside the `len` bytes, and the word is aligned. It is read first, because the pieces may
+        // overlap.
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
@@ -253,14 +254,13 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     copy_short_tail_last(dst, src, len)
 }
 
-/// Does what [`copy_tail_last`] does for a last word of any size.
 fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let (head, place) = dst.split(len).0.split(len - tail);
     let mut word = LastWord::default();
-    // SAFETY: `tail` is at most `len` and 8. Reading these bytes first permits overlap.
+    // SAFETY: `tail` is at most `len` and 8. These bytes are read first, because the pieces may overlap.
     unsafe { move_bytes(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
-    // SAFETY: these are the first `len - tail` bytes of each piece, which may overlap.
+    // SAFETY: each piece has at least `len - tail` bytes.
     unsafe { move_bytes(src.as_ptr(), head.as_ptr(), len - tail) };
     word.store(place);
     len

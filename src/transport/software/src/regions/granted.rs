@@ -44,10 +44,7 @@ impl<M: Mirror> RegionTable<M> {
         Some(users)
     }
 
-    /// Grants a peer `wanted` on `len` bytes at the remote address `addr`, over the connection with the end `own`.
-    ///
-    /// # Errors
-    /// The first [`RemoteFault`] that applies.
+    /// Grants a peer on the connection with the end `own` the rights `wanted` on `len` bytes at the remote address `addr`.
     #[inline(always)]
     pub fn grant(
         &self,
@@ -74,7 +71,7 @@ impl<M: Mirror> RegionTable<M> {
     }
 }
 
-/// A range to which a peer has access. It delays the deregistration.
+/// A range to which a peer has access. It keeps the memory registered.
 #[derive(Debug)]
 #[must_use]
 pub struct Granted<'t> {
@@ -85,7 +82,7 @@ pub struct Granted<'t> {
 }
 
 impl Granted<'_> {
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     pub fn addr(&self) -> u64 {
         self.addr
     }
