@@ -1,12 +1,11 @@
-//! The books of a shared receive queue: where each of its buffers is.
+//! The accounting of a shared receive queue's buffers.
 //!
-//! A buffer is *held* from its post until it is complete. Then its number is free again, and a [`OutstandingRecv`] counts it: that
-//! travels into the completion event, and whatever becomes of the event, dropping the charge takes the buffer off the
-//! count.
+//! A buffer is *held* from its post to its completion. Then its number becomes free, and an [`OutstandingRecv`] in the
+//! completion event counts it. The drop of that object, wherever the event ends, decrements the count.
 //!
-//! An event may outlive the queue, so the books live as long as there are charges. Since a reference for each would cost
-//! two locked instructions a message, the charges of a queue that lives have none: the queue gives each of them one when
-//! it ends.
+//! An event can outlive the queue, so the accounting lives as long as there are such objects. A reference in each would
+//! cost two locked instructions per message. So they have none while the queue lives; when the queue ends, it adds a
+//! reference for each.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -20,37 +19,36 @@ use host::memory::Room;
 use crate::error::Result;
 use crate::transport::RecvId;
 
-/// The number of no buffer.
+/// Marks the end of the list of free buffers.
 const NONE: u32 = u32::MAX;
 
-/// The place of each buffer. Posting and receiving wait for the lock on this.
+/// The state of each buffer. Posts and receives wait for the lock on it.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
     pub available: usize,
     pub low_watermark: usize,
     pub armed: bool,
-    /// Whether the queue has ended, so that each charge has a reference to the books.
+    /// Set when the queue has ended, so that each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// The number of entries that are occupied: the buffers that were posted and are not complete, and the charges.
+    /// Number of occupied entries: held buffers and [`OutstandingRecv`]s.
     outstanding: usize,
-    /// The buffers by receive number.
     buffers: Vec<Buffer>,
-    /// The free buffer that was in use last.
+    /// The most recently freed buffer, or [`NONE`].
     free: u32,
 }
 
-/// A buffer, which is free, available or taken.
+/// A buffer: free, available, or taken.
 #[derive(Clone, Copy)]
 enum Buffer {
-    /// The number of another free buffer, or [`NONE`].
+    /// Next free buffer, or [`NONE`].
     Free(u32),
-    /// Endpoints can take it. With the cookie that the poster gave.
+    /// Endpoints can take it. Contains the poster's cookie.
     Available(u64),
-    /// An endpoint has taken it.
+    /// An endpoint has taken it. Contains the poster's cookie.
     Taken(u64),
 }
 
-/// A free buffer, about to be posted.
+/// A free buffer, for a post.
 pub(crate) struct Vacancy<'a> {
     id: u32,
     buffer: &'a mut Buffer,
@@ -60,13 +58,13 @@ pub(crate) struct Vacancy<'a> {
 }
 
 impl Vacancy<'_> {
-    /// Its receive number.
+    /// Returns the receive number.
     #[inline(always)]
     pub fn id(&self) -> RecvId {
         self.id.into()
     }
 
-    /// Notes that it was posted.
+    /// Marks the buffer as posted.
     #[inline(always)]
     pub fn fill(self, cookie: u64) {
         if let Buffer::Free(next) = *self.buffer {
@@ -79,7 +77,7 @@ impl Vacancy<'_> {
 }
 
 impl SrqAccounting {
-    /// SrqAccounting of no buffers.
+    /// Returns the accounting of no buffers.
     pub const fn new() -> Self {
         SrqAccounting {
             max_recvs: 0,
@@ -93,18 +91,18 @@ impl SrqAccounting {
         }
     }
 
-    /// The number of entries that are occupied.
+    /// Returns the number of occupied entries.
     #[inline(always)]
     pub fn outstanding(&self) -> usize {
         self.outstanding
     }
 
-    /// The number of buffers that there is memory for.
+    /// Returns the number of allocated buffers.
     pub fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// Gets the memory for `entries` buffers at a time.
+    /// Allocates memory for `entries` buffers in total.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
@@ -113,10 +111,10 @@ impl SrqAccounting {
         Ok(self.buffers.room(more)?)
     }
 
-    /// Makes room for `entries` buffers at a time.
+    /// Increases the number of buffers to `entries`.
     ///
     /// # Errors
-    /// Those of [`SrqAccounting::room`].
+    /// Errors of [`SrqAccounting::room`].
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
@@ -126,7 +124,7 @@ impl SrqAccounting {
         Ok(())
     }
 
-    /// A free buffer; `None` if all entries are occupied.
+    /// Returns a free buffer, or `None` if all entries are occupied.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
         if self.outstanding >= self.max_recvs {
@@ -137,7 +135,7 @@ impl SrqAccounting {
         Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
-    /// Notes that an endpoint took a buffer. Returns whether the watermark's event is due.
+    /// Marks a buffer as taken. Returns whether the watermark event must be raised.
     #[inline(always)]
     pub fn take(&mut self, id: RecvId) -> bool {
         match self.buffers.get_mut(id as usize) {
@@ -149,8 +147,9 @@ impl SrqAccounting {
         }
     }
 
-    /// Notes that a buffer is complete, and before that, if it was not noted, that an endpoint took it. From now on a
-    /// charge counts it. Returns its cookie, and whether the watermark's event is due; `None` if there is no such buffer.
+    /// Frees a completed buffer, and marks it as taken before, if it is not. Returns its cookie, and whether the
+    /// watermark event must be raised. Returns `None` if the buffer is free. The caller must create an
+    /// [`OutstandingRecv`].
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -163,26 +162,26 @@ impl SrqAccounting {
         Some((cookie, available && self.took()))
     }
 
-    /// The buffers that endpoints can take, in no order.
+    /// Returns the available buffers, in no order.
     pub fn all_available(&self) -> Vec<RecvId> {
         let available = |buffer: &Buffer| matches!(buffer, Buffer::Available(_));
         (0..).zip(&self.buffers).filter(|(_, buffer)| available(buffer)).map(|(id, _)| id).collect()
     }
 
-    /// The number of charges.
+    /// Returns the number of [`OutstandingRecv`]s.
     fn charges(&self) -> usize {
         let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();
         self.outstanding - held
     }
 
-    /// Counts a buffer that an endpoint took. Returns whether the watermark's event is due.
+    /// Counts a taken buffer. Returns whether the watermark event must be raised.
     #[inline(always)]
     fn took(&mut self) -> bool {
         self.available -= 1;
         self.armed && self.fires()
     }
 
-    /// Whether the watermark's event is due; true once for each arming.
+    /// Returns whether the watermark event must be raised, at most once per arming.
     #[inline]
     pub fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
@@ -193,68 +192,68 @@ impl SrqAccounting {
     }
 }
 
-/// A buffer that is complete.
+/// A completed buffer.
 pub(crate) struct Completed {
-    /// The cookie that the poster gave.
+    /// The poster's cookie.
     pub cookie: u64,
-    /// The charge for its event.
+    /// The count of the buffer, for its event.
     pub charge: OutstandingRecv,
 }
 
-/// Does what [`SrqAccounting::complete`] does with locked books, and makes the charge.
+/// Locks the accounting, calls [`SrqAccounting::complete`], and creates the [`OutstandingRecv`].
 #[inline(always)]
 pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
     let (cookie, fires) = accounting.lock().complete(id)?;
-    // SAFETY: the address of what an Arc has is not null.
+    // SAFETY: the address of an Arc's value is not null.
     let charge = OutstandingRecv(unsafe { NonNull::new_unchecked(Arc::as_ptr(accounting).cast_mut()) });
     Some((Completed { cookie, charge }, fires))
 }
 
-/// Ends the books of a queue that has neither users nor buffers any more, only charges.
+/// Ends the accounting of a queue without users and buffers.
 pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
     {
         let mut books_now = accounting.lock();
         books_now.ended = true;
         for _ in 0..books_now.charges() {
-            // A charge that finds the end drops this.
+            // The drop of the [`OutstandingRecv`] drops this reference.
             mem::forget(accounting.clone());
         }
     }
-    // A charge that was counted before the end may still be leaving the lock. One that takes the lock later finds the end
-    // and has a reference.
+    // The drop of an [`OutstandingRecv`] may be counted, but still be leaving the lock. Drops that take the lock later
+    // find `ended` set and own a reference.
     epoch::synchronize::<Memory>(None);
 }
 
-/// One buffer of a shared receive queue that is complete, and whose event the program has not taken.
+/// A completed buffer of a shared receive queue whose event the program has not dequeued.
 #[derive(Debug)]
 pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
-// SAFETY: it is used by one thread at a time, and any thread may lock the books.
+// SAFETY: only one thread uses it at a time, and any thread may lock the accounting.
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {
-    /// Takes the buffer off the count. Returns whether the charge has a reference to the books, which it then gives up.
+    /// Decrements the count. Returns whether this object owns a reference, which the caller must then drop.
     ///
     /// # Safety
-    /// The books must stay until this returns.
+    /// The accounting must live until this call returns.
     #[inline(always)]
     unsafe fn settle(&self) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the accounting lives, as the caller promises.
         let mut accounting = unsafe { self.0.as_ref() }.lock();
         accounting.outstanding -= 1;
         accounting.ended
     }
 
-    /// Does what dropping it does, for a thread that cannot enter a section.
+    /// Does the same as the drop, for a thread that cannot enter a section.
     #[cold]
     #[inline(never)]
     fn settle_counted(&self) {
         let address = self.0.as_ptr();
-        // SAFETY: the address is that of an Arc's value, which lives as long as it counts this charge.
+        // SAFETY: this is the address of an Arc's value, which lives as long as it counts this object.
         unsafe { Arc::increment_strong_count(address) };
-        // SAFETY: the reference keeps the books.
+        // SAFETY: the new reference keeps the accounting alive.
         let references = 1 + usize::from(unsafe { self.settle() });
-        // SAFETY: one was counted above, the other one is that of a charge of ended books.
+        // SAFETY: one reference was added above; the other belongs to this object, because the queue has ended.
         (0..references).for_each(|_| unsafe { Arc::decrement_strong_count(address) });
     }
 }
@@ -266,12 +265,12 @@ impl Drop for OutstandingRecv {
             cold_path();
             return self.settle_counted();
         };
-        // SAFETY: the books live as long as they count this charge, and then until the section ends.
+        // SAFETY: the accounting lives as long as it counts this object, and then until the section ends.
         let ended = unsafe { self.settle() };
         drop(section);
         if ended {
             cold_path();
-            // SAFETY: the charge has this reference, because the books have ended.
+            // SAFETY: the queue has ended, so this object owns a reference.
             unsafe { Arc::decrement_strong_count(self.0.as_ptr()) };
         }
     }

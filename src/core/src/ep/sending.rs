@@ -1,9 +1,8 @@
-//! The lock on the requests of an endpoint, which is also that on what the transport keeps of its sending direction.
+//! The lock on an endpoint's requests, which also protects the transport's state of the sending direction.
 //!
-//! A transport that polls many connections does not wait for one in which another thread is in the middle of a post, which
-//! may be a long one. It tries the lock, and if that fails it leaves the poll of this connection to the holder: every
-//! holder, whatever it has locked the requests for, checks after unlocking whether a poll was left to it, and then has the
-//! transport poll the queue pair again.
+//! A transport that polls many connections must not wait for a thread that is posting, because a post may take long. It
+//! tries the lock. If that fails, it leaves the poll of this connection to the holder: after unlocking, every holder
+//! checks whether a poll is pending, and then makes the transport poll the queue pair again.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
@@ -21,14 +20,14 @@ use crate::transport::{SeqNo, Transport};
 /// The locked requests of an endpoint.
 pub(crate) struct Locked<'a, T: Transport> {
     requests: MutexGuard<'a, Requests<T>>,
-    /// Dropped behind the guard.
+    /// Dropped after the guard.
     turn: Turn<'a, T>,
 }
 
 impl<T: Transport> Locked<'_, T> {
-    /// Calls `what` while the requests are not locked.
+    /// Calls `what` with the requests unlocked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // A poll that another thread leaves to this one until then is made when this guard is dropped.
+        // If another thread leaves a poll to this one during the call, the drop of this guard runs it.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -49,7 +48,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// The duty to make the polls that other threads left to this one while it held the lock.
+/// Runs, on drop, the polls that other threads left to this one.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -58,7 +57,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
         if !T::KEEPS_TX {
             return;
         }
-        // SYNC again: pairs with the heavy half in `now_or_later`; freeing the lock was the light one.
+        // SYNC again: pairs with the heavy half in `try_lock_or_defer`; the unlock was the light half.
         if self.0.poll_deferred.load(Ordering::Relaxed) {
             cold_path();
             self.0.run_deferred_poll();
@@ -66,7 +65,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// What the transport keeps of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)), locked.
+/// The transport's state of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)), locked.
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -86,7 +85,7 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 }
 
 impl<T: Transport> TxGuard<'_, T> {
-    /// Reports what [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done) does.
+    /// Does the same as [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done).
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: SeqNo) -> bool {
@@ -101,15 +100,15 @@ impl<T: Transport> TxGuard<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Tries the lock again, which was not free a moment ago. `None` if another thread still has it: the poll is left to that
-    /// one.
+    /// Retries the lock after a failed attempt. Returns `None` if another thread still holds it; that thread then
+    /// polls.
     #[cold]
     #[inline(never)]
     fn try_lock_or_defer(&self) -> Option<MutexGuard<'_, Requests<T>>> {
         self.poll_deferred.store(true, Ordering::Relaxed);
         asymmetric::heavy();
-        // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
-        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
+        // SYNC again: the flag was stored before the heavy half. The holder unlocks, which is a light half, and then
+        // loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
         // lost.
         self.requests.try_lock()
     }
@@ -120,40 +119,39 @@ impl<T: Transport> Endpoint<T> {
         Locked { requests: self.requests.lock(), turn: Turn(self) }
     }
 
-    /// The same, unless another thread has them locked.
+    /// Locks the requests, unless another thread holds the lock.
     pub(crate) fn try_requests(&self) -> Option<Locked<'_, T>> {
         Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
-    /// Has the transport poll the queue pair again for threads that left that to this one.
+    /// Makes the transport poll the queue pair again, for threads that left a poll to this one.
     #[cold]
     #[inline(never)]
     fn run_deferred_poll(&self) {
         while self.poll_deferred.load(Ordering::Relaxed) {
-            // SYNC again: a thread that has locked the requests meanwhile finds the flag as well when it frees them,
-            // and need not be waited for.
+            // SYNC again: a thread that has locked the requests since also checks the flag after its unlock, so this
+            // thread need not wait for it.
             let Some(requests) = self.requests.try_lock() else { return };
             self.poll_deferred.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {
                 self.ia.transport.repoll(qp);
             }
-            // Another poll may be left until this thread has freed the lock.
+            // Another thread may leave a poll until this thread has unlocked.
             drop(requests);
         }
     }
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// Locks what the transport keeps of the sending direction; `None` once the connection, or the attempt at one, has ended
-    /// for the core. For transports with [`Transport::KEEPS_TX`].
+    /// Locks the transport's state of the sending direction. Returns `None` if the connection or the attempt has ended
+    /// for core. Requires [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(self.endpoint.requests.lock())
     }
 
-    /// As [`EndpointSink::lock_tx`], but does not wait for another thread that has the requests of the endpoint locked, in a
-    /// report or in a call of the program. The answer is `None` then, and
-    /// [`Hooks::repoll`](crate::transport::Hooks::look_again) is called when that thread is done.
+    /// Like [`EndpointSink::lock_tx`], but does not wait. If another thread holds the lock, in a report or a call of
+    /// the program, returns `None`, and that thread later calls [`Hooks::repoll`](crate::transport::Hooks::repoll).
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(match self.endpoint.requests.try_lock() {
@@ -162,7 +160,7 @@ impl<T: Transport> EndpointSink<T> {
         })
     }
 
-    /// What the transport keeps, if it belongs to the life of this sink.
+    /// Returns the transport's state, if this sink belongs to the endpoint's current connection.
     #[inline(always)]
     fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
         let locked = Locked { requests, turn: Turn(&self.endpoint) };
