@@ -30,7 +30,7 @@ pub struct Agent {
 }
 
 /// Stack size of the second thread, in bytes.
-const STACK: usize = 64 << 10;
+const STACK_BYTES: usize = 64 << 10;
 
 /// A scheduled call: the CNO, its agent, and the EVD to pass.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ impl Agents {
     /// [`NoMemory`].
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // A CNO has at most one scheduled call, and another one when it is destroyed.
+        // A CNO has at most one scheduled call, and a last one when it is destroyed.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
@@ -76,7 +76,7 @@ impl Agents {
         pending.calls.push_back(Call { cno, agent, evd });
         if pending.thread.is_none() {
             let agents = self.clone();
-            match thread::start_on(STACK, c"dat-agent", move || agents.serve()) {
+            match thread::start_on(STACK_BYTES, c"dat-agent", move || agents.serve()) {
                 Ok(thread) => {
                     pending.thread = Some(thread.id());
                     pending.started = Some(thread);
@@ -178,7 +178,7 @@ impl Agents {
     }
 }
 
-/// Makes all calls. Owns nothing during a call, because an agent may end the thread, which unwinds this frame.
+/// Runs all calls. Owns nothing during a call, because an agent may end the thread, which unwinds this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.

@@ -314,7 +314,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke a thread. If this EVD was freed, prefers another one that contains an event.
+    /// Returns the EVD that woke a thread. If this EVD was freed, prefers an EVD that contains an event.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();

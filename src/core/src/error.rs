@@ -68,7 +68,7 @@ impl From<EpState> for Error {
 
 /// The role of a handle in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // each variant is named after the object or stream it stands for
+#[allow(missing_docs)] // named after the object or the stream of an EVD
 pub enum Role {
     Ia,
     Ep,
@@ -170,7 +170,7 @@ pub enum StateError {
 
 /// The exhausted resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // named after the object that could not be made
+#[allow(missing_docs)] // named after the resource
 pub enum Resource {
     Memory,
     Endpoint,
@@ -183,7 +183,7 @@ pub enum Resource {
 
 /// The access that a region does not grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the four rights of the specification
+#[allow(missing_docs)] // named after the four rights of the specification
 pub enum Access {
     Read,
     Write,

@@ -38,7 +38,7 @@ impl<T: Transport> Drop for AsyncOutlet<T> {
     }
 }
 
-/// Features of an API version beyond those of all versions. The default is none.
+/// Features that not all API versions have. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiCaps {
     /// `true` if an asynchronous event reports the end of a connection whose endpoint has an SRQ.

@@ -134,7 +134,7 @@ const EMPTY: u32 = u32::MAX;
 const DENIED: u64 = 1 << 32;
 
 /// Minimum number of free rows before one is reused.
-const RESTING: usize = 1024;
+const MIN_FREE: usize = 1024;
 
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
@@ -163,11 +163,11 @@ struct Rows {
 }
 
 /// Number of tables created, which determines their first generations.
-static MADE: AtomicU32 = AtomicU32::new(0);
+static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// Distance between the first generations of the first 64 tables. Until a row was reused that often, its contexts are
 /// unique among these tables. First generations of later tables are in between.
-const APART: u32 = 64;
+const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.
 #[inline]
@@ -186,8 +186,8 @@ impl LmrTable {
     /// # Errors
     /// [`NoMemory`].
     pub(crate) fn new() -> std::result::Result<Self, NoMemory> {
-        let made = MADE.fetch_add(1, Ordering::Relaxed);
-        let first_generation = (made.wrapping_mul(APART) % GENERATION_MASK + 1) as u16;
+        let made = TABLES_CREATED.fetch_add(1, Ordering::Relaxed);
+        let first_generation = (made.wrapping_mul(GENERATION_STEP) % GENERATION_MASK + 1) as u16;
         Ok(LmrTable {
             near: empty_rows(FIRST_CHUNK)?.try_into().map_err(|_| NoMemory)?,
             far: Default::default(),
@@ -213,7 +213,7 @@ impl LmrTable {
     pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
         let mut rows = self.rows.lock();
         // A row is reused only after many others, and with another generation.
-        let reuse = rows.free.len() > RESTING || rows.used as usize >= Self::CAPACITY;
+        let reuse = rows.free.len() > MIN_FREE || rows.used as usize >= Self::CAPACITY;
         let fresh = if reuse && !rows.free.is_empty() { None } else { self.fresh(&mut rows).ok() };
         let index = fresh.or_else(|| rows.free.pop_front())?;
         let generation = u32::from(rows.next_generation[index as usize]);

@@ -228,7 +228,7 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
 #[derive(Debug)]
 pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
-// SAFETY: only one thread uses it at a time, and any thread may lock the accounting.
+// SAFETY: one thread uses it, and any thread may lock the accounting.
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {

@@ -53,8 +53,8 @@ pub use pending::abandon;
 use timing::Timing;
 
 /// Interval of polls if nothing reports new work.
-const BLIND: Duration = Duration::from_millis(1);
-/// Maximum number of descriptors in one sleep: the thread's eventfd and those of completion queues.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Maximum number of descriptors in one sleep: the thread's eventfd, and one per completion queue.
 pub const MAX_FDS: usize = 17;
 
 /// What a thread sleeps on, as plain data. Valid until the wait is resumed or the thread ends.
@@ -131,13 +131,13 @@ impl<T: Transport> Drop for Watch<T> {
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
 /// How the watches of a thread cover the events for which it waits.
-enum Hears {
+enum Coverage {
     /// All events.
-    All,
+    Full,
     /// Not all, but new watches will.
-    Again,
+    Rearm,
     /// Not all, and new watches cannot. The thread must poll periodically.
-    Part,
+    Partial,
 }
 
 /// The object of a wait, and the waiter's registration with it. [`Target::leave`] removes the registration, and so does
@@ -170,7 +170,7 @@ trait Target: Sized + 'static {
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
     /// Returns the coverage of the watches, after the waker is marked as asleep.
-    fn hears(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Hears;
+    fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
 /// A wait. The drop undoes all of it.
@@ -190,7 +190,7 @@ impl<W: Target> Wait<W> {
             if wait.timing.is_over(now) {
                 return Step::Done(wait.give_up(Error::TimeoutExpired));
             }
-            if !wait.timing.goes_on_looking(wait.target.adaptive_spin(), now) {
+            if !wait.timing.keeps_spinning(wait.target.adaptive_spin(), now) {
                 return wait.advance(now);
             }
             std::hint::spin_loop();
@@ -232,7 +232,7 @@ impl<W: Target> Wait<W> {
             if self.timing.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
-            let _ = poll::wait([None], Some(BLIND));
+            let _ = poll::wait([None], Some(POLL_INTERVAL));
         }
     }
 
@@ -255,11 +255,11 @@ impl<W: Target> Wait<W> {
             if let Some(outcome) = self.check() {
                 return Step::Done(outcome);
             }
-            match self.target.hears(&self.watches, &waker) {
-                Hears::All => break sleep,
-                Hears::Again => self.disarm(),
-                Hears::Part => {
-                    sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+            match self.target.coverage(&self.watches, &waker) {
+                Coverage::Full => break sleep,
+                Coverage::Rearm => self.disarm(),
+                Coverage::Partial => {
+                    sleep.timeout = Some(sleep.timeout.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)));
                     break sleep;
                 }
             }
@@ -326,7 +326,7 @@ fn prepare_sleep<'a>(
             Armed::Reported => {}
             Armed::Descriptor(fd) => {
                 if fds.try_push(*fd).is_err() {
-                    at_most(BLIND);
+                    at_most(POLL_INTERVAL);
                 }
             }
             Armed::Word(other, value) => alarm = Some((other, *value)),
@@ -348,13 +348,13 @@ fn prepare_sleep<'a>(
         return Sleep { place: SleepPlace::Word { word: ptr::from_ref(word), value, shared }, timeout };
     }
     if alarm.is_some() {
-        at_most(BLIND);
+        at_most(POLL_INTERVAL);
     }
     let wakeup_fd = waker.wakeup_fd();
     let own = wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd());
     match wakeup_fd {
         Some(wakeup_fd) => waker.prepare_sleep(WakePlace::WakeupFd(wakeup_fd)),
-        None => at_most(BLIND),
+        None => at_most(POLL_INTERVAL),
     }
     let mut all = [-1; MAX_FDS];
     let mut count = 0;
@@ -421,10 +421,10 @@ impl<T: Transport> Target for EvdWait<T> {
         watches.push(Watch::begin(self.evd.clone(), requests));
     }
 
-    fn hears(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Hears {
+    fn coverage(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Coverage {
         // An endpoint whose requests complete here may have been added before the thread was marked as asleep.
         let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
-        if all { Hears::All } else { Hears::Again }
+        if all { Coverage::Full } else { Coverage::Rearm }
     }
 }
 
@@ -432,10 +432,11 @@ impl<T: Transport> Target for EvdWait<T> {
 /// timeout `limit` starts when the call finds too few events.
 ///
 /// # Errors
-///
-/// [`Error::TimeoutExpired`]; [`Error::Aborted`] if the EVD was destroyed; [`Error::Interrupted`] after a signal;
-/// [`Error::InvalidState`] if another thread waits, the EVD is unwaitable or its streams do not allow the threshold;
-/// [`crate::error::Arg::Threshold`] for 0 or above the length of the queue.
+/// * [`Error::TimeoutExpired`]
+/// * [`Error::Aborted`] if the EVD was destroyed
+/// * [`Error::Interrupted`] after a signal
+/// * [`Error::InvalidState`] if another thread waits, the EVD is unwaitable or its streams do not allow the threshold
+/// * [`crate::error::Arg::Threshold`] for 0 or above the length of the queue
 pub fn evd_begin<T: Transport>(
     evd: Arc<Evd<T>>,
     threshold: usize,
@@ -524,10 +525,10 @@ impl<T: Transport> Target for CnoWait<T> {
         watches.extend(evds.take(count).map(|evd| Watch::begin(evd, true)));
     }
 
-    fn hears(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Hears {
+    fn coverage(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Coverage {
         // There are too many EVDs, or one was attached before the thread was marked as asleep.
         let heard_of = if T::ARMS_ALL && !watches.is_empty() { usize::MAX } else { watches.len() };
-        if self.cno.evds().len() > heard_of { Hears::Part } else { Hears::All }
+        if self.cno.evds().len() > heard_of { Coverage::Partial } else { Coverage::Full }
     }
 }
 
@@ -548,7 +549,6 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
 /// destroyed.
 ///
 /// # Errors
-///
 /// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
     let timing = Timing::begin(&cno.adaptive_spin, limit);

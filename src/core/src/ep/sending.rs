@@ -124,7 +124,7 @@ impl<T: Transport> Endpoint<T> {
         Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
-    /// Makes the transport poll the queue pair again, for threads that left a poll to this one.
+    /// Repeats the transport's poll of the queue pair, for threads that left a poll to this one.
     #[cold]
     #[inline(never)]
     fn run_deferred_poll(&self) {

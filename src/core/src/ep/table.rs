@@ -89,7 +89,7 @@ impl Class {
 pub enum Qos {
     /// Best effort, the only supported one.
     BestEffort,
-    /// Another one of the specification.
+    /// Any other value of the specification.
     Other,
 }
 

@@ -39,7 +39,7 @@ pub struct RemoteSegment {
 pub type RequestId = u64;
 
 /// A position in the sequence of a queue pair's requests. The transport assigns one to each request
-/// ([`super::Transport::post`]), and reports with another one that all requests up to it have completed
+/// ([`super::Transport::post`]), and later reports that all requests up to a number have completed
 /// ([`super::EndpointSink::requests_done`]). Sequence numbers never decrease. The transport chooses their meaning, for
 /// example a request number or a position in a ring, so it needs no list of requests that complete in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
