@@ -1,23 +1,22 @@
-//! Statistics that decide whether a wait polls before it sleeps.
+//! Decides whether a wait polls before it sleeps.
 //!
 //! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But it may occupy a CPU that another
-//! thread needs, maybe even the one for which the wait waits. A polling wait detects this ([`crate::wait`]), and
-//! records it in the object of the wait.
+//! thread needs, maybe the one for which it waits. A polling wait detects this, and records it in its object.
 //!
-//! If another thread used the CPU in two consecutive waits, later waits on this object sleep immediately. At least
-//! every 256th wait polls again.
+//! If this happened in two consecutive waits, later waits on the object sleep immediately. At least every 256th wait
+//! polls again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Logarithm of the maximum number of consecutive waits without polling, plus one.
+/// Logarithm of 1 + the maximum number of consecutive waits without polling.
 const MAX_SHIFT: u32 = 8;
 
-/// Shift of the number of consecutive polling waits in which another thread used the CPU.
+/// Shift of the number of consecutive preempted waits.
 const COUNT_SHIFT: u32 = 16;
-/// Mask of the number of remaining waits without polling.
+/// Mask of the remaining number of waits without polling.
 const REMAINING_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
-/// Statistics of an object's recent waits. Concurrent updates may be lost, which costs only time.
+/// Statistics of recent waits. Lost concurrent updates cost only time.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveSpin(AtomicU32);
 
@@ -32,8 +31,8 @@ impl AdaptiveSpin {
         false
     }
 
-    /// Records that another thread used the CPU while the wait polled. Returns whether the wait must sleep. The first
-    /// such wait continues to poll, because a periodic thread, such as the transport's, may have run.
+    /// Records that another thread used the CPU during a poll. Returns whether the wait must sleep: not the first time,
+    /// because a periodic thread may have run.
     pub fn note_preempted(&self) -> bool {
         let times = (self.0.load(Ordering::Relaxed) >> COUNT_SHIFT).min(MAX_SHIFT) + 1;
         let left = if times > 1 { (1 << (times - 1)) - 1 } else { 0 };
@@ -41,7 +40,7 @@ impl AdaptiveSpin {
         times > 1
     }
 
-    /// Records that no other thread used the CPU while the wait polled.
+    /// Records a poll during which no other thread used the CPU.
     pub fn note_free(&self) {
         if self.0.load(Ordering::Relaxed) != 0 {
             self.0.store(0, Ordering::Relaxed);

@@ -10,7 +10,7 @@ const FAMILY_V6: u16 = 10;
 const STREAM: i32 = 1;
 const TCP: i32 = 6;
 
-/// A socket address and its native bytes, which stay in place until the value is moved.
+/// A socket address and its native bytes. These stay in place until the value is moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub struct Address {
@@ -45,7 +45,7 @@ impl Address {
         Address { native, socket }
     }
 
-    /// Reads the native format. Returns `None` if the family is not IPv4 or IPv6, or if bytes are missing.
+    /// Reads the native format. Returns `None` for another family than IPv4 and IPv6, or missing bytes.
     pub fn from_native(bytes: &[u8]) -> Option<Self> {
         let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
         let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
@@ -65,7 +65,7 @@ impl Address {
         Some(Address::new(socket))
     }
 
-    /// Returns the length of a native address of this family in bytes, or `None` for an unknown family.
+    /// Returns the native length in bytes, or `None` for an unknown family.
     pub fn native_len(family: u16) -> Option<usize> {
         match family {
             FAMILY_V4 => Some(16),
@@ -74,7 +74,7 @@ impl Address {
         }
     }
 
-    /// Returns the IPv4 loopback address without a port.
+    /// Returns 127.0.0.1, without a port.
     pub fn loopback() -> Self {
         Address::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
     }
@@ -100,8 +100,8 @@ impl Address {
         Address::new(socket)
     }
 
-    /// Returns the address of this adapter, whose own address is `self`, that a program specifies with `named`. The
-    /// wildcard address is the adapter's own. An adapter on a loopback address has all addresses of the host.
+    /// Returns the address that `named` means on the adapter with the address `self`. The wildcard address means
+    /// `self`. An adapter on a loopback address has all addresses of the host.
     ///
     /// # Errors
     /// [`AddressFault::Unreachable`] if the adapter does not have the address.
@@ -117,7 +117,7 @@ impl Address {
         Ok(Address::new(SocketAddr::new(ip, named.port())))
     }
 
-    /// Returns whether the address is neither a multicast nor a broadcast address.
+    /// Returns whether the address is neither multicast nor broadcast.
     pub fn is_host(&self) -> bool {
         let ip = self.ip();
         !ip.is_multicast() && !matches!(ip, IpAddr::V4(v4) if v4.is_broadcast())
@@ -126,13 +126,12 @@ impl Address {
     /// Returns whether the address belongs to this host.
     pub fn is_local(&self) -> bool {
         let ip = self.ip();
-        // A bind to any other address succeeds only if this host has it.
+        // A bind succeeds only for an address of this host.
         ip.is_loopback() || (self.is_host() && !ip.is_unspecified() && UdpSocket::bind((ip, 0)).is_ok())
     }
 }
 
-/// Returns the port for a qualifier: the same number if possible, otherwise the one that the C provider over rdma_cm
-/// uses.
+/// Returns the port for a qualifier: the same number if possible, else the choice of the C provider over rdma_cm.
 pub fn port_of(qualifier: u64) -> u16 {
     match u16::try_from(qualifier) {
         Ok(port) => port,
@@ -141,7 +140,7 @@ pub fn port_of(qualifier: u64) -> u16 {
     }
 }
 
-/// A kind of socket, with the values of the socket calls. Programs of the common connection model use socket addresses.
+/// A kind of socket, with the values of the socket calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Comm {

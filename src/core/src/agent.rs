@@ -1,10 +1,8 @@
-//! Agents of CNOs: calls of the program's functions.
+//! Agents of CNOs.
 //!
-//! A trigger can occur anywhere, for example under locks or in a transport. But an agent must be called without locks,
-//! because it may call any function. So one thread makes all calls; the first call starts it.
+//! A trigger can occur under locks, but an agent must be called without any. So one thread calls all agents.
 //!
-//! An agent may end the thread on which it runs. So a second thread starts that thread, waits for its end, and restarts
-//! it.
+//! An agent may end its thread. So a second thread starts and restarts that thread.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -32,7 +30,7 @@ pub struct Agent {
 /// Stack size of the second thread, in bytes.
 const STACK_BYTES: usize = 64 << 10;
 
-/// A scheduled call: the CNO, its agent, and the EVD to pass.
+/// A scheduled call.
 #[derive(Clone, Copy)]
 struct Call {
     cno: Handle,
@@ -43,7 +41,7 @@ struct Call {
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// The thread that makes the calls and the one that restarts it share this identity.
+    /// Identity of the thread that calls agents and of the one that restarts it.
     thread: Option<Id>,
     calling: Option<Handle>,
     /// The second thread, until [`Agents::stop`] joins it.
@@ -51,7 +49,6 @@ struct Pending {
     stopped: bool,
 }
 
-/// The scheduled calls, and the threads that make them.
 #[derive(Default)]
 pub struct Agents {
     pending: Mutex<Pending>,
@@ -65,12 +62,11 @@ impl Agents {
     /// [`NoMemory`].
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // A CNO has at most one scheduled call, and a last one when it is destroyed.
+        // One scheduled call per CNO, and one when it is destroyed.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
 
-    /// Schedules a call of the agent of `cno`.
     pub fn schedule(self: &Arc<Self>, cno: Handle, agent: Agent, evd: Handle) {
         let mut pending = self.pending.lock();
         pending.calls.push_back(Call { cno, agent, evd });
@@ -87,7 +83,7 @@ impl Agents {
         self.changed.notify_all();
     }
 
-    /// Redirects the scheduled calls of `cno` to another agent, or drops them. Returns whether there were any.
+    /// Redirects or drops the scheduled calls of `cno`. Returns whether there were any.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
         let mut pending = self.pending.lock();
         let mut any = false;
@@ -95,7 +91,7 @@ impl Agents {
             if call.cno != cno {
                 return true;
             }
-            // One trigger consumes an agent.
+            // A trigger disarms the agent.
             let keep = agent.is_some() && !any;
             any = true;
             if let Some(agent) = agent {
@@ -106,7 +102,7 @@ impl Agents {
         any
     }
 
-    /// Waits for a running call of `cno`, unless the caller is that agent. The caller must not hold a lock.
+    /// Waits for a running call of `cno`, unless the caller is that agent. Requires that the caller holds no lock.
     pub fn wait_for(&self, cno: Handle) {
         let mut pending = self.pending.lock();
         while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
@@ -114,8 +110,8 @@ impl Agents {
         }
     }
 
-    /// Completes the scheduled calls and ends the threads. Waits for their end, unless one of them is the caller. The
-    /// caller must not hold a lock.
+    /// Ends the threads after the scheduled calls, and waits for that unless one of them is the caller. Requires that
+    /// the caller holds no lock.
     pub fn stop(&self) {
         let thread = {
             let mut pending = self.pending.lock();
@@ -154,7 +150,7 @@ impl Agents {
         }
     }
 
-    /// Waits for a scheduled call, and marks it as running. Returns `None` after the stop.
+    /// Waits for a scheduled call. Returns `None` after the stop.
     fn next(&self) -> Option<Call> {
         let mut pending = self.pending.lock();
         loop {
@@ -171,14 +167,13 @@ impl Agents {
         }
     }
 
-    /// Marks the end of the running call.
     fn made(&self) {
         self.pending.lock().calling = None;
         self.changed.notify_all();
     }
 }
 
-/// Runs all calls. Owns nothing during a call, because an agent may end the thread, which unwinds this frame.
+/// Calls all agents. Owns nothing during a call, because an agent may end the thread, which unwinds this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.

@@ -1,14 +1,13 @@
-//! Consumer notification objects (CNOs): a CNO allows a wait for several EVDs.
+//! Consumer notification objects (CNOs): waits for several EVDs.
 //!
-//! A CNO stores one trigger, and each trigger wakes one waiter. A CNO has either an agent or an eventfd. The eventfd
-//! becomes readable when a trigger is stored, and unreadable when it is taken, both under the CNO's lock.
+//! A CNO stores one trigger, and each trigger wakes one waiter. It has either an agent or an eventfd, which is readable
+//! exactly while a trigger is stored.
 //!
-//! A trigger replaces an earlier one. Therefore, the trigger of a freed EVD is passed to another EVD of the CNO that
-//! contains an event. With an eventfd, the free does this. Otherwise, or if the trigger is stored after the free, the
-//! taker does it. This locks the list of EVDs, and inspects EVDs under that lock, but never under the lock of the
-//! trigger.
+//! A trigger replaces an earlier one. Therefore, the trigger of a freed EVD is passed to another EVD that contains an
+//! event: by the free if there is an eventfd, otherwise, or if the trigger is stored later, by its taker. This locks
+//! the list of EVDs, but not the trigger.
 //!
-//! After a free of the CNO or a replacement of its agent, the old agent is not called.
+//! The old agent is not called after a free of the CNO or a replacement of the agent.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -32,11 +31,9 @@ pub struct Cno<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
-    /// The attached EVDs.
     evds: Mutex<Vec<Handle>>,
     /// `true` while the transport must poll without a call of the program.
     watch: Mutex<bool>,
-    /// Statistics of recent waits.
     pub(crate) adaptive_spin: AdaptiveSpin,
 }
 
@@ -48,7 +45,7 @@ impl<T: Transport> Drop for Cno<T> {
 
 #[derive(Default)]
 struct CnoState {
-    /// EVD of a trigger that no waiter has taken.
+    /// The stored trigger.
     triggered: Option<Handle>,
     /// The waiting threads, each with the EVD that woke it.
     waiters: VecDeque<Waiter>,
@@ -60,7 +57,7 @@ struct CnoState {
 }
 
 impl CnoState {
-    /// Stores a trigger, and replaces an earlier one.
+    /// Stores a trigger, replacing an earlier one.
     fn keep(&mut self, evd: Handle) {
         if self.triggered.replace(evd).is_none() {
             if let Some(wakeup_fd) = &self.wakeup_fd {
@@ -69,7 +66,6 @@ impl CnoState {
         }
     }
 
-    /// Takes the stored trigger.
     fn take(&mut self) -> Option<Handle> {
         let taken = self.triggered.take();
         if taken.is_some() {
@@ -96,8 +92,7 @@ impl<T: Transport> Cno<T> {
         Self::create_in(ia, CnoState { agent, ..CnoState::default() })
     }
 
-    /// Creates a CNO with a descriptor, which is readable exactly while a trigger is stored. The free of the CNO closes
-    /// the descriptor.
+    /// Creates a CNO with a descriptor, which is readable exactly while a trigger is stored, and closed by the free.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`], also without free descriptors.
@@ -111,7 +106,7 @@ impl<T: Transport> Cno<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
         ia.agents.room(ia.count(Kind::Cno) + 1)?;
-        // The program makes no call while it expects an agent or sleeps on the descriptor.
+        // Nothing else polls for an agent or a descriptor.
         let watch = state.agent.is_some() || state.wakeup_fd.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
@@ -142,15 +137,14 @@ impl<T: Transport> Cno<T> {
         drop(state);
         drop(wakeup_fd);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
-        // Calls of the agent are identified by this handle until the end of this function.
+        // Agent calls use this handle until the end of this function.
         let _dying = self.ia.disown(self);
         self.ia.agents.replace(self.header.handle(), None);
         self.ia.agents.wait_for(self.header.handle());
         Ok(())
     }
 
-    /// Frees a CNO even while it is used. Waiters return and the agent is called, both without an EVD. The descriptor
-    /// is closed.
+    /// Frees a CNO that is used. Waiters return and the agent is called, without an EVD.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.ia.disown(self);
@@ -178,7 +172,7 @@ impl<T: Transport> Cno<T> {
         self.state.lock().wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd())
     }
 
-    /// Replaces the agent. One trigger consumes an agent; this call arms it again.
+    /// Replaces and arms the agent. A trigger disarms it.
     ///
     /// # Errors
     /// [`StateError::CnoInUse`] if the CNO has a descriptor.
@@ -194,12 +188,11 @@ impl<T: Transport> Cno<T> {
             state.agent = agent.filter(|_| !passed_on);
         }
         self.watch(agent.is_some());
-        // The old agent is not called after this call returns.
         self.ia.agents.wait_for(cno);
         Ok(())
     }
 
-    /// Starts or stops polling by the transport, for an agent or a descriptor.
+    /// Starts or stops polling by the transport for an agent or a descriptor.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -207,7 +200,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Attaches an EVD. Sleeping waiters wake and arm again, because completions on this EVD must end their sleep, too.
+    /// Attaches an EVD. Sleeping waiters wake, to arm for it.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
@@ -231,9 +224,8 @@ impl<T: Transport> Cno<T> {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// Handles the trigger of an EVD that is being freed, after [`Cno::detach`]. If the CNO has a descriptor, passes
-    /// the trigger to an EVD that contains an event, because it may have replaced that EVD's trigger, or drops it. A
-    /// waiting thread gets the trigger anyway, so that its wait ends.
+    /// Handles the trigger of an EVD that is being freed, after [`Cno::detach`]: if the CNO has a descriptor, passes
+    /// the trigger to an EVD with an event, or drops it. A waiting thread gets the trigger anyway.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -248,30 +240,27 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Returns an attached EVD that contains an event.
     fn eventful(&self) -> Option<Handle> {
         let slab = self.ia.slab;
         let evds = self.evds.lock();
         evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
 
-    /// Returns the EVD to report for a trigger of `evd`: `evd` itself, or if it was freed, another EVD that contains an
-    /// event, whose trigger it may have replaced.
+    /// Returns the EVD to report for a trigger of `evd`: itself, or if it was freed, an EVD with an event.
     fn named(&self, evd: Handle) -> Option<Handle> {
         let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
     }
 
-    /// Returns the attached EVDs, locked.
     pub(crate) fn evds(&self) -> MutexGuard<'_, Vec<Handle>> {
         self.evds.lock()
     }
 
-    /// Handles a notification event on `evd`: wakes one waiter, or stores the trigger.
+    /// Handles a notification event on `evd`: wakes a waiter, or stores the trigger.
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();
-            // Under the lock, so that a thread that replaces the agent finds this call.
+            // Under the lock, so that a replacement of the agent finds the call.
             if let Some(agent) = state.agent.take() {
                 self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
@@ -291,8 +280,8 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger. An EVD may have stored it after its free and [`Cno::forget`]. If the CNO has a
-    /// descriptor, such a trigger is dropped unless another EVD contains an event.
+    /// Takes the stored trigger. If it is from a freed EVD and the CNO has a descriptor, drops it unless an EVD has an
+    /// event.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();
@@ -304,7 +293,6 @@ impl<T: Transport> Cno<T> {
         self.named(evd).or((!polled).then_some(evd))
     }
 
-    /// Adds a waiting thread.
     pub(crate) fn enter(&self, waker: &Arc<Waker>) -> u64 {
         let mut state = self.state.lock();
         state.next += 1;
@@ -314,7 +302,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke a thread. If this EVD was freed, prefers an EVD that contains an event.
+    /// Returns the EVD that woke a thread, or if that was freed, preferably an EVD with an event.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();
@@ -326,7 +314,7 @@ impl<T: Transport> Cno<T> {
         Some(self.named(told).unwrap_or(told))
     }
 
-    /// Removes a waiting thread. A trigger that the thread has not taken is passed to the next waiter.
+    /// Removes a waiting thread, and passes on its trigger unless it `took` it.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

@@ -1,15 +1,14 @@
-//! Counters of endpoints and adapters: the transferred amounts, and waits for resources.
+//! Counters of endpoints and adapters.
 //!
-//! The locks of posts and completions also protect an endpoint's counters, so a count costs an addition and no locked
-//! instruction. A query of an adapter sums up the counters of its endpoints.
+//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. A query of an
+//! adapter sums up its endpoints.
 //!
-//! The transport counts its own stalls (`Flow` in `transport/gauge.rs`), under the lock of the stalled object. Only two
-//! kinds of counters are atomic: sleeps, next to a system call, and events of connections ([`ConnStat`]). A query of an
-//! adapter holds the lock of the sums of freed endpoints, so that it counts each endpoint exactly once. This lock
-//! precedes the list of objects.
+//! The transport counts stalls (`Flow` in `transport/gauge.rs`). Only counts of sleeps and of connection events
+//! ([`ConnStat`]) are atomic. A query of an adapter holds the lock of the sums of freed endpoints, which precedes the
+//! list of objects, and so counts each endpoint exactly once.
 //!
-//! No other process can read the counters: shared memory would cost one more load per count. A thread of the transport
-//! may report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
+//! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
+//! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,9 +26,8 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// Counts for each [`Transfer`]: the requests that a transport has accepted, and the receives that messages have
-/// filled. The two numbers of a kind are not adjacent. Otherwise, the compiler would update both with vector
-/// instructions, which is slower than two additions.
+/// Counts for each [`Transfer`]: accepted requests and filled receives. The two numbers of a kind are not adjacent,
+/// because the compiler would then use slower vector instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
     operations: [u64; 4],
@@ -42,7 +40,6 @@ impl Tallies {
         Tally { operations: self.operations[transfer as usize], bytes: self.bytes[transfer as usize] }
     }
 
-    /// Counts one operation of `len` bytes.
     #[inline(always)]
     pub(crate) fn count(&mut self, transfer: Transfer, len: u64) {
         let (operations, bytes) = (&mut self.operations[transfer as usize], &mut self.bytes[transfer as usize]);
@@ -50,7 +47,6 @@ impl Tallies {
         *bytes = bytes.wrapping_add(len);
     }
 
-    /// Adds the counts of `other`.
     pub(crate) fn add(&mut self, other: &Tallies) {
         let sum = |ours: &mut [u64; 4], theirs: &[u64; 4]| {
             ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours = ours.wrapping_add(*theirs));
@@ -60,7 +56,7 @@ impl Tallies {
     }
 }
 
-/// Counts of operations with an event of their own, which [`Tallies`] also counts.
+/// Counts of operations with an event of their own. [`Tallies`] counts them, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Specials([Tally; Extended::COUNT]);
 
@@ -70,14 +66,12 @@ impl Specials {
         self.0[kind as usize]
     }
 
-    /// Counts one operation of `len` bytes.
     pub(crate) fn count(&mut self, kind: Extended, len: u64) {
         let Tally { operations, bytes } = &mut self.0[kind as usize];
         *operations = operations.wrapping_add(1);
         *bytes = bytes.wrapping_add(len);
     }
 
-    /// Adds the counts of `other`.
     pub(crate) fn add(&mut self, other: &Specials) {
         for (ours, theirs) in self.0.iter_mut().zip(&other.0) {
             ours.operations = ours.operations.wrapping_add(theirs.operations);
@@ -100,7 +94,6 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Adds the counters of `other`.
     pub(crate) fn add(&mut self, other: &Counters) {
         self.tallies.add(&other.tallies);
         self.specials.add(&other.specials);
@@ -127,7 +120,7 @@ impl Counters {
     }
 }
 
-/// Events that an adapter counts outside the fast path: of connections, and asynchronous events.
+/// Counted events outside the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnStat {
     /// The program has requested a connection.
@@ -138,9 +131,9 @@ pub enum ConnStat {
     Accept,
     /// The program has rejected a request.
     Reject,
-    /// A connection was established that this side requested.
+    /// A connection of this side was established.
     ActiveUp,
-    /// A connection was established that the peer requested.
+    /// A connection of the peer was established.
     PassiveUp,
     /// The program has disconnected.
     Disconnect,
@@ -187,22 +180,18 @@ pub struct ConnSummary {
     pub async_events: u64,
 }
 
-/// Counts for each [`ConnStat`].
 #[derive(Default)]
 pub(crate) struct Happenings([AtomicU64; ConnStat::COUNT]);
 
 impl Happenings {
-    /// Counts one event.
     pub fn note(&self, what: ConnStat) {
         self.0[what.index()].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the count of an event.
     pub fn of(&self, what: ConnStat) -> u64 {
         self.0[what.index()].load(Ordering::Relaxed)
     }
 
-    /// Returns the summary.
     pub fn fates(&self) -> ConnSummary {
         let sum = |places: Range<usize>| self.0[places].iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
         let disconnected = self.of(ConnStat::Ended(ConnectionEvent::Disconnected));

@@ -1,13 +1,13 @@
-//! The state table of endpoints: transitions and errors.
+//! The states of endpoints: transitions and errors.
 
 /// The states of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EpState {
     /// The initial state.
     Unconnected,
-    /// Reserved by a listening reserved service point.
+    /// Reserved by a reserved service point.
     Reserved,
-    /// The reserved service point has received its request.
+    /// Its reserved service point has received the request.
     PassiveConnectionPending,
     /// A connect is in progress.
     ActiveConnectionPending,
@@ -19,7 +19,7 @@ pub enum EpState {
     DisconnectPending,
     /// The connection, or the attempt to connect, has ended.
     Disconnected,
-    /// A request was accepted, but the connection is not yet established.
+    /// A request was accepted.
     CompletionPending,
 }
 
@@ -94,7 +94,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
 
         (Unconnected, Reserve) => Next::Go(Reserved),
         (Reserved, Release) => Next::Go(Unconnected),
-        // The service point has received its request, so its free has no effect.
+        // The service point has already received its request.
         (_, Release) => Next::Stay,
         (Reserved, RequestArrived) => Next::Go(PassiveConnectionPending),
         (PassiveConnectionPending, RequestAnswered) => Next::Go(Unconnected),
@@ -103,7 +103,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
         (ActiveConnectionPending | CompletionPending, Established) => Next::Go(Connected),
         (ActiveConnectionPending | CompletionPending | Connected | DisconnectPending, Ended) => Next::Go(Disconnected),
 
-        // Both flags end an attempt in the same way.
+        // Both flags have the same effect on an attempt.
         (ActiveConnectionPending | CompletionPending, DisconnectAbrupt | DisconnectGraceful) => Next::Go(Disconnected),
         (Connected | DisconnectPending, DisconnectAbrupt) => Next::Go(Disconnected),
         (Connected, DisconnectGraceful) => Next::Go(DisconnectPending),

@@ -7,8 +7,8 @@ use crate::ep_state::EpState;
 /// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call failed. A failed call changes nothing, with one exception: if the transport rejects a connect
-/// or an accept after it was given the posted receives, these complete as flushed.
+/// The reason why a call failed. A failed call changes nothing, except that a connect or an accept that fails in the
+/// transport may flush the posted receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The handle is not a live object of the expected kind.

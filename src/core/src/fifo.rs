@@ -1,7 +1,7 @@
-//! A queue in a ring of slots, for the fast path. An index costs one mask.
+//! A queue in a ring of slots, for the fast path.
 //!
-//! `VecDeque` needs more instructions, because its size is not a power of two and each push may grow it. Here, the
-//! caller reserves memory in advance, and a push into a full queue fails.
+//! `VecDeque` needs more instructions: its size is not a power of two, and each push may grow it. Here, a push into a
+//! full queue fails.
 
 use std::mem::MaybeUninit;
 
@@ -11,11 +11,10 @@ use host::memory::{self, NoMemory};
 pub(crate) struct Fifo<V> {
     /// The slots: none, or a power of two. Slots from `first` to `end` contain values.
     slots: Vec<MaybeUninit<V>>,
-    /// Number of slots minus one, or 0.
     mask: usize,
     /// Number of values at which [`Fifo::vacancy`] fails; at most the number of slots.
     limit: usize,
-    /// Numbers of all values ever removed and ever added, which wrap around. They also number the values.
+    /// Counts of removed and added values, which wrap around and number the values.
     first: usize,
     end: usize,
 }
@@ -74,7 +73,6 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Returns whether the limit is reached.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
         self.len() >= self.limit
@@ -101,24 +99,22 @@ impl<V> Fifo<V> {
         }
     }
 
-    /// Removes the oldest value.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<V> {
         let value: *const V = self.front()?;
         self.first = self.first.wrapping_add(1);
-        // SAFETY: the slot contains a value, which is no longer part of the queue, so it is read only once.
+        // SAFETY: the slot contains a value, which has left the queue and is read only here.
         Some(unsafe { value.read() })
     }
 
-    /// Removes the oldest value without dropping it, if `accept` returns `Some`. `accept` may change the value.
+    /// Removes the oldest value without dropping it, if `accept` returns `Some`.
     #[inline(always)]
     pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
         if self.is_empty() {
             return None;
         }
         let at = self.first & self.mask;
-        // SAFETY: the queue is not empty, so the masked index is below the number of slots, and the slot contains a
-        // value.
+        // SAFETY: the queue is not empty, so the masked index is in range, and the slot contains a value.
         let result = accept(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })?;
         self.first = self.first.wrapping_add(1);
         Some(result)
@@ -139,12 +135,10 @@ impl<V> Fifo<V> {
     pub fn find_mut(&mut self, wanted: impl Fn(&V) -> bool) -> Option<&mut V> {
         let nth = (0..self.len()).find(|&nth| self.get(nth).is_some_and(&wanted))?;
         let at = self.first.wrapping_add(nth) & self.mask;
-        // SAFETY: `nth` is below the length, so the masked index is below the number of slots, and the slot contains a
-        // value.
+        // SAFETY: `nth` is below the length, so the masked index is in range, and the slot contains a value.
         Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
     }
 
-    /// Returns the oldest value.
     #[inline(always)]
     pub fn front(&self) -> Option<&V> {
         self.get(0)
@@ -157,8 +151,7 @@ impl<V> Fifo<V> {
             return None;
         }
         let at = self.first.wrapping_add(nth) & self.mask;
-        // SAFETY: `nth` is below the length, so the masked index is below the number of slots, and the slot contains a
-        // value.
+        // SAFETY: `nth` is below the length, so the masked index is in range, and the slot contains a value.
         Some(unsafe { self.slots.get_unchecked(at).assume_init_ref() })
     }
 
@@ -193,16 +186,14 @@ pub(crate) struct Oldest<'a, V> {
 }
 
 impl<V> Oldest<'_, V> {
-    /// Returns the value.
     #[inline(always)]
     pub fn value(&self) -> &V {
         let at = self.queue.first & self.queue.mask;
-        // SAFETY: the queue is not empty, so the masked index is below the number of slots, and the slot contains a
-        // value.
+        // SAFETY: the queue is not empty, so the masked index is in range, and the slot contains a value.
         unsafe { self.queue.slots.get_unchecked(at).assume_init_ref() }
     }
 
-    /// Removes the value without dropping it. The caller must have moved its resources out.
+    /// Removes the value without dropping it.
     #[inline(always)]
     pub fn skip(self) {
         self.queue.first = self.queue.first.wrapping_add(1);
@@ -215,23 +206,21 @@ pub(crate) struct Vacancy<'a, V> {
 }
 
 impl<V> Vacancy<'_, V> {
-    /// Returns the number of the new value: the count of all values ever added.
+    /// Returns the number of the new value.
     #[inline(always)]
     pub fn number(&self) -> usize {
         self.queue.end
     }
 
-    /// Returns whether the queue is empty.
     #[inline(always)]
     pub fn is_first(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Adds a value.
     #[inline(always)]
     pub fn fill(self, value: V) {
         let Fifo { slots, mask, end, .. } = self.queue;
-        // SAFETY: there is a free slot, so the number of slots is a power of two, and the masked index is below it.
+        // SAFETY: there is a free slot, so the masked index is in range.
         unsafe { slots.get_unchecked_mut(*end & *mask) }.write(value);
         *end = end.wrapping_add(1);
     }

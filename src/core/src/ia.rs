@@ -1,7 +1,7 @@
-//! Interface adapters (IAs) as their objects use them. [`crate::open`] opens and closes adapters.
+//! Interface adapters (IAs) as their objects use them; `crate::open` opens and closes them.
 //!
-//! [`ApiCaps`] describes what a version of uDAPL reports beyond the common part. So core does not depend on versions.
-//! An adapter counts its objects of each kind, and enforces the limits in its attributes.
+//! [`ApiCaps`] keeps core independent of the API version. An adapter counts its objects of each kind, and enforces the
+//! limits in its attributes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -21,13 +21,12 @@ use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
 use crate::transport::Transport;
 use crate::users::Use;
 
-/// The destination of an adapter's asynchronous events.
+/// The EVD of an adapter's asynchronous events.
 pub(crate) struct AsyncOutlet<T: Transport> {
-    /// The EVD.
     pub evd: Arc<Evd<T>>,
     /// `true` if the adapter created the EVD and frees it.
     pub own: bool,
-    /// Prevents the free of the EVD, until the drop.
+    /// Until the drop.
     pub used: Option<Use<Evd<T>>>,
 }
 
@@ -66,16 +65,12 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held while two events report the end of a connection, so that both EVDs receive the events of two endpoints in
-    /// the same order.
+    /// Held while two events report the end of a connection, so that ends have the same order on both EVDs.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// Counters of freed endpoints. Locked while an endpoint adds its counters, and while the counters of all are
-    /// summed.
+    /// Counters of freed endpoints. Locked while they change, and while all counters are summed.
     pub(crate) ended: Mutex<Counters>,
-    /// Completed sleeps of waits on EVDs of the adapter.
     pub(crate) wakeups: AtomicU64,
-    /// Statistics of its connections.
     pub(crate) happenings: Happenings,
     /// The API layer's baseline of the counters.
     pub counter_baseline: AttachedData,
@@ -83,12 +78,11 @@ pub struct Ia<T: Transport> {
     pub kept: AttachedData,
 }
 
-/// The handles of all objects of an adapter.
 #[derive(Default)]
 struct Children {
     /// By kind.
     live: [Vec<Handle>; Kind::COUNT],
-    /// Number of freed objects by kind.
+    /// Number of freed objects.
     freed: [u64; Kind::COUNT],
     closed: bool,
 }
@@ -137,7 +131,7 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Disallows new objects. Returns `true` to the one caller that must destroy the existing ones.
+    /// Disallows new objects. Returns `true` to the one caller that must free the existing ones.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
@@ -148,10 +142,9 @@ impl<T: Transport> Ia<T> {
         self.destroyed.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with each live object of a kind. The adapter must be closed. No lock is held during the calls, so `f`
-    /// may free objects.
+    /// Calls `f` with each live object of a kind, without a lock. The adapter must be closed.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
-        // Backwards, because a free moves the last object into the freed place.
+        // Backwards: a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
             let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
             if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
@@ -160,14 +153,14 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Returns the first `Some` that `f` returns for a live object of a kind. The list is locked during the calls.
+    /// Returns the first `Some` that `f` returns for an object of a kind, under the lock of the list.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Checks whether the adapter can have another object of a kind, before the transport creates its part. Objects
-    /// under construction do not count yet, so [`Ia::adopt`] checks again.
+    /// Checks the limit of a kind before the transport creates its part. [`Ia::adopt`] checks again, because objects
+    /// under construction do not count.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`] at the limit of the adapter's attributes.
@@ -175,22 +168,20 @@ impl<T: Transport> Ia<T> {
         self.within(kind, self.count(kind))
     }
 
-    /// Checks whether the adapter can have more than `live` objects of a kind.
     fn within(&self, kind: Kind, live: usize) -> Result<()> {
         let (most, lacking) = self.transport.attributes().most(kind);
         if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
     }
 
-    /// Assigns a handle to an object, counts it, and adds it to the list. [`Ia::disown`] reverts this.
+    /// Assigns a handle to an object and adds it to the list.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] without handles or memory, and the error of
-    /// [`Ia::room_for`].
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`], errors of [`Ia::room_for`].
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
         self.adopt_shared(memory::arc(object)?)
     }
 
-    /// Does the same as [`Ia::adopt`] for an `Arc`.
+    /// Like [`Ia::adopt`], for an `Arc`.
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
         let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
@@ -206,15 +197,14 @@ impl<T: Transport> Ia<T> {
         Ok(object)
     }
 
-    /// Stores the index of a handle in the list.
     fn set_listed(&self, handle: Handle, at: usize) {
         if let Some(cell) = self.slab.cell(handle) {
             cell.listed.store(at, Ordering::Relaxed);
         }
     }
 
-    /// Invalidates the handle of an object, and removes the object from the list. Returns `Some` to exactly one caller.
-    /// The handle is not reused before the result is dropped, which must happen without a lock.
+    /// Invalidates the handle of an object, and removes it from the list, for exactly one caller. The handle is not
+    /// reused before the result is dropped, without a lock.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
@@ -233,7 +223,7 @@ impl<T: Transport> Ia<T> {
         self.children.lock().live[kind as usize].len()
     }
 
-    /// Returns how many objects of a kind were created, without the adapter's own EVD, and how many of them were freed.
+    /// Returns how many objects of a kind were created, without the adapter's own EVD, and how many were freed.
     pub fn made(&self, kind: Kind) -> (u64, u64) {
         let own = u64::from(kind == Kind::Evd && self.own_async_evd().is_some());
         let children = self.children.lock();
@@ -241,7 +231,7 @@ impl<T: Transport> Ia<T> {
         ((children.live[kind as usize].len() as u64 + freed).saturating_sub(own), freed)
     }
 
-    /// Removes a freed object from the counts, because the call that created it has failed.
+    /// Uncounts an object whose creation failed.
     pub(crate) fn discount(&self, kind: Kind) {
         self.children.lock().freed[kind as usize] -= 1;
     }
@@ -256,17 +246,17 @@ impl<T: Transport> Ia<T> {
         self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.header().handle())
     }
 
-    /// Returns the EVD of asynchronous events, if the adapter created it.
+    /// Returns that EVD if the adapter created it.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
     }
 
-    /// Returns the number of completed sleeps in waits on its EVDs and CNOs.
+    /// Returns the number of sleeps in waits on its EVDs and CNOs.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Queues an asynchronous event. If its EVD is full, logs a warning and drops the event.
+    /// Queues an asynchronous event, or logs a warning if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };

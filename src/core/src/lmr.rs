@@ -45,20 +45,17 @@ pub struct Lmr<T: Transport> {
     pub context: u32,
     /// The key for peers; 0 without remote rights.
     pub remote_key: u32,
-    /// Row of the key in the adapter's list.
     key_row: Option<KeyRow>,
     region: Mutex<Option<Arc<T::Region>>>,
 }
 
-/// Returns the error of a region without a context.
 fn no_context<T: Transport>(ia: &Ia<T>) -> Error {
     let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
     Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory })
 }
 
 impl<T: Transport> Lmr<T> {
-    /// Registers memory. For [`Memory::Region`], the range is `source`, and `len` is ignored. `base` determines the
-    /// address of the first byte in all contexts.
+    /// Registers memory. For [`Memory::Region`], the range is `source`, and `len` is ignored.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it; [`Arg::Length`] for 0 or
@@ -99,7 +96,7 @@ impl<T: Transport> Lmr<T> {
             key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
             return Err(no_context(ia));
         };
-        // If the handle cannot be created, the memory must stay registered until no post can find it.
+        // Without a handle, the memory must stay registered until no post can find it.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
@@ -143,7 +140,7 @@ impl<T: Transport> Lmr<T> {
         Ok(())
     }
 
-    /// Deregisters the memory even while it is used, for an abrupt close of the adapter.
+    /// Deregisters the memory even if it is used.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.reclaim();

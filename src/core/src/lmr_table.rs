@@ -1,11 +1,10 @@
-//! The local memory regions of an adapter by context. Every post looks regions up here.
+//! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! A row contains the whole context and the zone of the region, so a check compares context, zone and end. Two cases
-//! take a slower function: rows above 2,047, and regions whose addresses start at 0, whose rows match no zone.
+//! A row contains the whole context and the zone of the region, so a check compares context, zone and end. Rows above
+//! 2,047 take a slower function. So do regions whose addresses start at 0: their rows match no zone.
 //!
-//! A posted receive stores, with its segment, the number of deregistrations at its check. If this number is unchanged
-//! when the message arrives, the region is still registered ([`LmrTable::recheck`]). Otherwise the region is referenced
-//! and checked again.
+//! A posted receive stores the number of deregistrations at its check. If this number is unchanged when the message
+//! arrives, its regions are still registered ([`LmrTable::recheck`]). Otherwise they are referenced and checked again.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -34,7 +33,7 @@ pub struct LocalSegment {
     pub len: u64,
 }
 
-/// The segments of a post, in the caller's format. Each segment is read once, by its check.
+/// The segments of a post, in the caller's format. A check reads each segment once.
 pub trait SegmentList {
     /// Returns the number of segments.
     fn count(&self) -> usize;
@@ -74,7 +73,7 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     }
 }
 
-/// A segment whose memory stays registered during the section `'s`. Only the table creates it.
+/// A segment that stays registered during the section `'s`. Only the table creates it.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct CheckedSegment<'s> {
@@ -91,11 +90,10 @@ impl Deref for CheckedSegment<'_> {
     }
 }
 
-/// A region for the table.
 pub(crate) struct Registration {
-    /// Address of the first byte, as programs count it.
+    /// Address of the first byte in the program's terms.
     pub addr: u64,
-    /// Difference between the real address of a byte and the program's; 0 if both are the same.
+    /// Real address of a byte minus the program's address.
     pub origin: u64,
     pub len: u64,
     pub rights: Rights,
@@ -103,7 +101,6 @@ pub(crate) struct Registration {
     pub key: u64,
 }
 
-/// One row of the table, in a cache line of its own.
 #[derive(Default)]
 #[repr(align(64))]
 struct RegionRow {
@@ -113,8 +110,8 @@ struct RegionRow {
     key: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
-    /// The zone of the region, for local writes and local reads. [`DENIED`] is added if the region lacks the right, or
-    /// if `origin` is not 0.
+    /// Zone of the region for local writes and reads, plus [`DENIED`] if the region lacks the right or `origin` is not
+    /// 0.
     writers: AtomicU64,
     readers: AtomicU64,
     handle: AtomicUsize,
@@ -123,7 +120,7 @@ struct RegionRow {
 
 const _: () = assert!(size_of::<RegionRow>() == 64);
 
-/// Each of these rights allows local writes. Hardware has no right for local reads: a right to write includes them.
+/// Each of these rights allows local writes. A right to write includes local reads.
 const WRITABLE: Rights = Rights::LOCAL_WRITE;
 const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
@@ -139,12 +136,11 @@ const MIN_FREE: usize = 1024;
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-/// Rows of the first chunk. More than [`MIN_FREE`], so that programs that register and free use the first rows.
+/// Rows of the first chunk: more than [`MIN_FREE`], so that most programs use only these rows.
 const FIRST_CHUNK: usize = 2048;
 const CHUNKS: usize = 9;
 
-/// Regions by context. A lookup takes no lock: rows never move, and a reader detects a concurrent change by the
-/// context.
+/// Regions by context. A lookup takes no lock: rows never move, and the context reveals a concurrent change.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
     /// The further chunks, allocated on demand.
@@ -162,11 +158,11 @@ struct Rows {
     next_generation: Vec<u16>,
 }
 
-/// Number of tables created, which determines their first generations.
+/// Number of tables created.
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// Distance between the first generations of the first 64 tables. Until a row was reused that often, its contexts are
-/// unique among these tables. First generations of later tables are in between.
+/// Distance between the first generations of the first 64 tables: their contexts differ until a row was reused that
+/// often. Later tables start in between.
 const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.
@@ -196,14 +192,12 @@ impl LmrTable {
         })
     }
 
-    /// Returns the row of a context.
     #[inline(always)]
     fn row(&self, context: u32) -> Option<&RegionRow> {
         let index = context & INDEX_MASK;
         self.near.get(index as usize).or_else(|| self.far_row(index))
     }
 
-    /// Returns a row after the first chunk.
     fn far_row(&self, index: u32) -> Option<&RegionRow> {
         let (chunk, at) = place(index);
         self.far.get(chunk.checked_sub(1)?)?.get()?.get(at)
@@ -240,7 +234,6 @@ impl LmrTable {
         Some(context)
     }
 
-    /// Returns the index of a row that was never used.
     fn fresh(&self, rows: &mut Rows) -> std::result::Result<u32, NoMemory> {
         let index = rows.used;
         if index as usize >= Self::CAPACITY {
@@ -249,7 +242,7 @@ impl LmrTable {
         let (chunk, at) = place(index);
         if at == 0 {
             let len = FIRST_CHUNK << chunk;
-            // Reserve memory for all rows, so that a removal needs none.
+            // So that a removal needs no memory.
             let more = index as usize + len - rows.free.len();
             rows.free.room(more)?;
             rows.next_generation.room(len)?;
@@ -300,7 +293,6 @@ impl LmrTable {
         self.look_up(context).map(|(registration, _)| registration)
     }
 
-    /// Returns the region of a context, and its handle.
     fn look_up(&self, context: u32) -> Option<(Registration, Handle)> {
         let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
@@ -337,7 +329,7 @@ impl LmrTable {
         }
     }
 
-    /// Does the same as [`LmrTable::check`]. In a section, also returns the segment as a registered one.
+    /// Like [`LmrTable::check`]. In a section, also returns the segment as a registered one.
     #[inline(always)]
     pub fn check_in<'s>(
         &self,
@@ -350,7 +342,7 @@ impl LmrTable {
         Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
-    /// Slow path of [`LmrTable::check`]: the region counts its addresses from 0, or the segment is invalid.
+    /// Slow path of [`LmrTable::check`], for regions that start at 0 and for errors.
     #[cold]
     #[inline(never)]
     fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {
@@ -370,12 +362,12 @@ impl LmrTable {
         Ok(Segment { addr, len: segment.len, key: region.key, since })
     }
 
-    /// Checks the segments of a work request like [`LmrTable::check`], and appends them to `checked`. Skips segments of
-    /// length 0. Returns the sum of the lengths.
+    /// Appends the checked segments of a work request to `checked`, without those of length 0. Returns the sum of their
+    /// lengths.
     ///
     /// # Errors
-    /// Errors of [`LmrTable::check`]; [`Arg::SegmentCount`] for more segments than a work request can have;
-    /// [`Error::LengthError`] if the sum overflows.
+    /// Errors of [`LmrTable::check`], [`Arg::SegmentCount`] if `checked` is full, [`Error::LengthError`] if the sum
+    /// overflows.
     pub fn check_all<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -412,7 +404,6 @@ impl LmrTable {
     }
 }
 
-/// Returns empty rows.
 fn empty_rows(count: usize) -> std::result::Result<Box<[RegionRow]>, NoMemory> {
     let mut rows = memory::vec(count)?;
     rows.extend((0..count).map(|_| RegionRow { context: AtomicU32::new(EMPTY), ..RegionRow::default() }));
@@ -427,8 +418,8 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl RegionRow {
-    /// Returns the checked segment, if it is inside this region and usable in `zone`. Returns `None` otherwise, or if
-    /// the row changes during the check. `since` is the number of removals before the check.
+    /// Returns the checked segment, unless it is invalid for this row, or the row changes concurrently. `since` is the
+    /// number of removals before the check.
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;
@@ -438,7 +429,7 @@ impl RegionRow {
             return None;
         }
         let users = if writes { &self.writers } else { &self.readers };
-        // If the segment starts before the region, its offset wraps around to a value past the end.
+        // A segment that starts before the region has a wrapped offset past the end.
         let offset = addr.wrapping_sub(self.addr.load(Ordering::Relaxed));
         if users.load(Ordering::Relaxed) != zone.into() || offset.checked_add(len)? > self.len.load(Ordering::Relaxed) {
             return None;

@@ -1,18 +1,16 @@
-//! USDT probes: places in the libraries that tracers such as bpftrace, perf, SystemTap or gdb can watch.
+//! USDT probes for tracers such as bpftrace, perf, SystemTap and gdb.
 //!
-//! A probe is one `nop` and an ELF note with the locations of its arguments, in the format of SystemTap's
-//! `<sys/sdt.h>`. A tracer replaces the `nop` by a breakpoint. A detached probe costs only this instruction, because
-//! its arguments are values that the code has anyway. Only the bytes of a receive on an SRQ are summed up for it. There
-//! are no semaphores, because a check of one takes two instructions.
+//! A probe is one `nop` and an ELF note with the locations of its arguments, as in SystemTap's `<sys/sdt.h>`. A
+//! detached probe costs only the `nop`, because the code has the arguments anyway, except the bytes of a receive on an
+//! SRQ. There are no semaphores, which would cost two more instructions.
 //!
 //! All probes have the provider `dat`, and all arguments are signed 64-bit numbers. docs/tracing.md describes the
 //! probes, and tests-c/probes/check.sh compares it with the libraries.
 //!
-//! A rare probe is one place per library, because a tracer needs time for each place. Probes of inlined fast paths are
-//! inlined.
+//! A rare probe is one place per library, because a tracer needs time for each place.
 //!
-//! The argument for a transfer is a [`Transfer`], or for a bind the next higher number. An atomic operation counts as a
-//! read, and a write with immediate data as a write.
+//! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, and a
+//! write with immediate data as a write.
 
 use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};
@@ -22,7 +20,7 @@ use crate::transport::Segment;
 /// The argument for a bind, in addition to [`Transfer`].
 const BIND: isize = 4;
 
-/// Defines a probe. Empty under Miri, which has no inline assembly.
+/// Defines a probe, except under Miri, which has no inline assembly.
 macro_rules! at {
     ($name:ident, $($argument:expr),*) => {{
         #[cfg(not(miri))]
@@ -60,8 +58,8 @@ pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64
     at!(posted, object.0, transfer as isize, cookie, bytes);
 }
 
-/// Like [`posted`], for a receive on an SRQ, whose sum of lengths nothing else needs. The lengths are read back from
-/// memory, so that the post keeps none of them in a register.
+/// Like [`posted`], for a receive on an SRQ. The lengths are read back from memory, so that the post keeps none of them
+/// in a register.
 #[inline(always)]
 pub(crate) fn recv_posted(object: Handle, cookie: u64, segments: &[Segment]) {
     // SAFETY: the pointer comes from a reference.
@@ -69,7 +67,7 @@ pub(crate) fn recv_posted(object: Handle, cookie: u64, segments: &[Segment]) {
     posted(object, Transfer::Recv, cookie, segments.iter().map(len).sum());
 }
 
-/// A bind was posted to the endpoint `ep`.
+/// A bind was posted.
 #[inline(never)]
 pub(crate) fn bind_posted(ep: Handle, cookie: u64) {
     at!(posted, ep.0, BIND, cookie, 0);
@@ -82,7 +80,7 @@ pub(crate) fn completed(completion: &Completion) {
     at!(completed, ep.0, transfer as isize, cookie, len, status as isize);
 }
 
-/// The completion of a bind was queued on an EVD. `rmr` is the remote memory region.
+/// The completion of a bind of `rmr` was queued on an EVD.
 #[inline(never)]
 pub(crate) fn bind_completed(rmr: Handle, cookie: u64, status: Status) {
     at!(completed, rmr.0, BIND, cookie, 0, status as isize);

@@ -1,10 +1,9 @@
 //! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
-//! A binding owns a use of the LMR, and a key for peers. If the scope of a window is an endpoint, the endpoint's
-//! requests record it, and the end of the connection removes the binding (`ep/end.rs`), because the transport's window
-//! then ends by itself. The report of a message that revokes a window contains the key. The list of remote keys maps it
-//! to the RMR, and the binding is removed before the completion is queued. Reads into a remote key use the same list.
-//! The transport gets real addresses, and the peers' address of the first byte.
+//! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings whose scope is
+//! its endpoint (`ep/end.rs`), because their windows then end by themselves. If a message revokes a window, its report
+//! contains the key, and the binding is removed before the completion is queued. The transport gets real addresses, and
+//! the peers' address of the first byte.
 
 use std::mem;
 use std::sync::Arc;
@@ -30,16 +29,14 @@ pub struct Rmr<T: Transport> {
     pub(crate) zone: u32,
     /// The connections that can use the region.
     pub scope: Scope,
-    /// Row of its key in the adapter's list.
     key_row: KeyRow,
     pz: Mutex<Option<Use<Pz<T>>>>,
     window: Mutex<Option<Arc<T::Window>>>,
     binding: Mutex<Option<Binding<T>>>,
 }
 
-/// The binding of a remote memory region.
 pub(crate) struct Binding<T: Transport> {
-    /// Prevents the free of the LMR while the window exists.
+    /// Prevents the free of the LMR.
     #[allow(dead_code)]
     pub lmr: Use<Lmr<T>>,
     pub status: RmrStatus,
@@ -48,7 +45,6 @@ pub(crate) struct Binding<T: Transport> {
 }
 
 impl<T: Transport> Binding<T> {
-    /// Returns the peers' address of the first byte.
     pub fn first(&self) -> u64 {
         self.status.base.first(self.status.segment.addr)
     }
@@ -61,7 +57,7 @@ pub struct RmrStatus {
     pub segment: LocalSegment,
     /// The granted remote rights.
     pub rights: Rights,
-    /// Determines the peers' address of the first byte: as in the segment, or 0.
+    /// Base of the peers' addresses.
     pub base: Base,
     /// The key for peers.
     pub remote_key: u32,
@@ -110,8 +106,7 @@ impl<T: Transport> Rmr<T> {
             }
             (window, binding.take())
         };
-        // First and without a lock, because the transport may wait for a peer. A thread that binds the window may still
-        // hold a reference.
+        // First and without a lock, because the transport may wait for a peer.
         if let Some(window) = &window {
             self.ia.transport.await_peers(Shown::Window(&**window));
         }
@@ -134,14 +129,14 @@ impl<T: Transport> Rmr<T> {
         self.binding.lock()
     }
 
-    /// Replaces the binding, which the caller has locked. Returns the previous one.
+    /// Replaces the locked binding. Returns the previous one.
     pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
         let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());
         mem::replace(held, binding)
     }
 
-    /// Removes the binding, which the transport has ended, if `the` accepts it.
+    /// Removes a binding that the transport has ended, if `the` accepts it.
     pub(crate) fn forget(&self, the: impl FnOnce(&Binding<T>) -> bool) {
         let mut binding = self.binding.lock();
         if binding.as_ref().is_some_and(the) {
@@ -151,7 +146,7 @@ impl<T: Transport> Rmr<T> {
         }
     }
 
-    /// Returns whether the binding is limited to the connection of this endpoint.
+    /// Returns whether only this endpoint's connection can use the binding.
     pub(crate) fn is_bound_over(&self, ep: Handle) -> bool {
         self.binding.lock().as_ref().is_some_and(|binding| binding.only == Some(ep))
     }

@@ -1,11 +1,10 @@
-//! The accounting of a shared receive queue's buffers.
+//! Accounting of a shared receive queue's buffers.
 //!
-//! A buffer is *held* from its post to its completion. Then its number becomes free, and an [`OutstandingRecv`] in the
-//! completion event counts it. The drop of that object, wherever the event ends, decrements the count.
+//! A buffer is *held* from its post to its completion. Then its number is free, and an [`OutstandingRecv`] in the
+//! completion event counts it until that is dropped.
 //!
-//! An event can outlive the queue, so the accounting lives as long as there are such objects. A reference in each would
-//! cost two locked instructions per message. So they have none while the queue lives; when the queue ends, it adds a
-//! reference for each.
+//! An event can outlive the queue. References in all of them would cost two locked instructions per message, so the
+//! queue adds them only when it ends.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -19,18 +18,17 @@ use host::memory::Room;
 use crate::error::Result;
 use crate::transport::RecvId;
 
-/// Marks the end of the list of free buffers.
 const NONE: u32 = u32::MAX;
 
-/// The state of each buffer. Posts and receives wait for the lock on it.
+/// The state of each buffer, under a lock that posts and receives share.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
     pub available: usize,
     pub low_watermark: usize,
     pub armed: bool,
-    /// Set when the queue has ended, so that each [`OutstandingRecv`] owns a reference.
+    /// Set when each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// Number of occupied entries: held buffers and [`OutstandingRecv`]s.
+    /// Number of held buffers and [`OutstandingRecv`]s.
     outstanding: usize,
     buffers: Vec<Buffer>,
     /// The most recently freed buffer, or [`NONE`].
@@ -58,13 +56,11 @@ pub(crate) struct Vacancy<'a> {
 }
 
 impl Vacancy<'_> {
-    /// Returns the receive number.
     #[inline(always)]
     pub fn id(&self) -> RecvId {
         self.id.into()
     }
 
-    /// Marks the buffer as posted.
     #[inline(always)]
     pub fn fill(self, cookie: u64) {
         if let Buffer::Free(next) = *self.buffer {
@@ -77,7 +73,6 @@ impl Vacancy<'_> {
 }
 
 impl SrqAccounting {
-    /// Returns the accounting of no buffers.
     pub const fn new() -> Self {
         SrqAccounting {
             max_recvs: 0,
@@ -91,13 +86,11 @@ impl SrqAccounting {
         }
     }
 
-    /// Returns the number of occupied entries.
     #[inline(always)]
     pub fn outstanding(&self) -> usize {
         self.outstanding
     }
 
-    /// Returns the number of allocated buffers.
     pub fn len(&self) -> usize {
         self.buffers.len()
     }
@@ -147,9 +140,8 @@ impl SrqAccounting {
         }
     }
 
-    /// Frees a completed buffer, and marks it as taken before, if it is not. Returns its cookie, and whether the
-    /// watermark event must be raised. Returns `None` if the buffer is free. The caller must create an
-    /// [`OutstandingRecv`].
+    /// Frees a completed buffer, for which the caller must create an [`OutstandingRecv`]. Returns its cookie, and
+    /// whether the watermark event must be raised; or `None` if the buffer is free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -168,20 +160,18 @@ impl SrqAccounting {
         (0..).zip(&self.buffers).filter(|(_, buffer)| available(buffer)).map(|(id, _)| id).collect()
     }
 
-    /// Returns the number of [`OutstandingRecv`]s.
     fn charges(&self) -> usize {
         let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();
         self.outstanding - held
     }
 
-    /// Counts a taken buffer. Returns whether the watermark event must be raised.
     #[inline(always)]
     fn took(&mut self) -> bool {
         self.available -= 1;
         self.armed && self.fires()
     }
 
-    /// Returns whether the watermark event must be raised, at most once per arming.
+    /// Returns whether the watermark event must be raised: `true` at most once per arming.
     #[inline]
     pub fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
@@ -192,15 +182,13 @@ impl SrqAccounting {
     }
 }
 
-/// A completed buffer.
 pub(crate) struct Completed {
     /// The poster's cookie.
     pub cookie: u64,
-    /// The count of the buffer, for its event.
     pub charge: OutstandingRecv,
 }
 
-/// Locks the accounting, calls [`SrqAccounting::complete`], and creates the [`OutstandingRecv`].
+/// Calls [`SrqAccounting::complete`], and creates the [`OutstandingRecv`].
 #[inline(always)]
 pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
     let (cookie, fires) = accounting.lock().complete(id)?;
@@ -219,12 +207,11 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
             mem::forget(accounting.clone());
         }
     }
-    // The drop of an [`OutstandingRecv`] may be counted, but still be leaving the lock. Drops that take the lock later
-    // find `ended` set and own a reference.
+    // A drop that was counted may still be leaving the lock. Later drops find `ended` set.
     epoch::synchronize::<Memory>(None);
 }
 
-/// A completed buffer of a shared receive queue whose event the program has not dequeued.
+/// A completed buffer whose event the program has not dequeued.
 #[derive(Debug)]
 pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
@@ -232,7 +219,7 @@ pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {
-    /// Decrements the count. Returns whether this object owns a reference, which the caller must then drop.
+    /// Decrements the count. Returns whether this object owns a reference, which the caller must drop.
     ///
     /// # Safety
     /// The accounting must live until this call returns.
@@ -244,7 +231,7 @@ impl OutstandingRecv {
         accounting.ended
     }
 
-    /// Does the same as the drop, for a thread that cannot enter a section.
+    /// The drop for a thread that cannot enter a section.
     #[cold]
     #[inline(never)]
     fn settle_counted(&self) {

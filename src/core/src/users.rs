@@ -1,6 +1,6 @@
 //! Users of an object, which prevent its free.
 //!
-//! A [`Use`] is one user. An object can be retired exactly once, while it has no user; then there are no new users.
+//! A [`Use`] is one user. An object can be retired once, while it has no users; then it gets no more.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::slab::Object;
 
 const RETIRED: usize = 1 << (usize::BITS - 1);
 
-/// Number of users, and the mark of a retired object.
+/// Number of users, and a flag for a retired object.
 #[derive(Debug, Default)]
 pub struct Users(AtomicUsize);
 
@@ -80,7 +80,7 @@ impl<O: Object> Use<O> {
         object.header().users.attach(most).map(|()| Use(object.clone()))
     }
 
-    /// Returns whether the object was freed despite this use.
+    /// Returns whether the object was retired despite this use.
     pub fn is_gone(&self) -> bool {
         self.0.header().users.is_retired()
     }

@@ -1,31 +1,30 @@
 //! Blocking waits, in steps.
 //!
 //! A wait must be a cancellation point, and cancellation unwinds the stack without running Rust destructors. So the API
-//! layer itself sleeps, in a frame that owns nothing: it requests [`Step`]s, sleeps at [`Step::Sleep`], and then
-//! requests the next step. The state of a sleeping wait is in a list of its thread. If the thread is unwound,
-//! [`abandon`] removes the wait before any code of the program runs.
+//! layer itself sleeps, in a frame that owns nothing, whenever a [`Step`] requests it. A list of the thread contains
+//! its sleeping waits. If the thread is unwound, [`abandon`] removes the wait before any code of the program runs.
 //!
 //! # How a wait sleeps
 //!
-//! The thread becomes the waiter and polls for 30 µs, unless polling does not pay (`adaptive_spin`). After 5 µs, it
-//! yields its CPU once. Then it stores its waker in the object, arms the transport, polls again, checks the queue, and
-//! sleeps. In this order, it misses no event. A thread that queues a sufficient event wakes the waiter through the
-//! waker. The result of the transport's `arm` determines where the thread sleeps:
+//! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. Then
+//! it stores its waker in the object, arms the transport, polls again, checks the queue, and sleeps. In this order, it
+//! misses no event. The result of the transport's `arm` determines where the thread sleeps:
 //!
 //! | `Armed` | transport | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report, too | the word of its waker, futex(2) |
-//! | `Word`, which others change, too | shm, if this wait sleeps alone | that word, futex(2); its waker changes it, too |
-//! | `Descriptor` | verbs | the descriptor and an eventfd of its own, ppoll(2) |
+//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its
+//! waker, futex(2) |
+//! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
+//! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
 //!
-//! A first sleep on a shared word lasts at most 50 ms, and each further sleep of the wait twice as long, up to an hour:
-//! a process that violates the protocol may restore the old value just before the thread sleeps.
+//! Sleeps on a shared word last at most 50 ms, and then twice as long each, up to an hour: a process that violates the
+//! protocol may restore the old value just before the thread sleeps.
 //!
-//! The waiter passes to `arm` whether completions of requests must end its sleep. They must for a CNO, for an EVD on
-//! which requests complete, and for an EVD of asynchronous events, because such an event may report a lost completion.
-//! If a request stream is added to the EVD later, or an EVD to the CNO, the waiter wakes and arms again.
+//! The waiter passes to `arm` whether completions of requests end its sleep: for a CNO, for an EVD on which requests
+//! complete, and for an EVD of asynchronous events, which may report a lost completion. If a request stream or an EVD
+//! is added later, the waiter wakes and arms again.
 //!
-//! If a signal handler interrupts a wait and waits itself, the inner wait has a waker of its own.
+//! A wait in a signal handler that interrupts another wait has a waker of its own.
 
 mod pending;
 mod timing;
@@ -57,7 +56,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Maximum number of descriptors in one sleep: the thread's eventfd, and one per completion queue.
 pub const MAX_FDS: usize = 17;
 
-/// What a thread sleeps on, as plain data. Valid until the wait is resumed or the thread ends.
+/// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
 #[derive(Clone, Copy)]
 pub enum SleepPlace {
     /// A word, while it has this value.
@@ -78,7 +77,7 @@ pub enum SleepPlace {
     },
 }
 
-/// One sleep, as plain data.
+/// One sleep.
 #[derive(Clone, Copy)]
 pub struct Sleep {
     /// What to sleep on.
@@ -108,7 +107,6 @@ struct Watch<T: Transport> {
     evd: Arc<Evd<T>>,
     /// `true` if completions of requests end the sleep.
     requests: bool,
-    /// Result of the arming, until the drop.
     armed: Option<Armed>,
 }
 
@@ -127,7 +125,6 @@ impl<T: Transport> Drop for Watch<T> {
     }
 }
 
-/// The watches of one sleep.
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
 /// How the watches of a thread cover the events for which it waits.
@@ -140,40 +137,36 @@ enum Coverage {
     Partial,
 }
 
-/// The object of a wait, and the waiter's registration with it. [`Target::leave`] removes the registration, and so does
-/// [`Target::check`] if it returns an outcome.
+/// The object of a wait. [`Target::leave`] removes the waiter from it, and so does [`Target::check`] if it returns an
+/// outcome.
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
 
     fn ia(&self) -> &Ia<Self::Transport>;
 
-    /// Returns the statistics of recent waits.
     fn adaptive_spin(&self) -> &AdaptiveSpin;
 
-    /// Counts a wait that has slept.
     fn note_sleep(&self) {}
 
-    /// Polls the transport for completions on the object.
     fn poll(&self);
 
     /// Returns the outcome if the wait ends now.
     fn check(&mut self) -> Option<Self::Outcome>;
 
-    /// Returns the outcome of a wait that ends with this error. [`Error::TimeoutExpired`] reports a timeout.
+    /// Returns the outcome of a wait that ends with this error or, as [`Error::TimeoutExpired`], by timeout.
     fn fail(&mut self, error: Error) -> Self::Outcome;
 
-    /// Removes the registration, if it exists.
+    /// Removes the waiter, if it is registered.
     fn leave(&mut self);
 
-    /// Registers the waker, and begins watches of all events that end the wait.
+    /// Registers the waker, and begins watches.
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
     /// Returns the coverage of the watches, after the waker is marked as asleep.
     fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
-/// A wait. The drop undoes all of it.
 struct Wait<W: Target> {
     target: W,
     watches: Watches<W::Transport>,
@@ -274,14 +267,14 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Continues after a sleep. `interrupted` is `true` if a signal ended the sleep. Returns `None` if the thread has
-    /// no such wait.
+    /// Continues after a sleep, which a signal has ended if `interrupted`. Returns `None` if the thread has no such
+    /// wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
         let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
-        // Poll before the watches end: work that arrives between the two would only wake the thread again.
+        // Poll before the watches end, because work in between would wake the thread again.
         wait.target.poll();
         if let Some(outcome) = wait.check() {
             return Some(Step::Done(outcome));
@@ -303,14 +296,14 @@ impl<W: Target> Drop for Wait<W> {
         self.disarm();
         self.target.leave();
         if self.timing.slept {
-            // The sleep cost a system call, so a locked instruction does not matter.
+            // A locked addition is cheap next to the system call of the sleep.
             self.target.ia().wakeups.fetch_add(1, Ordering::Relaxed);
             self.target.note_sleep();
         }
     }
 }
 
-/// Prepares the waker for the place that all these armed queues wake. Returns the sleep there.
+/// Sets the waker's place to what all these queues wake. Returns the sleep there.
 fn prepare_sleep<'a>(
     waker: &Waker,
     armed: impl Iterator<Item = &'a Armed>,
@@ -365,7 +358,6 @@ fn prepare_sleep<'a>(
     Sleep { place: SleepPlace::Descriptors { fds: all, count }, timeout }
 }
 
-/// A wait on an EVD.
 struct EvdWait<T: Transport> {
     evd: Arc<Evd<T>>,
     entered: bool,
@@ -459,18 +451,16 @@ pub fn evd_begin<T: Transport>(
     Wait::begin(target, timing)
 }
 
-/// Continues after a sleep. `interrupted` is `true` if a signal ended the sleep.
+/// Continues after a sleep, which a signal has ended if `interrupted`.
 pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     Wait::<EvdWait<T>>::resume(interrupted).unwrap_or(Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 }))
 }
 
-/// A wait on a CNO.
 struct CnoWait<T: Transport> {
     cno: Arc<Cno<T>>,
     number: Option<u64>,
 }
 
-/// Polls for completions on all EVDs of a CNO.
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
     let slab = cno.ia.slab;
     for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
@@ -561,7 +551,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Ste
     Wait::begin(target, timing)
 }
 
-/// Continues after a sleep. `interrupted` is `true` if a signal ended the sleep.
+/// Continues after a sleep, which a signal has ended if `interrupted`.
 pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     Wait::<CnoWait<T>>::resume(interrupted).unwrap_or(Step::Done(Err(Error::Internal)))
 }

@@ -1,9 +1,8 @@
-//! Wakers: they wake a thread that sleeps in a wait. A thread creates its waker at its first sleep, and frees it when
-//! it ends. A wait in a signal handler that interrupts another wait has a waker of its own.
+//! Wakers of threads that sleep in waits. A thread has one waker from its first sleep to its end, and a wait in a
+//! signal handler that interrupts another wait has its own.
 //!
-//! A thread sleeps on one word of memory if possible: the word of its waker, or a word of the transport, which others,
-//! such as other processes, change, too. If the transport has a descriptor instead, the thread sleeps on it and on an
-//! eventfd of its own.
+//! A thread sleeps on one word if possible: its waker's, or one of the transport, which others also change. If the
+//! transport has a descriptor instead, it sleeps on that and on an eventfd.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use host::{fork, futex, memory};
 
 use crate::transport::Alarm;
 
-/// A word of memory. The loom model has its own implementation.
+/// A word of memory, or of the loom model.
 trait Word {
     fn store(&self, value: u32, order: Ordering);
     fn swap(&self, value: u32, order: Ordering) -> u32;
@@ -39,25 +38,22 @@ const ASLEEP: u32 = 1;
 /// The sleep ends.
 const WOKEN: u32 = 2;
 
-/// The sleep state of a thread.
 struct SleepState<W>(W);
 
 impl<W: Word> SleepState<W> {
-    /// Ends the sleep. Returns whether the caller must wake the thread. The caller must change the condition before
-    /// this call.
+    /// Ends the sleep, after a change of the condition. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
         // SYNC waker: the condition was changed before. One of this swap and the sleeper's is first: either the sleeper
         // finds the condition, or this swap finds that it sleeps.
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 
-    /// Announces a sleep. The caller checks the condition after this call.
+    /// Announces a sleep, before the check of the condition.
     fn prepare_sleep(&self) {
         // SYNC waker: discards an earlier wake-up, whose condition is visible to the check that follows.
         self.0.swap(ASLEEP, Ordering::AcqRel);
     }
 
-    /// Marks the thread as awake: it checks all conditions itself.
     fn set_awake(&self) {
         self.0.store(AWAKE, Ordering::Release);
     }
@@ -74,11 +70,10 @@ pub enum WakePlace {
     WakeupFd(Arc<EventFd>),
 }
 
-/// Wakes its thread.
 pub struct Waker {
     state: SleepState<AtomicU32>,
     place: Mutex<WakePlace>,
-    /// Created when the thread first sleeps on descriptors.
+    /// Created by the first sleep on descriptors.
     wakeup_fd: Mutex<Option<Arc<EventFd>>>,
     life: u32,
 }
@@ -86,7 +81,7 @@ pub struct Waker {
 static CURRENT: PerThread<RefCell<Option<Arc<Waker>>>> = PerThread::new();
 
 impl Waker {
-    /// Returns the calling thread's waker. Returns `None` without memory for a new one.
+    /// Returns the calling thread's waker, or `None` without memory.
     pub fn current() -> Option<Arc<Waker>> {
         let current = CURRENT.with(|current| {
             let mut current = current.borrow_mut();
@@ -99,8 +94,7 @@ impl Waker {
         current.flatten()
     }
 
-    /// Creates a waker for a signal handler that waits while its thread sleeps in another wait. Returns `None` without
-    /// memory.
+    /// Creates a waker for a signal handler in a thread that sleeps. Returns `None` without memory.
     pub fn another() -> Option<Arc<Waker>> {
         memory::arc(Waker::new()).ok()
     }
@@ -114,8 +108,7 @@ impl Waker {
         }
     }
 
-    /// Returns the eventfd for a sleep in [`WakePlace::WakeupFd`]. Returns `None` if it cannot be created; then the
-    /// thread must poll periodically.
+    /// Returns the eventfd for [`WakePlace::WakeupFd`], or `None` if it cannot be created: then the thread must poll.
     pub fn wakeup_fd(&self) -> Option<Arc<EventFd>> {
         let mut wakeup_fd = self.wakeup_fd.lock();
         if wakeup_fd.is_none() {
@@ -124,19 +117,19 @@ impl Waker {
         wakeup_fd.clone()
     }
 
-    /// Returns the word for a sleep in [`WakePlace::Own`], and the value on which to sleep.
+    /// Returns the word of [`WakePlace::Own`], and its value while the thread sleeps.
     pub fn word(&self) -> (&AtomicU32, u32) {
         (&self.state.0, ASLEEP)
     }
 
-    /// Ends the thread's sleep, or its next one if it is awake. Makes at most one system call between two sleeps.
+    /// Ends the thread's current or next sleep. Makes at most one system call per sleep.
     pub fn wake(&self) {
         if self.state.end_sleep() {
             self.wake_in_place();
         }
     }
 
-    /// Wakes the thread in its place. If this is late, it ends one later sleep spuriously.
+    /// Wakes the thread. If this is late, it ends one later sleep spuriously.
     #[cold]
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
@@ -147,24 +140,24 @@ impl Waker {
         }
     }
 
-    /// Announces a sleep in `place`. The caller checks its condition after this call.
+    /// Announces a sleep in `place`, before the check of the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
-            // Clear it even if it appears clear: a late wake-up would otherwise end every later sleep.
+            // Even if it appears clear, because a late wake-up may follow.
             wakeup_fd.clear();
         }
         *self.place.lock() = place;
         self.state.prepare_sleep();
     }
 
-    /// Detaches the waker from the place of its last sleep, and drops the transport's word.
+    /// Detaches the waker from its last place.
     pub fn leave_place(&self) {
         let left = std::mem::replace(&mut *self.place.lock(), WakePlace::Own);
         // The drop may take long, so it happens without the lock.
         drop(left);
     }
 
-    /// Marks the thread as awake, so that wakes make no system call.
+    /// Marks the thread as awake, which needs no wake-up.
     pub fn set_awake(&self) {
         self.state.set_awake();
     }

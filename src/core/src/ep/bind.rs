@@ -1,4 +1,4 @@
-//! Binds of RMRs over an endpoint's connection, and the end of bindings that only this connection can use.
+//! Binds over an endpoint's connection, and bindings that only this connection can use.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::transport::{BindTarget, Scope, Shown, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for a segment of length 0. Returns the context for peers.
-    /// `base` determines their address of the first byte: as in the segment, or 0.
+    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the context for peers. `base` is
+    /// the base of their addresses.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
@@ -69,8 +69,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(full()) };
-        // The use precedes the access to the region, so that the region is not freed in between. The binding stays
-        // locked until it matches the window.
+        // The use prevents a free before the access to the region. The binding stays locked until it matches the
+        // window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();
@@ -85,7 +85,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport.post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
-        // Before the use ends, so that the thread that frees the region drops the last reference.
+        // Before the end of the use, so that the free drops the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
@@ -95,12 +95,12 @@ impl<T: Transport> Endpoint<T> {
         drop(binding);
         drop(requests);
         self.ia.transport.await_peers(Shown::Before(&*window));
-        // The region of the previous binding cannot be freed before this drop.
+        // The previous region cannot be freed before this drop.
         drop(before);
         Ok(key)
     }
 
-    /// Rejects a change of a binding that only another endpoint's connection can use.
+    /// Rejects a change of another endpoint's binding.
     fn check_only(&self, binding: &Option<Binding<T>>) -> Result<()> {
         match binding.as_ref().and_then(|binding| binding.only) {
             Some(only) if only != self.header.handle() => Err(Error::InvalidParameter(Arg::Endpoint)),
@@ -110,7 +110,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> Requests<T> {
-    /// Records `rmr`, which will be bound for the connection of `ep` only.
+    /// Records `rmr`, which only the connection of `ep` will use.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
@@ -126,7 +126,7 @@ impl<T: Transport> Requests<T> {
         Ok(())
     }
 
-    /// Removes the bindings for the connection of `ep` only, because it has ended.
+    /// Removes these bindings after the end of the connection.
     pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
         for noted in self.windows.drain(..) {
             if let Some(rmr) = ia.slab.get::<Rmr<T>>(noted) {
@@ -136,7 +136,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Checks whether `segment` of a region can be bound. Returns its offset.
+/// Checks a bind to `segment`. Returns its offset in the region.
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
     let offset = segment.addr.wrapping_sub(lmr.addr());
     if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len) {

@@ -1,8 +1,8 @@
-//! Requests and receives that not all versions of the interface have: writes with immediate data, atomic operations,
-//! sends that revoke a window, reads into a remote key. All are outside the fast path.
+//! Requests and receives outside the fast path, which not all versions have: writes with immediate data, atomic
+//! operations, sends that revoke a window, reads into a remote key.
 //!
-//! A version without them has no events for such transfers. So each side determines whether the peer supports them, if
-//! the transport can tell (`Hooks::takes_extended`). If not, a post fails.
+//! A version without them has no events for them. So a post fails if the transport can tell that the peer does not
+//! support them (`Hooks::takes_extended`).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -15,8 +15,7 @@ use crate::rmr::Rmr;
 use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts an RDMA write with immediate data, which consumes a receive of the peer. Without segments, the call writes
-    /// nothing.
+    /// Posts an RDMA write with immediate data, also without segments. It consumes a receive of the peer.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
@@ -40,7 +39,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an atomic operation on 8 bytes of the peer's memory. The only segment receives their previous value.
+    /// Posts an atomic operation on 8 bytes of the peer's memory. The only segment receives their old value.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
@@ -111,7 +110,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an RDMA read into the memory of a remote key of this adapter. `local` contains this key as its context.
+    /// Posts an RDMA read into the memory of a remote key of this adapter, which is the context of `local`.
     ///
     /// # Errors
     /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write
@@ -135,13 +134,12 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Checks whether the peer, if there is one, supports extended operations.
     fn check_peer(&self, requests: &Requests<T>) -> Result<()> {
         let takes = requests.qp.as_ref().is_none_or(|qp| self.ia.transport.takes_extended(qp));
         if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
-    /// Converts a segment with a remote key to a segment with the context of its LMR.
+    /// Converts a segment with a remote key to one with the context of its LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let slab = self.ia.slab;
@@ -166,7 +164,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(LocalSegment { context, addr: addr + offset, len: named.len })
     }
 
-    /// Removes the binding of the RMR with this remote key.
     pub(super) fn forget_binding(&self, key: u32) {
         let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab.get::<Rmr<T>>(owner));
         if let Some(rmr) = rmr {

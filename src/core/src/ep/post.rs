@@ -1,9 +1,8 @@
 //! Posting of requests.
 //!
-//! The fast path is in `usual`. All other requests use a list of checked segments, and come here, as do invalid ones.
-//! So `post_any` is the only place that rejects a request: [`SegmentList::check`] checks the list, `Requests::zone_for`
-//! the state, the flags and the number of segments, [`check_all`](crate::LmrTable::check_all) the memory, `length` in
-//! `requests` the lengths, `make_room` the queue.
+//! The fast path in `usual` passes all other requests, and invalid ones, to `post_any`, the only function that rejects
+//! requests: [`SegmentList::check`] checks the list, `Requests::zone_for` the state, the flags and the number of
+//! segments, [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
@@ -63,8 +62,8 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// Posts a request of any kind. `like` is the transfer whose limits and rights apply, and whether it consumes a
-    /// receive of the peer. `prepare` gets the checked segments and their total length. It returns the operation, its
-    /// record until the completion, and the number of bytes.
+    /// receive of the peer. `prepare` gets the segments and their total length, and returns the operation, its record
+    /// and its number of bytes.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,
@@ -101,7 +100,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Completes a request as flushed.
     #[cold]
     pub(super) fn flush(&self, requests: &Requests<T>, cookie: u64, flags: CompletionFlags, work: Work) {
         let request = InFlight { mark: SeqNo::default(), cookie, flags, work };
@@ -109,8 +107,8 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// Ensures that the queue has a free entry. If it is full, polls for completions. Returns `false` if the request
-    /// must be flushed, because the connection has ended, maybe during that poll.
+    /// Ensures a free entry, with a poll if the queue is full. Returns `false` if the request must be flushed, because
+    /// the connection has ended.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {
@@ -136,10 +134,8 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// The remote segment of a send.
 const NOWHERE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
 
-/// Returns the error for a full queue.
 pub(super) fn full() -> Error {
     Error::InsufficientResources(Resource::Memory)
 }

@@ -1,8 +1,8 @@
-//! The lock on an endpoint's requests, which also protects the transport's state of the sending direction.
+//! The lock on an endpoint's requests and on the transport's state of the sending direction.
 //!
-//! A transport that polls many connections must not wait for a thread that is posting, because a post may take long. It
-//! tries the lock. If that fails, it leaves the poll of this connection to the holder: after unlocking, every holder
-//! checks whether a poll is pending, and then makes the transport poll the queue pair again.
+//! A transport that polls many connections must not wait for a long post of another thread. If it cannot lock a
+//! connection, it leaves the poll to the holder: every holder checks after unlocking whether a poll is pending, and
+//! makes the transport repeat it.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
@@ -17,7 +17,6 @@ use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{SeqNo, Transport};
 
-/// The locked requests of an endpoint.
 pub(crate) struct Locked<'a, T: Transport> {
     requests: MutexGuard<'a, Requests<T>>,
     /// Dropped after the guard.
@@ -27,7 +26,7 @@ pub(crate) struct Locked<'a, T: Transport> {
 impl<T: Transport> Locked<'_, T> {
     /// Calls `what` with the requests unlocked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // If another thread leaves a poll to this one during the call, the drop of this guard runs it.
+        // If another thread leaves a poll to this one, the drop of this guard runs it.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -48,7 +47,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// Runs, on drop, the polls that other threads left to this one.
+/// On drop, runs the polls that other threads left to this one.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -65,7 +64,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// The transport's state of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)), locked.
+/// The locked transport's state of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)).
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -100,58 +99,53 @@ impl<T: Transport> TxGuard<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Retries the lock after a failed attempt. Returns `None` if another thread still holds it; that thread then
-    /// polls.
+    /// Retries the lock. Returns `None` if another thread still holds it; that thread then polls.
     #[cold]
     #[inline(never)]
     fn try_lock_or_defer(&self) -> Option<MutexGuard<'_, Requests<T>>> {
         self.poll_deferred.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: the flag was stored before the heavy half. The holder unlocks, which is a light half, and then
-        // loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
-        // lost.
+        // loads the flag. So this attempt finds the lock free, or the holder finds the flag.
         self.requests.try_lock()
     }
 
-    /// Locks the requests.
     #[inline(always)]
     pub(crate) fn requests(&self) -> Locked<'_, T> {
         Locked { requests: self.requests.lock(), turn: Turn(self) }
     }
 
-    /// Locks the requests, unless another thread holds the lock.
     pub(crate) fn try_requests(&self) -> Option<Locked<'_, T>> {
         Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
-    /// Repeats the transport's poll of the queue pair, for threads that left a poll to this one.
+    /// Repeats the transport's poll, for threads that left it to this one.
     #[cold]
     #[inline(never)]
     fn run_deferred_poll(&self) {
         while self.poll_deferred.load(Ordering::Relaxed) {
-            // SYNC again: a thread that has locked the requests since also checks the flag after its unlock, so this
-            // thread need not wait for it.
+            // SYNC again: a thread that has locked the requests since checks the flag after its unlock.
             let Some(requests) = self.requests.try_lock() else { return };
             self.poll_deferred.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {
                 self.ia.transport.repoll(qp);
             }
-            // Another thread may leave a poll until this thread has unlocked.
+            // Other threads may leave a poll until this unlock.
             drop(requests);
         }
     }
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// Locks the transport's state of the sending direction. Returns `None` if the connection or the attempt has ended
-    /// for core. Requires [`Transport::KEEPS_TX`].
+    /// Locks the transport's state of the sending direction. Returns `None` if the connection has ended for core.
+    /// Requires [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(self.endpoint.requests.lock())
     }
 
-    /// Like [`EndpointSink::lock_tx`], but does not wait. If another thread holds the lock, in a report or a call of
-    /// the program, returns `None`, and that thread later calls [`Hooks::repoll`](crate::transport::Hooks::repoll).
+    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock. That thread then calls
+    /// [`Hooks::repoll`](crate::transport::Hooks::repoll).
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(match self.endpoint.requests.try_lock() {
@@ -160,7 +154,7 @@ impl<T: Transport> EndpointSink<T> {
         })
     }
 
-    /// Returns the transport's state, if this sink belongs to the endpoint's current connection.
+    /// Returns `None` if this sink belongs to an earlier connection.
     #[inline(always)]
     fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
         let locked = Locked { requests, turn: Turn(&self.endpoint) };

@@ -1,11 +1,9 @@
-//! The parameters of an endpoint in one table: valid values, and the states in which a parameter can change.
+//! The parameters of an endpoint: valid values, and the states in which they can change.
 //!
-//! [`RULES`] applies to the creation and to the modification of an endpoint; a row states the differences. The code,
-//! the manual page and the tests follow this table.
+//! [`RULES`] applies to creation and modification. The code, the manual page and the tests follow this table.
 //!
-//! Errors of the state precede errors of values. The API layer decodes the mask and the fields, and marks undecodable
-//! values as *invalid*. Then core checks all of them and applies all or none, under the endpoint's locks and without
-//! access to the program's memory.
+//! Errors of the state precede errors of values. The API layer decodes all fields, and marks undecodable values as
+//! *invalid*. Then core checks and applies all of them or none, under the endpoint's locks.
 
 use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
@@ -175,8 +173,8 @@ pub enum Least {
     Zero,
     /// 1; 0 for a new endpoint without an EVD for the stream.
     One,
-    /// 0. A new endpoint has a count above 0 if and only if it has an EVD for the stream. [`super::Endpoint::modify`]
-    ///    defines the rule for a modify.
+    /// None, but a new endpoint has a count above 0 exactly if it has an EVD for the stream. See
+    /// [`super::Endpoint::modify`] for a modify.
     Dispatcher,
 }
 
@@ -251,7 +249,6 @@ pub const RULES: [Rule; 31] = {
     ]
 };
 
-/// The context of a check.
 pub(super) struct Against<'a> {
     pub limits: &'a AdapterAttributes,
     /// `true` if the endpoint has a shared receive queue.
@@ -269,7 +266,6 @@ pub(super) enum Purpose {
 }
 
 impl Check {
-    /// Returns whether this value is valid.
     pub(super) fn admits(&self, setting: Setting, against: &Against<'_>) -> bool {
         let (limits, purpose) = (against.limits, against.purpose);
         match (*self, setting) {

@@ -1,13 +1,11 @@
-//! Event dispatchers (EVDs). An EVD is one queue for all sources.
+//! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The lock of the queue is held to move one event, or the events of one report. Endpoints share this lock only if they
-//! share the EVD. An atomic flag indicates an event or a waiter. If it is clear, a dequeue polls the transport once and
-//! checks the flag again, without this lock. The queue stores ordinary DTO completions field by field, and a dequeue
-//! copies the fields into the program's structure. Other completions are [`Event::Extended`].
+//! The queue's lock is held to move one event, or the events of one report. An atomic flag indicates an event or a
+//! waiter: if it is clear, a dequeue polls the transport once, without this lock. The queue stores ordinary DTO
+//! completions field by field, for a direct copy into the program's structure. Others are [`Event::Extended`].
 //!
-//! The EVD for an endpoint's connection events may belong to another adapter, because no transport takes part in these.
-//! The endpoint counts as a user. An abrupt close of that adapter frees the EVD anyway; then later events are dropped
-//! (`Use::is_gone`).
+//! The EVD of an endpoint's connection events may belong to another adapter. The endpoint counts as a user. An abrupt
+//! close of that adapter frees the EVD anyway; then later events are dropped (`Use::is_gone`).
 
 mod queue;
 
@@ -65,20 +63,17 @@ pub struct Evd<T: Transport> {
     /// The completion queue of the transport, if the EVD accepts transfers.
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
-    /// Set while the queue contains an event or has a waiter. A dequeue does not lock the queue unless it is set.
-    /// Changed under the queue's lock.
+    /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it. Changed under its
+    /// lock.
     pub(crate) busy: AtomicBool,
-    /// Set if the adapter of this EVD is closed while another adapter still uses the EVD.
+    /// Set if the adapter is closed while another one uses the EVD.
     orphan: AtomicBool,
-    /// Statistics of recent waits.
     pub(crate) adaptive_spin: AdaptiveSpin,
-    /// Waits that slept.
     pub(crate) slept: AtomicU64,
-    /// Connection events queued.
     connection_events: AtomicU64,
     /// The API layer's baseline of the counters.
     pub counter_baseline: AttachedData,
-    /// Held while the CNO of this EVD and the CNO's list of EVDs change together.
+    /// Held while the CNO and its list of EVDs change.
     tie: Mutex<()>,
 }
 
@@ -102,7 +97,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may report that a request's completion was lost in a full queue.
+        // An asynchronous event may report a lost completion of a request.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -140,7 +135,7 @@ impl<T: Transport> Evd<T> {
     /// [`StateError::EvdInUse`] while a stream feeds it, [`StateError::EvdWaiter`] while a thread waits on it.
     pub fn free(&self) -> Result<()> {
         {
-            // A thread that begins to wait needs this lock, so it is either visible here or finds the EVD freed.
+            // A thread that begins to wait needs this lock.
             let queue = self.queue();
             let waiter = queue.has_waiter();
             if waiter && self.header.users.count() == 0 {
@@ -161,7 +156,7 @@ impl<T: Transport> Evd<T> {
 
     fn reclaim(&self) {
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
-        // The CNO identifies the EVD by its handle until the end of this function.
+        // The CNO uses the handle until the end of this function.
         let _dying = self.ia.disown(self);
         let _tie = self.tie.lock();
         let (events, cno, waker) = {
@@ -179,7 +174,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Marks this EVD as an orphan: its adapter is closed, but another adapter uses it. The last such use frees it
+    /// Marks this EVD as an orphan of its closed adapter. Its last use by another adapter frees it
     /// ([`AsyncOutlet`](crate::ia::AsyncOutlet)).
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
@@ -299,7 +294,6 @@ impl<T: Transport> Evd<T> {
         Ok(queued.settle())
     }
 
-    /// Returns whether the queue contains an event or has a waiter.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire)
@@ -318,13 +312,11 @@ impl<T: Transport> Evd<T> {
         self.push(|| Queued::event(event), || true);
     }
 
-    /// Locks the queue.
     #[inline]
     pub(crate) fn queue(&self) -> Locked<'_, T> {
         Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
-    /// Polls the transport for completions.
     #[inline]
     pub(crate) fn poll(&self) {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
@@ -336,12 +328,12 @@ impl<T: Transport> Evd<T> {
         self.tell(tell);
     }
 
-    /// Queues a notification event. Returns `false` if the queue is full.
+    /// Queues a notification event, unless the queue is full.
     pub(crate) fn offer(&self, event: Event) -> bool {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Ends [`Evd::push`]: wakes a waiter or triggers the CNO, or reports the loss of the event.
+    /// Ends [`Evd::push`]: wakes a waiter or triggers the CNO, or reports a lost event.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
@@ -357,7 +349,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds, like [`Evd::push`], with one lock acquisition.
+    /// Queues the events that `add` adds, with one lock acquisition.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -365,7 +357,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds, and notifies of them. Returns the number of lost events.
+    /// Queues the events that `add` adds. Returns the number of lost ones.
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();
@@ -385,7 +377,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Wakes a waiter or triggers the CNO. The caller must not hold the queue's lock.
+    /// Wakes a waiter or triggers the CNO. Requires that the queue is unlocked.
     #[cold]
     fn tell(&self, tell: PendingWakeup<T>) {
         match tell {
@@ -395,8 +387,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this EVD. `requests` is `true` for its request stream. If so, a
-    /// sleeping waiter wakes and arms again, because these completions must end its sleep, too.
+    /// Counts a stream of an endpoint that feeds this EVD. If it is the request stream (`requests`), a sleeping waiter
+    /// wakes, to arm again.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
@@ -417,7 +409,7 @@ impl<T: Transport> Evd<T> {
     }
 }
 
-/// The locked queue of an EVD. The drop updates `busy`.
+/// The locked queue. The drop updates `busy`.
 pub(crate) struct Locked<'a, T: Transport> {
     queue: MutexGuard<'a, Queue<T>>,
     busy: &'a AtomicBool,

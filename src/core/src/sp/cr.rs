@@ -31,7 +31,6 @@ pub struct Cr<T: Transport> {
     pub private_data: Box<[AtomicU8]>,
     /// The endpoint that the service point supplied.
     pub ep: Option<Arc<Endpoint<T>>>,
-    /// `true` if it arrived at a common service point.
     common: bool,
     /// Number of the peer's endpoint, if it requests datagrams.
     datagrams: Option<u32>,
@@ -60,7 +59,7 @@ impl<T: Transport> Cr<T> {
             common,
             datagrams: info.datagrams,
         });
-        // Without memory, the transport gets the request back.
+        // The transport gets the request back if there is no memory.
         let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
         let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
         match adopted {
@@ -72,7 +71,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Withdraws the request, because its EVD is full.
+    /// Withdraws the request, because the EVD is full.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -80,7 +79,7 @@ impl<T: Transport> Cr<T> {
         Some(incoming)
     }
 
-    /// Accepts the request with `ep`, or with its own endpoint. If this fails, the request stays pending.
+    /// Accepts the request with `ep` or its own endpoint. If this fails, the request stays pending.
     ///
     /// # Errors
     /// * [`Role::Cr`] if it is no longer pending
@@ -131,8 +130,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Passes the request to the service point at `qualifier`, where it arrives as a new one. Rejects it if no service
-    /// point listens there.
+    /// Passes the request to the service point at `qualifier`, or rejects it if there is none.
     ///
     /// # Errors
     /// [`crate::error::Role::Cr`] if it is no longer pending; [`Arg::Qualifier`] for 0; [`Error::ModelNotSupported`]
@@ -154,7 +152,6 @@ impl<T: Transport> Cr<T> {
         }
         Ok(())
     }
-    /// Returns the description of the request for the service point at `qualifier`.
     fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
         ConnectionRequestInfo {
             qualifier,
@@ -165,7 +162,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Takes the request, other than for an accept, and releases its endpoint.
+    /// Takes the request and releases its endpoint, except for an accept.
     fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
@@ -180,7 +177,7 @@ impl<T: Transport> Cr<T> {
     }
 }
 
-/// Releases the endpoint of a request that was not accepted.
+/// Releases the endpoint of a failed request.
 pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     let Some(ep) = ep else { return };
     if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {
@@ -188,7 +185,6 @@ pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     }
 }
 
-/// Returns the service point that listens at `qualifier`.
 fn point_on<T: Transport>(ia: &Ia<T>, qualifier: u64) -> Option<Arc<ServicePoint<T>>> {
     let listens = |point: &Arc<ServicePoint<T>>| point.listens_on(qualifier).then(|| point.clone());
     ia.find(|psp: &Psp<T>| listens(&psp.point))

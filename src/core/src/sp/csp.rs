@@ -1,7 +1,7 @@
 //! Common service points (CSPs): public service points with a socket address.
 //!
-//! The qualifier is the port of the address, in the same number space as for all service points. So endpoints and
-//! service points of both connection models, and of both versions of the interface, can connect.
+//! The qualifier is the port of the address, so endpoints and service points of both connection models, and of both
+//! uDAPL versions, can connect.
 
 use std::sync::{Arc, OnceLock};
 
@@ -20,14 +20,13 @@ pub struct Csp<T: Transport> {
     pub point: Arc<ServicePoint<T>>,
     /// The kind of socket. It stays in place.
     pub comm: Comm,
-    /// The address without the port.
     host: Address,
     address: OnceLock<Address>,
 }
 
 impl<T: Transport> Csp<T> {
     /// Listens on the port of `address`, or for port 0 on one that the transport chooses. The wildcard address is the
-    /// adapter's address.
+    /// adapter's.
     ///
     /// # Errors
     /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests;
@@ -55,7 +54,6 @@ impl<T: Transport> Csp<T> {
             Error::QualifierUnavailable => Error::InsufficientResources(Resource::Memory),
             other => other,
         })?;
-        // A transport chooses a port.
         let port = u16::try_from(self.point.qualifier()).map_err(|_| Error::Internal)?;
         let _ = self.address.set(self.host.with_port(port));
         Ok(())

@@ -17,11 +17,10 @@ use crate::sp::psp::PspMode;
 use crate::transport::{ConnectionRequestInfo, Transport};
 use crate::users::Use;
 
-/// The source of a request's endpoint.
 pub(super) enum Provision<T: Transport> {
-    /// Depends on the mode of a public service point.
+    /// Depends on the mode.
     Public(PspMode),
-    /// The program passes an endpoint to the accept. The service point is a common one.
+    /// The program, with the accept, at a common service point.
     Common,
     /// This endpoint, for the only request.
     Reserved(Arc<Endpoint<T>>),
@@ -40,9 +39,8 @@ struct PointState<T: Transport> {
     evd: Option<Use<Evd<T>>>,
     qualifier: u64,
     listener: Option<T::Listener>,
-    /// `true` while requests are accepted.
     open: bool,
-    /// `true` after the free, which forbids another open.
+    /// `true` after the free.
     shut: bool,
 }
 
@@ -57,7 +55,6 @@ impl<T: Transport> ServicePoint<T> {
         Ok(memory::arc(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) })?)
     }
 
-    /// Listens on `qualifier`, or on a free one.
     pub(super) fn open(self: &Arc<Self>, handle: Handle, qualifier: Option<u64>) -> Result<()> {
         {
             let mut state = self.state.lock();
@@ -68,7 +65,7 @@ impl<T: Transport> ServicePoint<T> {
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
         let mut state = self.state.lock();
         state.qualifier = qualifier;
-        // The only request may have arrived already, or the adapter may be closing.
+        // The only request may have arrived, or the adapter may be closing.
         let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
         let shut = state.shut;
         drop(state);
@@ -79,7 +76,6 @@ impl<T: Transport> ServicePoint<T> {
         Ok(())
     }
 
-    /// Stops listening.
     fn close(&self) {
         let listener = {
             let mut state = self.state.lock();
@@ -102,7 +98,6 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().qualifier
     }
 
-    /// Returns whether it listens on this qualifier.
     pub(super) fn listens_on(&self, qualifier: u64) -> bool {
         let state = self.state.lock();
         state.open && state.qualifier == qualifier
@@ -113,15 +108,14 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// Returns whether datagram requests are possible: the program must pass an endpoint to the accept, and its version
-    /// must support datagrams.
+    /// Returns whether datagram requests are possible: the API version must support them, and the program must supply
+    /// the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
     }
 
-    /// Handles a request: assigns a handle and queues the event. Returns the request as the error if the service point
-    /// is closed or its EVD is full.
+    /// Queues the event of a request. Returns the request if the service point is closed or its EVD is full.
     pub(super) fn request(
         &self,
         incoming: T::Incoming,

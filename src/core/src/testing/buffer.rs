@@ -11,8 +11,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::transport::{RemoteSegment, Transport};
 
-/// Memory that is registered while the value lives. It consists of atomics, because a transport may write it at any
-/// time.
+/// Memory that is registered while the value lives. Atomics, because a transport may write it at any time.
 pub struct Buffer<T: Transport> {
     lmr: Arc<Lmr<T>>,
     bytes: Box<[AtomicU8]>,
@@ -27,7 +26,7 @@ impl<T: Transport> Drop for Buffer<T> {
     }
 }
 
-/// Returns byte `at` of the pattern `seed`. Patterns have no period of a power of two, and differ between seeds.
+/// Returns byte `at` of the pattern `seed`. No period is a power of two, and patterns differ.
 fn pattern(at: usize, seed: usize) -> u8 {
     (at * 7 + at / 251 + seed * 37 + 1) as u8
 }
@@ -91,7 +90,7 @@ impl<T: Transport> Buffer<T> {
         self.bytes[part].iter().all(|cell| cell.load(Ordering::Relaxed) == byte)
     }
 
-    /// Returns whether a range contains the start of the pattern `seed`.
+    /// Returns whether a range contains the pattern `seed`.
     pub fn shows(&self, part: Range<usize>, seed: usize) -> bool {
         self.shows_from(part, seed, 0)
     }

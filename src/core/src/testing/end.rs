@@ -74,7 +74,7 @@ impl<T: Transport> End<T> {
         completion
     }
 
-    /// Asserts cookie and status of the next completion of a receive.
+    /// Asserts the next completion of a receive.
     #[track_caller]
     pub fn arrives(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.arrived();
@@ -89,7 +89,7 @@ impl<T: Transport> End<T> {
         completion
     }
 
-    /// Asserts cookie and status of the next completion of a request.
+    /// Asserts the next completion of a request.
     #[track_caller]
     pub fn completes(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.done();

@@ -82,7 +82,6 @@ pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>
     sleep_through(wait::cno_begin(cno.clone(), limit), wait::cno_resume::<T>)
 }
 
-/// Executes the steps of a wait.
 fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {
     loop {
         match step {
@@ -95,7 +94,6 @@ fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {
     }
 }
 
-/// Sleeps until a wake-up, the timeout, or a signal.
 fn doze(sleep: &Sleep) {
     match sleep.place {
         // SAFETY: the word is valid until the wait is resumed or abandoned.

@@ -8,7 +8,7 @@ use crate::mem::Rights;
 /// Maximum number of segments of one work request.
 pub const MAX_SEGMENTS: usize = 32;
 
-/// A range of registered local memory, which core has checked.
+/// A checked range of registered local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Address of the first byte.
@@ -17,7 +17,7 @@ pub struct Segment {
     pub len: u64,
     /// Local key of the region ([`super::RegionKeys::local_key`]).
     pub key: u64,
-    /// Number of deregistrations of the adapter at the check. While it is unchanged, the region is registered.
+    /// Number of deregistrations at the check. While it is unchanged, the region is registered.
     pub since: u64,
 }
 
@@ -38,25 +38,23 @@ pub struct RemoteSegment {
 /// Number of a request of one endpoint. It increases by one per post.
 pub type RequestId = u64;
 
-/// A position in the sequence of a queue pair's requests. The transport assigns one to each request
-/// ([`super::Transport::post`]), and later reports that all requests up to a number have completed
-/// ([`super::EndpointSink::requests_done`]). Sequence numbers never decrease. The transport chooses their meaning, for
-/// example a request number or a position in a ring, so it needs no list of requests that complete in order.
+/// A position among a queue pair's requests. The transport assigns one to each request ([`super::Transport::post`]),
+/// and reports the completion of all requests up to a position ([`super::EndpointSink::requests_done`]). Positions
+/// never decrease; their meaning, such as a position in a ring, is the transport's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeqNo(pub u64);
 
 impl SeqNo {
-    /// Sequence number of a request that was posted while its connection was ending, and is flushed at the end.
+    /// Position of a request that was posted while its connection was ending.
     pub const NEVER: SeqNo = SeqNo(u64::MAX);
 }
 
 /// A transport's result for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handed {
-    /// Sequence number of the request.
+    /// Position of the request.
     pub mark: SeqNo,
-    /// `true` if this request and all earlier ones have completed. If so, core completes it immediately, and no report
-    /// follows.
+    /// `true` if this and all earlier requests have completed, so that no report follows.
     pub done: bool,
 }
 
@@ -84,7 +82,7 @@ pub type RecvId = u64;
 pub enum Operation {
     /// Send to the peer's next receive.
     Send {
-        /// `true` if the completion of the matching receive notifies a solicited waiter.
+        /// `true` if the receive notifies a solicited waiter.
         solicited: bool,
     },
     /// Write the local segments to the peer's memory.
@@ -99,19 +97,18 @@ pub enum Operation {
         /// Remote key of the window.
         key: u32,
     },
-    /// Like [`Operation::Write`], of 0 or more bytes, but then also completes the peer's next receive with this value.
-    /// The buffer of the receive is unchanged. Requires
+    /// Like [`Operation::Write`], also of no byte, but then completes the peer's next receive with this value. Requires
     /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
     WriteImmediate {
         /// The destination.
         to: RemoteSegment,
         /// The immediate data.
         value: u32,
-        /// `true` if the completion of the receive notifies a solicited waiter.
+        /// As in [`Operation::Send`].
         solicited: bool,
     },
-    /// Changes 8 aligned bytes of the peer's memory, which needs [`Rights::REMOTE_ATOMIC`]. The old value is stored in
-    /// the only local segment, of 8 bytes. Counts as a read. Requires
+    /// Changes 8 aligned bytes of the peer's memory, with [`Rights::REMOTE_ATOMIC`], and stores the old value in the
+    /// only local segment. Counts as a read. Requires
     /// [`AdapterAttributes::atomics`](super::AdapterAttributes::atomics).
     Atomic {
         /// Address in the peer's address space.
@@ -148,7 +145,7 @@ pub struct Request<'a> {
     pub segments: &'a [Segment],
     /// Sum of the lengths of `segments`; for a read, the length of the remote segment; for an atomic operation, 8.
     pub len: u64,
-    /// `true` if the request must not start before all earlier reads have completed.
+    /// `true` if the request must wait for all earlier reads.
     pub fence: bool,
     /// `true` if the completion may wake a sleeping poster.
     pub signalled: bool,

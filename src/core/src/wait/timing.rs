@@ -11,24 +11,18 @@ const SPIN_TIME: Duration = Duration::from_micros(30);
 const YIELD_AFTER: Duration = Duration::from_micros(5);
 /// A yield that takes this long has run another thread.
 const MIN_OTHER_RUN_TIME: Duration = Duration::from_micros(2);
-/// First maximum sleep on a word that others may change back, which can hide a wake-up from a thread that is falling
-/// asleep. It doubles with each sleep of the wait.
+/// First maximum sleep on a word that others may change back. It doubles with each sleep.
 const FIRST_SLEEP: Duration = Duration::from_millis(50);
 const MAX_SLEEP: Duration = Duration::from_secs(3600);
 
-/// The times of a wait.
 pub struct Timing {
     pub began: Instant,
     /// The deadline.
     pub end: Option<Instant>,
-    /// `true` if the wait polls before it sleeps.
     spins: bool,
-    /// `true` after the yield.
     yielded: bool,
-    /// `true` if the yield has run another thread.
     preempted: bool,
     pub slept: bool,
-    /// Maximum time of the next sleep on a shared word.
     longest_sleep: Duration,
 }
 
@@ -73,19 +67,17 @@ impl Timing {
         false
     }
 
-    /// Ends the polling, after its time or with an event.
     pub fn stop(&self, adaptive_spin: &AdaptiveSpin) {
         if self.spins && !self.preempted {
             adaptive_spin.note_free();
         }
     }
 
-    /// Returns whether the deadline has passed.
     pub fn is_over(&self, now: Instant) -> bool {
         self.end.is_some_and(|end| now >= end)
     }
 
-    /// Returns the maximum time of a sleep on a shared word, and doubles it.
+    /// Returns the maximum time of the next sleep on a shared word, and doubles it.
     pub fn next_sleep(&mut self) -> Duration {
         let now = self.longest_sleep;
         self.longest_sleep = (now * 2).min(MAX_SLEEP);

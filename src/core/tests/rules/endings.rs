@@ -235,7 +235,7 @@ fn telling() -> Adapter<Fake> {
     Adapter::open_with("fake", "", ApiCaps { tell_end_of_shared: true, ..ApiCaps::default() })
 }
 
-/// Returns the endpoint in the next asynchronous event, which has left its SRQ.
+/// Returns the endpoint that left its SRQ, from the next asynchronous event.
 fn left(events: &Evd<Fake>) -> Handle {
     let Event::Async { object, reason } = next(events) else { panic!("no asynchronous event") };
     assert_eq!(reason, AsyncReason::EndpointLeftShared);

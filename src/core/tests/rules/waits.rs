@@ -16,12 +16,10 @@ use super::*;
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
 
-/// Returns whether a thread waits on an empty EVD.
 fn has_waiter(evd: &Evd<Fake>) -> bool {
     evd.dequeue().err() == Some(Error::InvalidState(StateError::EvdWaiter))
 }
 
-/// Waits in another thread while `script` runs.
 fn while_waiting(evd: &Arc<Evd<Fake>>, threshold: usize, script: impl FnOnce()) -> EvdOutcome {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| testing::wait(evd, threshold, None));
@@ -191,7 +189,6 @@ fn stores_one_trigger() {
     assert_eq!(wait_for_trigger(&cno, NOW), Ok(handle));
 }
 
-/// Returns whether the CNO's descriptor is readable.
 fn is_readable(cno: &Cno<Fake>) -> bool {
     let fd = cno.descriptor().expect("it has a descriptor");
     // SAFETY: the live CNO keeps the descriptor open.
@@ -216,7 +213,6 @@ fn descriptor_is_readable_while_triggered() {
         assert!(!is_readable(&cno), "one trigger is kept");
         assert_eq!(take(), Err(Error::QueueEmpty));
     }
-    // A waiting thread consumes the trigger.
     thread::scope(|scope| {
         let waiter = scope.spawn(|| wait_for_trigger(&cno, Some(patience())));
         until("the waiter is told", || {
@@ -227,7 +223,6 @@ fn descriptor_is_readable_while_triggered() {
         assert_eq!(waiter.join().unwrap(), Ok(handle));
     });
     assert!(!is_readable(&cno));
-    // The latest trigger is returned.
     let last = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
     while evd.dequeue().is_ok() {}
     evd.post_software(4).unwrap();
@@ -264,7 +259,7 @@ fn trigger_of_freed_evd_passes_to_evd_with_event() {
         assert_eq!(take(), Err(Error::QueueEmpty));
         while a.dequeue().is_ok() {}
     }
-    // An EVD that was detached before its free leaves its trigger, which another EVD then gets.
+    // A detached and freed EVD leaves its trigger, which another EVD then gets.
     a.post_software(3).unwrap();
     b.post_software(4).unwrap();
     b.modify_cno(None).unwrap();
@@ -342,7 +337,7 @@ fn each_trigger_wakes_one_thread() {
                 woken.fetch_add(1, Ordering::AcqRel);
             });
         }
-        // A stored trigger absorbs the next one, so wait until a thread has taken it.
+        // A stored trigger absorbs the next one, so each must be taken first.
         for wanted in 1..=4 {
             evd.post_software(wanted).unwrap();
             until("a thread is woken", || woken.load(Ordering::Acquire) >= wanted);
@@ -356,7 +351,6 @@ fn each_trigger_wakes_one_thread() {
 fn free_of_cno_ends_waits() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
-    // The API layer gets a sleep, and resumes the wait when it wakes.
     let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), None) else { panic!("nothing has happened") };
     assert!(matches!(sleep.place, SleepPlace::Word { shared: false, .. }));
     assert_eq!(cno.free(), Err(Error::InvalidState(StateError::CnoInUse)));
@@ -381,7 +375,7 @@ fn signal_ends_wait_without_event() {
     }
 }
 
-/// Records the EVD of an agent's last call, and the number of calls.
+/// Records an agent's calls.
 struct Heard {
     evd: AtomicUsize,
     calls: AtomicUsize,
