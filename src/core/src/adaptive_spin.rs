@@ -1,7 +1,7 @@
 //! Decides whether a wait polls before it sleeps.
 //!
-//! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But it may occupy a CPU that another
-//! thread needs, maybe the one for which it waits. A polling wait detects this, and records it in its object.
+//! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But another thread may need the CPU,
+//! maybe the one for which it waits. A polling wait detects this, and records it in its object.
 //!
 //! If this happened in two consecutive waits, later waits on the object sleep immediately. At least every 256th wait
 //! polls again.

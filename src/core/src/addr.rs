@@ -100,8 +100,8 @@ impl Address {
         Address::new(socket)
     }
 
-    /// Returns the address that `named` means on the adapter with the address `self`. The wildcard address means
-    /// `self`. An adapter on a loopback address has all addresses of the host.
+    /// Returns the address that `named` means on the adapter `self`. The wildcard address means `self`. A loopback
+    /// adapter has all addresses of the host.
     ///
     /// # Errors
     /// [`AddressFault::Unreachable`] if the adapter does not have the address.

@@ -23,7 +23,7 @@ pub struct Agent {
     pub data: usize,
     /// The program's function.
     pub function: usize,
-    /// Calls `function` with `data` and the handle of an EVD, or NULL. Owns nothing, because it may be unwound.
+    /// Calls `function` with `data` and an EVD or NULL. Owns nothing, because it may be unwound.
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
@@ -102,7 +102,7 @@ impl Agents {
         any
     }
 
-    /// Waits for a running call of `cno`, unless the caller is that agent. Requires that the caller holds no lock.
+    /// Waits for a running call of `cno`, unless the caller is its agent. The caller must hold no lock.
     pub fn wait_for(&self, cno: Handle) {
         let mut pending = self.pending.lock();
         while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
@@ -110,8 +110,8 @@ impl Agents {
         }
     }
 
-    /// Ends the threads after the scheduled calls, and waits for that unless one of them is the caller. Requires that
-    /// the caller holds no lock.
+    /// Ends the threads after the scheduled calls. Waits for their end, unless the caller is one of them. The caller
+    /// must hold no lock.
     pub fn stop(&self) {
         let thread = {
             let mut pending = self.pending.lock();
@@ -173,7 +173,7 @@ impl Agents {
     }
 }
 
-/// Calls all agents. Owns nothing during a call, because an agent may end the thread, which unwinds this frame.
+/// Calls all agents. Owns nothing during a call, which may end the thread and unwind this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.

@@ -1,5 +1,5 @@
-//! Data that the API layer attaches to an object, because its address must stay valid for the program while the object
-//! lives, or because core cannot interpret it.
+//! Data that the API layer attaches to an object: addresses that must stay valid while the object lives, or data that
+//! core cannot interpret.
 
 use std::any::Any;
 
@@ -11,8 +11,8 @@ use host::memory::{self, NoMemory};
 pub struct AttachedData(Mutex<Option<Box<dyn Any + Send>>>);
 
 impl AttachedData {
-    /// Calls `f` with the value, under a lock. `make` creates the value at the first call. Returns `None` if there is
-    /// no memory, or if the value has another type.
+    /// Calls `f` with the value, under a lock. `make` creates the value first. Returns `None` without memory, or if the
+    /// type differs.
     pub fn with<V: Any + Send, R>(
         &self,
         make: impl FnOnce() -> Result<V, NoMemory>,

@@ -4,8 +4,7 @@
 //! exactly while a trigger is stored.
 //!
 //! A trigger replaces an earlier one. Therefore, the trigger of a freed EVD is passed to another EVD that contains an
-//! event: by the free if there is an eventfd, otherwise, or if the trigger is stored later, by its taker. This locks
-//! the list of EVDs, but not the trigger.
+//! event: by the free, if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
 //!
 //! The old agent is not called after a free of the CNO or a replacement of the agent.
 
@@ -224,8 +223,8 @@ impl<T: Transport> Cno<T> {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// Handles the trigger of an EVD that is being freed, after [`Cno::detach`]: if the CNO has a descriptor, passes
-    /// the trigger to an EVD with an event, or drops it. A waiting thread gets the trigger anyway.
+    /// Handles the trigger of an EVD that is being freed: if there is a descriptor, passes it to an EVD with an event,
+    /// or drops it. A waiting thread gets the trigger anyway.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -280,8 +279,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger. If it is from a freed EVD and the CNO has a descriptor, drops it unless an EVD has an
-    /// event.
+    /// Takes the stored trigger. With a descriptor, drops the trigger of a freed EVD unless another has an event.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();
@@ -302,7 +300,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke a thread, or if that was freed, preferably an EVD with an event.
+    /// Returns the EVD that woke a thread, or if it was freed, preferably an EVD with an event.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();

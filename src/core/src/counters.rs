@@ -3,9 +3,9 @@
 //! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. A query of an
 //! adapter sums up its endpoints.
 //!
-//! The transport counts stalls (`Flow` in `transport/gauge.rs`). Only counts of sleeps and of connection events
-//! ([`ConnStat`]) are atomic. A query of an adapter holds the lock of the sums of freed endpoints, which precedes the
-//! list of objects, and so counts each endpoint exactly once.
+//! The transport counts stalls (`Flow` in `transport/gauge.rs`). Only counts of sleeps and connection events
+//! ([`ConnStat`]) are atomic. A query of an adapter holds the lock of the sums of freed endpoints, so that it counts
+//! each endpoint once. It precedes the list of objects.
 //!
 //! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
 //! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
@@ -26,8 +26,8 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// Counts for each [`Transfer`]: accepted requests and filled receives. The two numbers of a kind are not adjacent,
-/// because the compiler would then use slower vector instructions.
+/// Counts for each [`Transfer`]: accepted requests and filled receives. The numbers of a kind are not adjacent, because
+/// vector instructions would be slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
     operations: [u64; 4],

@@ -1,4 +1,4 @@
-//! The errors of core. Each API version translates an [`Error`] into a return code with one total `match`.
+//! The errors of core, which each API version translates with one total `match`.
 
 use host::memory::NoMemory;
 
@@ -7,8 +7,8 @@ use crate::ep_state::EpState;
 /// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call failed. A failed call changes nothing, except that a connect or an accept that fails in the
-/// transport may flush the posted receives.
+/// The reason why a call failed. Nothing has changed, except that a connect or an accept that failed in the transport
+/// may have flushed the posted receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The handle is not a live object of the expected kind.
@@ -92,16 +92,14 @@ pub enum Role {
 
 /// The invalid argument. The API layer knows its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // named after the argument
 pub enum Arg {
-    /// An attribute structure or one of its fields.
     Attributes,
     /// A parameter that cannot be changed.
     Field,
     /// The new value of a parameter.
     Value,
-    /// The flags of a call.
     Flags,
-    /// Number of segments.
     SegmentCount,
     /// The list of segments, or the memory of a segment.
     Segments,
@@ -111,21 +109,13 @@ pub enum Arg {
     Endpoint,
     /// A queue length or a number of entries.
     QueueLength,
-    /// A watermark.
     Watermark,
-    /// The number of events to wait for.
     Threshold,
-    /// A timeout.
     Timeout,
-    /// A connection qualifier.
     Qualifier,
-    /// The size of the private data.
     PrivateDataSize,
-    /// The description of a region.
     Region,
-    /// The length of a region.
     Length,
-    /// The event streams of an EVD.
     Streams,
     /// An EVD that does not accept the event.
     Evd,

@@ -45,7 +45,7 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Reserves slots for `capacity` values in total, and sets the limit to it.
+    /// Reserves slots for `capacity` values, which becomes the limit.
     ///
     /// # Errors
     /// [`NoMemory`]; the queue is unchanged.

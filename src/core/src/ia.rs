@@ -44,8 +44,7 @@ pub struct ApiCaps {
     pub tell_end_of_shared: bool,
     /// Version of the interface, for tools that inspect the adapter.
     pub version: (u8, u8),
-    /// `true` if the API reports the results of a peer's extended operations, so that peers may post them: see
-    /// [`QpInit::extended`](crate::transport::QpInit::extended).
+    /// `true` if peers may post extended operations: see [`QpInit::extended`](crate::transport::QpInit::extended).
     pub extended: bool,
 }
 
@@ -65,7 +64,7 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held while two events report the end of a connection, so that ends have the same order on both EVDs.
+    /// Held between the two events of a connection's end, so that ends have the same order on both EVDs.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
     /// Counters of freed endpoints. Locked while they change, and while all counters are summed.
@@ -153,14 +152,13 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Returns the first `Some` that `f` returns for an object of a kind, under the lock of the list.
+    /// Returns the first `Some` of `f` for an object of a kind. The list is locked.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Checks the limit of a kind before the transport creates its part. [`Ia::adopt`] checks again, because objects
-    /// under construction do not count.
+    /// Checks the limit of a kind, before the transport creates its part and [`Ia::adopt`] checks again.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`] at the limit of the adapter's attributes.
@@ -203,8 +201,8 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Invalidates the handle of an object, and removes it from the list, for exactly one caller. The handle is not
-    /// reused before the result is dropped, without a lock.
+    /// Invalidates the handle of an object and removes it from the list, for exactly one caller. The handle is reused
+    /// only after the drop of the result, which must hold no lock.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;

@@ -110,8 +110,7 @@ struct RegionRow {
     key: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
-    /// Zone of the region for local writes and reads, plus [`DENIED`] if the region lacks the right or `origin` is not
-    /// 0.
+    /// Zone for local writes and reads. [`DENIED`] is set without the right, or if `origin` is not 0.
     writers: AtomicU64,
     readers: AtomicU64,
     handle: AtomicUsize,
@@ -161,8 +160,7 @@ struct Rows {
 /// Number of tables created.
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// Distance between the first generations of the first 64 tables: their contexts differ until a row was reused that
-/// often. Later tables start in between.
+/// Distance between the first generations of 64 tables, so that contexts of different tables differ initially.
 const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.
@@ -267,8 +265,8 @@ impl LmrTable {
         let mut rows = self.rows.lock();
         if let Some(row) = self.row(context) {
             row.context.store(EMPTY, Ordering::SeqCst);
-            // SYNC removals: raised after the row is emptied. A reader loads the number before the row, so a reader
-            // with the new number does not find the region.
+            // SYNC removals: raised after the row is emptied. Readers load the number before the row, so a reader with
+            // the new number does not find the region.
             self.removals.store(self.removals.load(Ordering::Relaxed) + 1, Ordering::Release);
             rows.free.push_back(context & INDEX_MASK);
         }
@@ -316,7 +314,7 @@ impl LmrTable {
     ///
     /// # Errors
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right, [`Error::ProtectionViolation`] for
-    /// another zone, [`Arg::Segments`] for a range outside the region.
+    /// another zone, [`Arg::Segments`] for another range.
     #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
@@ -362,8 +360,7 @@ impl LmrTable {
         Ok(Segment { addr, len: segment.len, key: region.key, since })
     }
 
-    /// Appends the checked segments of a work request to `checked`, without those of length 0. Returns the sum of their
-    /// lengths.
+    /// Appends the checked segments of a request to `checked`, except empty ones. Returns their total length.
     ///
     /// # Errors
     /// Errors of [`LmrTable::check`], [`Arg::SegmentCount`] if `checked` is full, [`Error::LengthError`] if the sum
@@ -418,13 +415,12 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl RegionRow {
-    /// Returns the checked segment, unless it is invalid for this row, or the row changes concurrently. `since` is the
-    /// number of removals before the check.
+    /// Returns the checked segment, unless this row does not grant it or changes. `since` is the number of removals
+    /// before.
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;
-        // SYNC row: pairs with the store in `insert`. After the fields follow an Acquire fence and a second load of the
-        // context.
+        // SYNC row: pairs with the store in `insert`. An Acquire fence and a second load of the context follow.
         if self.context.load(Ordering::Acquire) != context {
             return None;
         }

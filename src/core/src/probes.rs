@@ -1,8 +1,8 @@
 //! USDT probes for tracers such as bpftrace, perf, SystemTap and gdb.
 //!
-//! A probe is one `nop` and an ELF note with the locations of its arguments, as in SystemTap's `<sys/sdt.h>`. A
-//! detached probe costs only the `nop`, because the code has the arguments anyway, except the bytes of a receive on an
-//! SRQ. There are no semaphores, which would cost two more instructions.
+//! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. A detached probe
+//! costs only the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. There are no
+//! semaphores, which would cost two instructions.
 //!
 //! All probes have the provider `dat`, and all arguments are signed 64-bit numbers. docs/tracing.md describes the
 //! probes, and tests-c/probes/check.sh compares it with the libraries.
@@ -58,8 +58,7 @@ pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64
     at!(posted, object.0, transfer as isize, cookie, bytes);
 }
 
-/// Like [`posted`], for a receive on an SRQ. The lengths are read back from memory, so that the post keeps none of them
-/// in a register.
+/// Like [`posted`], for a receive on an SRQ. Reads the lengths from memory, so that the post keeps none in a register.
 #[inline(always)]
 pub(crate) fn recv_posted(object: Handle, cookie: u64, segments: &[Segment]) {
     // SAFETY: the pointer comes from a reference.

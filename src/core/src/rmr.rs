@@ -1,9 +1,9 @@
 //! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
-//! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings whose scope is
-//! its endpoint (`ep/end.rs`), because their windows then end by themselves. If a message revokes a window, its report
-//! contains the key, and the binding is removed before the completion is queued. The transport gets real addresses, and
-//! the peers' address of the first byte.
+//! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings that only it can
+//! use (`ep/end.rs`); their windows end by themselves. The report of a message that revokes a window contains the key,
+//! and the binding is removed before the completion is queued. The transport gets real addresses, and the peers'
+//! address of the first byte.
 
 use std::mem;
 use std::sync::Arc;

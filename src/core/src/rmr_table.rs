@@ -1,7 +1,7 @@
 //! The remote keys of an adapter, with the regions and windows that they identify.
 //!
-//! Only calls with such a key and reports that contain one use this table. A lookup searches the array of keys. So a
-//! bind, which cannot fail after its key is known, only stores the key.
+//! Only calls and reports with such a key search this table. A bind, which cannot fail after its key is known, only
+//! stores the key.
 
 use host::lock::Mutex;
 use host::memory::{NoMemory, Room};

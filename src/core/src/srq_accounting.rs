@@ -1,7 +1,6 @@
 //! Accounting of a shared receive queue's buffers.
 //!
-//! A buffer is *held* from its post to its completion. Then its number is free, and an [`OutstandingRecv`] in the
-//! completion event counts it until that is dropped.
+//! A buffer is *held* until its completion. Then an [`OutstandingRecv`] in the completion event counts it.
 //!
 //! An event can outlive the queue. References in all of them would cost two locked instructions per message, so the
 //! queue adds them only when it ends.
@@ -140,8 +139,8 @@ impl SrqAccounting {
         }
     }
 
-    /// Frees a completed buffer, for which the caller must create an [`OutstandingRecv`]. Returns its cookie, and
-    /// whether the watermark event must be raised; or `None` if the buffer is free.
+    /// Frees a completed buffer, for which the caller creates an [`OutstandingRecv`]. Returns its cookie and whether to
+    /// raise the watermark event, or `None` if it was free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -219,7 +218,7 @@ pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {
-    /// Decrements the count. Returns whether this object owns a reference, which the caller must drop.
+    /// Decrements the count. Returns whether this object has a reference, which the caller must drop.
     ///
     /// # Safety
     /// The accounting must live until this call returns.

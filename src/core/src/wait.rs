@@ -12,17 +12,16 @@
 //!
 //! | `Armed` | transport | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its
-//! waker, futex(2) |
+//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its waker, futex(2) |
 //! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
 //! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
 //!
 //! Sleeps on a shared word last at most 50 ms, and then twice as long each, up to an hour: a process that violates the
 //! protocol may restore the old value just before the thread sleeps.
 //!
-//! The waiter passes to `arm` whether completions of requests end its sleep: for a CNO, for an EVD on which requests
-//! complete, and for an EVD of asynchronous events, which may report a lost completion. If a request stream or an EVD
-//! is added later, the waiter wakes and arms again.
+//! The waiter passes to `arm` whether completions of requests end its sleep: for a CNO, an EVD on which requests
+//! complete, or an EVD of asynchronous events, which may report a lost completion. An added request stream or EVD wakes
+//! the waiter, which arms again.
 //!
 //! A wait in a signal handler that interrupts another wait has a waker of its own.
 
@@ -137,8 +136,7 @@ enum Coverage {
     Partial,
 }
 
-/// The object of a wait. [`Target::leave`] removes the waiter from it, and so does [`Target::check`] if it returns an
-/// outcome.
+/// The object of a wait. [`Target::leave`] removes the waiter, and so does an outcome of [`Target::check`].
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
@@ -196,7 +194,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches. An awake thread detaches its waker from the place, whose adapter may be closed next.
+    /// Ends the watches, and detaches an awake thread's waker from its place, whose adapter may be closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {
@@ -267,8 +265,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Continues after a sleep, which a signal has ended if `interrupted`. Returns `None` if the thread has no such
-    /// wait.
+    /// Continues after a sleep, which a signal has ended if `interrupted`. Returns `None` without such a wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
         let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
@@ -414,14 +411,14 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn coverage(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Coverage {
-        // An endpoint whose requests complete here may have been added before the thread was marked as asleep.
+        // An endpoint may have added its requests before the thread was marked as asleep.
         let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
         if all { Coverage::Full } else { Coverage::Rearm }
     }
 }
 
-/// Begins to wait for `threshold` events. `looked` is `true` if [`Evd::take_completion`] has just found none. The
-/// timeout `limit` starts when the call finds too few events.
+/// Begins to wait for `threshold` events, at most for `limit` after too few were found. `looked` is `true` if
+/// [`Evd::take_completion`] has just found none.
 ///
 /// # Errors
 /// * [`Error::TimeoutExpired`]
@@ -535,8 +532,7 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger, like [`evd_begin`]. Returns the EVD that caused the trigger, or NULL if the CNO was
-/// destroyed.
+/// Begins to wait for a trigger, like [`evd_begin`]. Returns its EVD, or NULL if the CNO was destroyed.
 ///
 /// # Errors
 /// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.

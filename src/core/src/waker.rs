@@ -1,5 +1,5 @@
-//! Wakers of threads that sleep in waits. A thread has one waker from its first sleep to its end, and a wait in a
-//! signal handler that interrupts another wait has its own.
+//! Wakers of sleeping threads. A thread keeps its waker until it ends; a wait in a signal handler that interrupts
+//! another wait has its own.
 //!
 //! A thread sleeps on one word if possible: its waker's, or one of the transport, which others also change. If the
 //! transport has a descriptor instead, it sleeps on that and on an eventfd.

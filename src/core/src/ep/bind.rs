@@ -69,8 +69,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(full()) };
-        // The use prevents a free before the access to the region. The binding stays locked until it matches the
-        // window.
+        // The use precedes the access to the region. The binding stays locked until it matches the window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();

@@ -1,7 +1,7 @@
-//! Requests and receives outside the fast path, which not all versions have: writes with immediate data, atomic
-//! operations, sends that revoke a window, reads into a remote key.
+//! Requests and receives that not all versions have: writes with immediate data, atomic operations, sends that revoke a
+//! window, reads into a remote key.
 //!
-//! A version without them has no events for them. So a post fails if the transport can tell that the peer does not
+//! A version without them has no events for them. So a post fails if the transport detects that the peer does not
 //! support them (`Hooks::takes_extended`).
 
 use crate::ep::endpoint::Endpoint;

@@ -1,8 +1,8 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` passes all other requests, and invalid ones, to `post_any`, the only function that rejects
-//! requests: [`SegmentList::check`] checks the list, `Requests::zone_for` the state, the flags and the number of
-//! segments, [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
+//! The fast path in `usual` passes all other requests to `post_any`. Only this function rejects requests:
+//! [`SegmentList::check`] checks the list, `Requests::zone_for` the state, the flags and the number of segments,
+//! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
@@ -61,7 +61,7 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
-    /// Posts a request of any kind. `like` is the transfer whose limits and rights apply, and whether it consumes a
+    /// Posts a request with the limits and rights of the transfer in `like`, which also contains whether it consumes a
     /// receive of the peer. `prepare` gets the segments and their total length, and returns the operation, its record
     /// and its number of bytes.
     #[inline(never)]
@@ -107,8 +107,8 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// Ensures a free entry, with a poll if the queue is full. Returns `false` if the request must be flushed, because
-    /// the connection has ended.
+    /// Ensures a free entry, if necessary by a poll. Returns `false` if the connection has ended, so that the request
+    /// must be flushed.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {

@@ -1,8 +1,7 @@
 //! The lock on an endpoint's requests and on the transport's state of the sending direction.
 //!
-//! A transport that polls many connections must not wait for a long post of another thread. If it cannot lock a
-//! connection, it leaves the poll to the holder: every holder checks after unlocking whether a poll is pending, and
-//! makes the transport repeat it.
+//! A transport that polls many connections must not wait for a long post. If it cannot lock a connection, it leaves the
+//! poll to the holder, which repeats the transport's poll after unlocking.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;

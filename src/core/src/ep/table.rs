@@ -2,8 +2,8 @@
 //!
 //! [`RULES`] applies to creation and modification. The code, the manual page and the tests follow this table.
 //!
-//! Errors of the state precede errors of values. The API layer decodes all fields, and marks undecodable values as
-//! *invalid*. Then core checks and applies all of them or none, under the endpoint's locks.
+//! Errors of the state precede errors of values. The API layer decodes all fields, and marks bad values as *invalid*.
+//! Then core applies all of them or none, under the endpoint's locks.
 
 use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
@@ -134,8 +134,7 @@ pub enum Check {
         /// Valid flags in a modify. Receive flags cannot change while a receive is posted.
         modify: Flags,
     },
-    /// A count. With a shared receive queue, a count of the receive stream is ignored at creation and cannot be
-    /// modified.
+    /// A count. With a shared receive queue, receive counts are ignored at creation and cannot be modified.
     Count {
         /// The lower limit.
         least: Least,

@@ -1,11 +1,11 @@
 //! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The queue's lock is held to move one event, or the events of one report. An atomic flag indicates an event or a
-//! waiter: if it is clear, a dequeue polls the transport once, without this lock. The queue stores ordinary DTO
-//! completions field by field, for a direct copy into the program's structure. Others are [`Event::Extended`].
+//! The queue's lock is held to move the events of one report. An atomic flag indicates an event or a waiter: if it is
+//! clear, a dequeue polls the transport once, without this lock. Ordinary DTO completions are stored field by field,
+//! for a direct copy to the program. Others are [`Event::Extended`].
 //!
-//! The EVD of an endpoint's connection events may belong to another adapter. The endpoint counts as a user. An abrupt
-//! close of that adapter frees the EVD anyway; then later events are dropped (`Use::is_gone`).
+//! The EVD of an endpoint's connection events may belong to another adapter. An abrupt close of that adapter frees it
+//! despite the use; then later events are dropped (`Use::is_gone`).
 
 mod queue;
 
@@ -63,10 +63,9 @@ pub struct Evd<T: Transport> {
     /// The completion queue of the transport, if the EVD accepts transfers.
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
-    /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it. Changed under its
-    /// lock.
+    /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it.
     pub(crate) busy: AtomicBool,
-    /// Set if the adapter is closed while another one uses the EVD.
+    /// Set if the adapter is closed while another adapter uses the EVD.
     orphan: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
@@ -387,8 +386,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this EVD. If it is the request stream (`requests`), a sleeping waiter
-    /// wakes, to arm again.
+    /// Counts a stream of an endpoint that feeds this EVD. A request stream (`requests`) wakes a sleeping waiter, to
+    /// arm again.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();

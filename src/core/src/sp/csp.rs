@@ -25,8 +25,7 @@ pub struct Csp<T: Transport> {
 }
 
 impl<T: Transport> Csp<T> {
-    /// Listens on the port of `address`, or for port 0 on one that the transport chooses. The wildcard address is the
-    /// adapter's.
+    /// Listens on the port of `address`; for port 0, the transport chooses. The wildcard address is the adapter's.
     ///
     /// # Errors
     /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests;

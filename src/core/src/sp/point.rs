@@ -108,8 +108,8 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// Returns whether datagram requests are possible: the API version must support them, and the program must supply
-    /// the endpoint.
+    /// Returns whether datagram requests are possible: the API version supports them, and the program supplies the
+    /// endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams

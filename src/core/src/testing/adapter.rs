@@ -19,9 +19,7 @@ const EVD_LENGTH: usize = 512;
 
 /// An open adapter with a protection zone. The drop closes it abruptly.
 pub struct Adapter<T: Transport> {
-    /// The adapter.
     pub ia: Arc<Ia<T>>,
-    /// A protection zone.
     pub pz: Arc<Pz<T>>,
 }
 
@@ -33,18 +31,11 @@ impl<T: Transport> Drop for Adapter<T> {
 }
 
 impl<T: Transport> Adapter<T> {
-    /// Opens the adapter of `name` and `instance`, with extended operations.
-    ///
-    /// # Panics
-    /// If the open fails.
+    /// Opens an adapter with extended operations.
     pub fn open(name: &str, instance: &str) -> Self {
         Self::open_with(name, instance, ApiCaps { extended: true, ..ApiCaps::default() })
     }
 
-    /// Does the same as [`Adapter::open`], with these capabilities.
-    ///
-    /// # Panics
-    /// If the open fails.
     pub fn open_with(name: &str, instance: &str, api_caps: ApiCaps) -> Self {
         let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
         let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64), api_caps).unwrap();
@@ -57,22 +48,18 @@ impl<T: Transport> Adapter<T> {
         self.ia.slab.get::<Evd<T>>(evd).expect("it lives as long as the adapter")
     }
 
-    /// Creates an EVD.
     pub fn evd(&self, streams: Streams) -> Arc<Evd<T>> {
         Evd::create(&self.ia, EVD_LENGTH, None, streams).unwrap()
     }
 
-    /// Creates an endpoint with default attributes.
     pub fn end(&self) -> End<T> {
         self.end_with(None, |_| {})
     }
 
-    /// Creates an endpoint with a shared receive queue.
     pub fn end_on(&self, srq: &Arc<Srq<T>>) -> End<T> {
         self.end_with(Some(srq), |_| {})
     }
 
-    /// Creates an endpoint with changed attributes.
     pub fn end_with(&self, srq: Option<&Arc<Srq<T>>>, change: impl FnOnce(&mut EpAttributes)) -> End<T> {
         let transfers = || self.evd(Streams::TRANSFERS | Streams::BINDS);
         let (receives, requests, connections) = (transfers(), transfers(), self.evd(Streams::CONNECTIONS));
@@ -104,7 +91,6 @@ impl<T: Transport> Adapter<T> {
         }
     }
 
-    /// Creates two connected endpoints.
     pub fn pair(&self) -> (End<T>, End<T>) {
         let (a, b) = (self.end(), self.end());
         connect(&a, &b);
@@ -127,7 +113,6 @@ impl<T: Transport> Adapter<T> {
         Buffer::with_base(&self.ia, &self.pz, len, rights, Base::Zero)
     }
 
-    /// Registers memory with these rights.
     pub fn buffer_with(&self, len: usize, rights: Rights) -> Buffer<T> {
         Buffer::new(&self.ia, &self.pz, len, rights)
     }

@@ -33,17 +33,11 @@ fn pattern(at: usize, seed: usize) -> u8 {
 
 impl<T: Transport> Buffer<T> {
     /// Registers `len` zero bytes in `pz`.
-    ///
-    /// # Panics
-    /// If the registration fails.
     pub fn new(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights) -> Self {
         Self::with_base(ia, pz, len, rights, Base::Address)
     }
 
-    /// Does the same as [`Buffer::new`], with a base address.
-    ///
-    /// # Panics
-    /// If the registration fails.
+    /// Like [`Buffer::new`], with a base address.
     pub fn with_base(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights, base: Base) -> Self {
         let bytes: Box<[AtomicU8]> = (0..len).map(|_| AtomicU8::new(0)).collect();
         let addr = bytes.as_ptr().expose_provenance() as u64;
@@ -51,12 +45,10 @@ impl<T: Transport> Buffer<T> {
         Buffer { lmr, bytes }
     }
 
-    /// Returns the address of the first byte.
     pub fn start(&self) -> u64 {
         self.bytes.as_ptr().addr() as u64
     }
 
-    /// Returns the region.
     pub fn lmr(&self) -> &Arc<Lmr<T>> {
         &self.lmr
     }
@@ -71,7 +63,6 @@ impl<T: Transport> Buffer<T> {
         RemoteSegment { addr: self.lmr.addr() + offset as u64, len: len as u64, key: self.lmr.remote_key }
     }
 
-    /// Fills a range with one byte.
     pub fn fill(&self, part: Range<usize>, byte: u8) {
         for cell in &self.bytes[part] {
             cell.store(byte, Ordering::Relaxed);
@@ -101,14 +92,12 @@ impl<T: Transport> Buffer<T> {
         cells.all(|(cell, at)| cell.load(Ordering::Relaxed) == pattern(at, seed))
     }
 
-    /// Copies bytes to `offset`.
     pub fn put(&self, offset: usize, bytes: &[u8]) {
         for (cell, &byte) in self.bytes[offset..].iter().zip(bytes) {
             cell.store(byte, Ordering::Relaxed);
         }
     }
 
-    /// Returns the bytes of a range.
     pub fn bytes(&self, part: Range<usize>) -> Vec<u8> {
         self.bytes[part].iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
     }

@@ -14,15 +14,10 @@ use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
 use crate::transport::{Change, Connect, RemoteSegment, Transport};
 
-/// An endpoint and its EVDs.
 pub struct End<T: Transport> {
-    /// The endpoint.
     pub ep: Arc<Endpoint<T>>,
-    /// EVD of receives.
     pub receives: Arc<Evd<T>>,
-    /// EVD of requests.
     pub requests: Arc<Evd<T>>,
-    /// EVD of connection events.
     pub connections: Arc<Evd<T>>,
 }
 
@@ -30,37 +25,31 @@ pub struct End<T: Transport> {
 pub type Completion = (u64, Status, u64);
 
 impl<T: Transport> End<T> {
-    /// Posts a receive.
     #[track_caller]
     pub fn receive(&self, into: LocalSegment, cookie: u64) {
         self.ep.post_recv(&[into], cookie, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts a send.
     #[track_caller]
     pub fn send(&self, from: LocalSegment, cookie: u64) {
         self.ep.post_send(&[from], cookie, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an RDMA write.
     #[track_caller]
     pub fn write(&self, from: LocalSegment, cookie: u64, to: RemoteSegment) {
         self.ep.post_write(&[from], cookie, to, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an RDMA read.
     #[track_caller]
     pub fn read(&self, into: LocalSegment, cookie: u64, from: RemoteSegment) {
         self.ep.post_read(&[into], cookie, from, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an RDMA write with immediate data.
     #[track_caller]
     pub fn write_immediate(&self, from: LocalSegment, cookie: u64, to: RemoteSegment, value: u32) {
         self.ep.post_write_immediate(&[from], cookie, to, value, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an atomic operation.
     #[track_caller]
     pub fn change(&self, before: LocalSegment, cookie: u64, to: RemoteSegment, change: Change) {
         self.ep.post_atomic(&[before], cookie, to, change, CompletionFlags::DEFAULT).unwrap();
@@ -157,7 +146,6 @@ impl<T: Transport> End<T> {
         assert_eq!(self.news().0, wanted);
     }
 
-    /// Returns the state.
     pub fn state(&self) -> EpState {
         self.ep.query().state
     }
@@ -178,9 +166,6 @@ pub fn request<T: Transport>(
 }
 
 /// Returns the next connection request.
-///
-/// # Panics
-/// If none arrives in time.
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
@@ -190,9 +175,6 @@ pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
 }
 
 /// Connects two endpoints.
-///
-/// # Panics
-/// If the connection fails.
 #[track_caller]
 pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();

@@ -28,9 +28,6 @@ pub fn patience() -> Duration {
 }
 
 /// Waits until the condition holds.
-///
-/// # Panics
-/// If the deadline passes.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + patience();
@@ -40,10 +37,7 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Returns the next event.
-///
-/// # Panics
-/// If none arrives in time, or if a thread waits on the EVD.
+/// Returns the next event. No thread may wait on the EVD.
 #[track_caller]
 pub fn next<T: Transport>(evd: &Evd<T>) -> Event {
     let mut found = None;
@@ -75,9 +69,6 @@ pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Dur
 }
 
 /// Waits for a trigger, like an API layer. `None` is no limit.
-///
-/// # Errors
-/// Errors of [`wait::cno_begin`].
 pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>) -> Result<Handle> {
     sleep_through(wait::cno_begin(cno.clone(), limit), wait::cno_resume::<T>)
 }

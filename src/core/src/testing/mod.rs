@@ -1,11 +1,11 @@
 //! A transport and helper functions for the tests of core, transports and API layers.
 //!
-//! * [`Fake`]: a transport without a second process and without a device. The test acts as the peer, and reports
-//!   through the sinks.
-//! * [`Adapter`], [`End`], [`Buffer`]: objects of a program, over any transport. The functions wait for events with a
-//!   deadline.
+//! * [`Fake`]: a transport without a second process. The test acts as the peer, and reports through the sinks.
+//! * [`Adapter`], [`End`], [`Buffer`]: objects of a program, over any transport. The functions wait with a deadline.
 //!
-//! All functions panic on an error. The cargo feature `testing`, which no product enables, includes this module.
+//! All functions panic on an error. No product enables the cargo feature `testing`, which includes this module.
+
+#![allow(missing_docs, reason = "the helpers are named after what they do")]
 
 mod adapter;
 mod buffer;

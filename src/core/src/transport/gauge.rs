@@ -25,8 +25,8 @@ impl Flow {
     }
 }
 
-/// State and number of the stalls of a part of a connection. The lock of the stalled part protects changes,
-/// which are therefore not atomic. Any thread may read.
+/// State and number of the stalls of a part of a connection. The lock of that part protects changes, which are not
+/// atomic; any thread may read.
 #[derive(Debug, Default)]
 pub struct Gauge {
     waits: AtomicBool,

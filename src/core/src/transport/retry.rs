@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Time that a connect waits for a service point. Programs that start a client and a server together rely on the time
-/// that the C libraries need to resolve an address.
+/// Time that a connect waits for a service point, for programs that start a client and a server together. The C
+/// libraries need this time to resolve an address.
 const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
 /// Pause before the second attempt, which doubles with each further attempt.
 const MIN_PAUSE: Duration = Duration::from_millis(1);

@@ -38,9 +38,8 @@ pub struct RemoteSegment {
 /// Number of a request of one endpoint. It increases by one per post.
 pub type RequestId = u64;
 
-/// A position among a queue pair's requests. The transport assigns one to each request ([`super::Transport::post`]),
-/// and reports the completion of all requests up to a position ([`super::EndpointSink::requests_done`]). Positions
-/// never decrease; their meaning, such as a position in a ring, is the transport's.
+/// A position among a queue pair's requests, which never decreases. The transport assigns one to each request
+/// ([`super::Transport::post`]), and reports completions up to one ([`super::EndpointSink::requests_done`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeqNo(pub u64);
 
@@ -143,7 +142,7 @@ pub struct Request<'a> {
     pub operation: Operation,
     /// Local memory, in order.
     pub segments: &'a [Segment],
-    /// Sum of the lengths of `segments`; for a read, the length of the remote segment; for an atomic operation, 8.
+    /// Total length; for a read, of the remote segment; for an atomic operation, 8.
     pub len: u64,
     /// `true` if the request must wait for all earlier reads.
     pub fence: bool,

@@ -7,8 +7,7 @@
 //!
 //! | path | functions | rules |
 //! |---|---|---|
-//! | dispatched | all with a handle, except open and close | no lock, no allocation, no panic; a system call only for
-//! the first handle on a page and for invalid handles |
+//! | dispatched | all with a handle, except open and close | no lock, no allocation, no panic; a system call only for the first handle on a page and for invalid handles |
 //! | slow | open, close, registry | no restrictions; a panic becomes `DAT_INTERNAL_ERROR` ([`guard`]) |
 
 pub mod api;

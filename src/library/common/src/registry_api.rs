@@ -56,8 +56,8 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
     })
 }
 
-/// Runs the provider's call `name`. Passes the call on if the library of the provider's version is another one of this
-/// process. Otherwise calls `here` with the identity in `info`.
+/// Runs the provider's call `name`. Passes the call on if the library of the provider's version is another library of
+/// this process. Otherwise calls `here` with the identity in `info`.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.
