@@ -4,7 +4,7 @@ use super::*;
 fn directories_are_paths_or_the_default() {
     assert_eq!(directory(" /srv/meet/ ", 7), Path::new("/srv/meet"));
     for default in ["", "ib0 0"] {
-        assert_eq!(directory(default, 7), Path::new("/tmp/dat-shm-7"));
+        assert_eq!(directory(default, 7), Path::new("/tmp").join(format!("{PREFIX}7")));
     }
 }
 
