@@ -178,7 +178,7 @@ pub fn reports() -> bool {
 /// The function that a closure stands in, for the messages [`CALL`] and [`RETURN`].
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Such as `dat_core::evd::create<dat_shm::Shm>::{{closure}}`.
+    /// Such as `dat_core::evd::create<Transport>::{{closure}}`.
     closure: &'static str,
 }
 
