@@ -81,8 +81,8 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Makes an EVD unwaitable. A thread that waits on the EVD returns with DAT_INVALID_STATE. The call has no
-            /// effect on an unwaitable EVD.
+            /// Disables waiting on an EVD. A thread that waits on the EVD returns with DAT_INVALID_STATE. The call has
+            /// no effect on an unwaitable EVD.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the dispatcher is unwaitable
@@ -92,7 +92,7 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Makes an EVD waitable. The call has no effect on a waitable EVD.
+            /// Enables waiting on an EVD. The call has no effect on a waitable EVD.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the dispatcher is waitable
@@ -104,8 +104,8 @@ macro_rules! evd_calls {
         $callback! {
             /// Waits until at least threshold events are queued on an EVD, and dequeues the oldest event. At entry
             /// every queued event counts; while the thread is blocked, only a notification event ends the wait. Only
-            /// one thread at a time can wait on an EVD. This function is a cancellation point: if pthread_cancel ends
-            /// a waiting thread, the EVD stays usable.
+            /// one thread can wait on an EVD. This function is a cancellation point: if pthread_cancel ends a waiting
+            /// thread, the EVD stays usable.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - `*event` is the oldest event, and `*n_more_events` is the number of remaining events

@@ -1,4 +1,4 @@
-/// Calls: consumer notification objects. Those that only 2.0 has.
+/// Calls: consumer notification objects, only in 2.0.
 #[macro_export]
 macro_rules! further_cno_calls {
     ($callback:path) => {

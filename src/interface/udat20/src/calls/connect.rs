@@ -1,4 +1,4 @@
-/// Calls: connections of endpoints. Those that only 2.0 has.
+/// Calls: connections of endpoints, only in 2.0.
 #[macro_export]
 macro_rules! further_connect_calls {
     ($callback:path) => {

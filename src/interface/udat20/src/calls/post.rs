@@ -1,4 +1,4 @@
-/// Calls: transfers of endpoints. Those that only 2.0 has.
+/// Calls: transfers of endpoints, only in 2.0.
 #[macro_export]
 macro_rules! further_post_calls {
     ($callback:path) => {
