@@ -65,7 +65,8 @@ fn ask(address: usize, ticket: &Ticket<Table>, other: &CStr) -> Option<bool> {
     let related = unsafe { (*table).ia_ha_related_func }?;
     let handle: DAT_IA_HANDLE = std::ptr::with_exposed_provenance_mut(address);
     let mut answer: DAT_BOOLEAN = DAT_FALSE;
-    // SAFETY: the registry has just returned this handle of an open adapter, and the function does not write the name, a C string.
+    // SAFETY: the registry has just returned this handle of an open adapter, and the function does not write the
+    // name, a C string.
     let code = unsafe { related(handle, other.as_ptr().cast_mut(), &mut answer) };
     (code == DAT_SUCCESS).then_some(answer != DAT_FALSE)
 }
