@@ -22,8 +22,8 @@ macro_rules! evd_calls {
                 cno_handle: DAT_CNO_HANDLE,
                     "in, the notification object that the dispatcher triggers, or `DAT_HANDLE_NULL`.";
                 evd_flags: DAT_EVD_FLAGS,
-                    "in, kinds of event streams that may feed the dispatcher, at least one: bits of"
-                    "`DAT_EVD_DEFAULT_FLAG` and `DAT_EVD_SOFTWARE_FLAG`.";
+                    "in, kinds of event streams that may feed the dispatcher: a union of one or more of the flags"
+                    "below.";
                 evd_handle: *mut DAT_EVD_HANDLE, "out, the new dispatcher; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
