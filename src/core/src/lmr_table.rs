@@ -119,8 +119,9 @@ struct RegionRow {
 
 const _: () = assert!(size_of::<RegionRow>() == 64);
 
-/// Each of these rights allows local writes. A right to write includes local reads.
+/// Rights that allow local writes.
 const WRITABLE: Rights = Rights::LOCAL_WRITE;
+/// Rights of which any allows local reads: hardware has no right that only allows writes.
 const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
 /// Context of an empty row. No row has its index.
