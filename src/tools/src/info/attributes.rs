@@ -236,7 +236,7 @@ fn set<T: Copy + PartialEq + BitAnd<Output = T>>(value: T, nothing: &str, all: &
     (json!(names), words)
 }
 
-/// Kinds of memory; that of the process has the number 0 and is always among them.
+/// Kinds of memory; the memory of the process has the number 0 and is always among them.
 fn memory_types(value: DAT_MEM_TYPE) -> Shown {
     set(value, "", &[(0, "virtual"), (DAT_MEM_TYPE_LMR, "another region"), (DAT_MEM_TYPE_SHARED_VIRTUAL, "shared")])
 }

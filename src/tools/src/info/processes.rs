@@ -73,7 +73,7 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the default directory, for root those of all users, and the directories in the configuration.
+/// Returns the default directory, for root the default directories of all users, and the directories in the configuration.
 fn directories(root: bool) -> BTreeSet<PathBuf> {
     let user = geteuid().as_raw();
     let mut all = BTreeSet::from([dat_census::directory("", user)]);

@@ -5,7 +5,7 @@ use dat::Region;
 /// Bytes that are copied or compared in one step.
 const STEP: usize = 4096;
 
-/// The bytes of one transfer. They differ from those of the next transfer, and of other lanes.
+/// The bytes of one transfer. They differ from the bytes of the next transfer and of other lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// A connection, or a kind of transfer.

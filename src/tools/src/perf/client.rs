@@ -45,7 +45,7 @@ impl<'a> Client<'a> {
         Plan { crowded: self.cpus.are_few_for(&plan), ..plan }
     }
 
-    /// Makes a measurement.
+    /// Performs a measurement.
     pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         self.control.limit.begin();
         let measured = self.run(plan).map_err(|error| match self.control.last_words() {

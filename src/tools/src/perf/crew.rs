@@ -97,7 +97,7 @@ impl<'a> Member<'a> {
         !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
-    /// Makes the transfers of a turn. Returns the time of those that count, and adds the usage.
+    /// Performs the transfers of a turn. Returns the time of the transfers that count, and adds the usage.
     fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
         let (start, end) = (self.made, self.made + turn.all());
         self.made = end;
@@ -127,7 +127,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn. A target of RDMA polls meanwhile, unless it sleeps.
+    /// Waits for the next turn. A target of RDMA polls until then, unless it sleeps.
     ///
     /// # Parameters
     /// * `next` - returns the next turn if there is one, or with `true` waits for it.

@@ -10,7 +10,7 @@ use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);
-/// Maximum ratio of the transfers of a turn to those of the turn before, whose times may be unusual.
+/// Maximum ratio of the transfers of a turn to the transfers of the turn before, whose times may be unusual.
 const MAX_GROWTH: u64 = 16;
 /// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;

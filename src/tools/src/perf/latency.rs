@@ -13,7 +13,7 @@ use super::worker::{Worker, slot};
 /// Reads of memory that take about as long as a poll.
 const LOADS: u32 = 64;
 
-/// Makes the transfers with these numbers.
+/// Performs the transfers with these numbers.
 pub fn run(worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     // Memory that was never written looks like the end of a transfer with the number 0.
     let numbers = numbers.start + 1..numbers.end + 1;

@@ -87,7 +87,7 @@ fn run_client(arguments: &Arguments) -> anyhow::Result<()> {
     measured.and(shown)
 }
 
-/// Makes all measurements.
+/// Performs all measurements.
 fn measure(
     arguments: &Arguments,
     results: &mut Results,

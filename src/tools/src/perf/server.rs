@@ -86,7 +86,7 @@ impl Server<'_> {
         Ok(true)
     }
 
-    /// Makes a measurement. If that is impossible, the client gets the reason, and may continue with another one.
+    /// Performs a measurement. If that is impossible, the client gets the reason, and may request another measurement.
     fn serve(&self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
         let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
         let made = Side::new(self.library, &self.arguments.name, plan, false, &control.limit)

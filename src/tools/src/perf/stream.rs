@@ -45,7 +45,7 @@ impl Part {
         Part::Messages(Messages { sent, received, credits, quarter: (credits / 4).max(1), ahead: 0 })
     }
 
-    /// Makes the transfers with these numbers.
+    /// Performs the transfers with these numbers.
     pub fn run(&mut self, worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
         match self {
             Part::Messages(messages) => messages.exchange(worker, numbers, steps),
@@ -202,7 +202,7 @@ fn rdma_all(worker: &mut Worker, next: &mut [Number], transfers: Range<u64>, ste
     Ok(())
 }
 
-/// Reaps one completion. With `check` it is that of a read, whose bytes are compared.
+/// Reaps one completion. If `check` is set, the completion belongs to a read, whose bytes are compared.
 #[inline(always)]
 fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
     let slot = worker.reap()?;

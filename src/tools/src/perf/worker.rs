@@ -89,7 +89,7 @@ pub struct Buffers {
 impl Buffers {
     fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
         let region = Region::new(pz, usize::try_from(layout.length())?, DAT_MEM_PRIV_ALL_FLAG)?;
-        // Pages that were never written are all the same page of zeros, which is always in the cache.
+        // Pages that were never written share one page of zeros, which is always in the cache.
         for page in (0..region.length()).step_by(PAGE) {
             region.write(page, &[0]);
         }

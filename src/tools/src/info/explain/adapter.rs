@@ -26,7 +26,7 @@ pub enum Kind {
     Other,
 }
 
-/// Returns the kind of a provider's library by its name, or by that of the file to which it is a link.
+/// Returns the kind of a provider's library by its name, or by the name of the file to which it is a link.
 pub fn kind(library: &Path) -> Kind {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
