@@ -1,6 +1,6 @@
 /// Calls: connection requests. See [`crate::abi`].
 ///
-/// The list `$own` has what a version writes itself.
+/// The macro `$own` lists the calls whose form depends on the version.
 #[macro_export]
 macro_rules! cr_calls {
     ($callback:path, $own:path) => {

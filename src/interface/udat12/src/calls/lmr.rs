@@ -1,4 +1,4 @@
-/// The call among those of [`lmr_calls`](dat_udat::lmr_calls) that 1.2 has in a form of its own.
+/// The LMR call that differs in 1.2. See [`lmr_calls`](dat_udat::lmr_calls).
 #[macro_export]
 macro_rules! own_lmr_calls {
     ($callback:path) => {

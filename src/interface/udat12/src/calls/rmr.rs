@@ -1,4 +1,4 @@
-/// The call among those of [`rmr_calls`](dat_udat::rmr_calls) that 1.2 has in a form of its own.
+/// The RMR call that differs in 1.2. See [`rmr_calls`](dat_udat::rmr_calls).
 #[macro_export]
 macro_rules! own_rmr_calls {
     ($callback:path) => {
