@@ -119,8 +119,9 @@ struct RegionRow {
 
 const _: () = assert!(size_of::<RegionRow>() == 64);
 
-/// Each of these rights allows local writes. A right to write includes local reads.
+/// Rights that allow local writes.
 const WRITABLE: Rights = Rights::LOCAL_WRITE;
+/// Rights of which any allows local reads: hardware has no right that only allows writes.
 const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
 /// Context of an empty row. No row has its index.
@@ -352,7 +353,7 @@ impl LmrTable {
         if !region.rights.intersects(enough) {
             return Err(Error::PrivilegesViolation(access));
         }
-        // With `origin` 0, the fast check fails only because of the range.
+        // If `origin` is 0, only the range can have failed the fast check.
         if region.origin == 0 || !within(segment, &region) {
             return Err(Error::InvalidParameter(Arg::Segments));
         }

@@ -42,7 +42,7 @@ pub trait Api: Sized + 'static {
         name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
     }
 
-    /// Returns the name of the subtype of a return code, which is empty if the code has no subtype.
+    /// Returns the name of the subtype of a return code, or an empty string.
     fn name_of_subtype(code: DAT_RETURN) -> Option<&'static CStr> {
         match DAT_GET_SUBTYPE(code) {
             0 => Some(c""),
@@ -91,7 +91,7 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// Returns the code for an invalid argument. The first argument has the number 1.
+    /// Returns the code for an invalid argument. The first has the number 1.
     pub const fn argument(&self, number: u32) -> DAT_RETURN {
         self.first_argument + number - 1
     }
@@ -120,8 +120,7 @@ macro_rules! codes {
     }};
 }
 
-/// Defines the library of a version of the interface: a type that is the version's [`Api`], the allocator, and the fork
-/// handlers.
+/// Defines the library of a version: its [`Api`], the allocator and the fork handlers.
 ///
 /// # Parameters
 /// * `struct $api = $udat` - the name of the type, and the crate of the version.

@@ -6,11 +6,11 @@
 //! * its page is known to contain objects, or the kernel can read the page ([`crate::pages`]), and
 //! * the word is the address of a registered table.
 //!
-//! The provider checks whether the object is alive and of the right kind, and checks all other handles of the call.
+//! The provider checks whether the object is alive and of the right kind, and all other handles.
 //!
-//! A dispatched call costs three loads, two comparisons and an indirect jump. Functions of [`dispatch!`] do not
-//! allocate, lock or panic. They make a system call only for the first handle on a page and for invalid handles. They
-//! own no value with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
+//! A dispatched call costs three loads, two comparisons and an indirect jump. Functions of `dispatch!` do not
+//! allocate, lock or panic; only the first handle on a page and invalid handles cost a system call. They own no value
+//! with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -26,8 +26,7 @@ use crate::tables::TABLES;
 /// The handle must be aligned, and its 8 bytes must be readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
-    // SAFETY: aligned and readable, as the caller promises. The load is atomic, because another thread may reuse the
-    // memory of a stale handle.
+    // SAFETY: aligned and readable, as the caller promises. Atomic, because the memory of a stale handle may be in use.
     let word = unsafe { AtomicPtr::<Head>::from_ptr(handle.cast()) };
     word.load(Ordering::Relaxed)
 }
@@ -40,7 +39,7 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     if !is_known && (TABLES.is_empty() || !Pages::can_read(handle)) {
         return None;
     }
-    // SAFETY: aligned, and readable as checked. Only memory without an object can have been unmapped since the check.
+    // SAFETY: aligned, and readable as checked, unless memory without an object was unmapped since.
     let table = unsafe { first_word(handle) };
     if !TABLES.contains(table) {
         return None;
@@ -51,15 +50,15 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     Some(table)
 }
 
-/// Does the same as [`provider_of`], but only for the first table, and only for pages that are in their first slot.
+/// Like [`provider_of`], but only for the first table and for pages in their first slot.
 #[inline(always)]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: aligned, and the page has had an object. Our providers never unmap such pages. If a provider in C has
-    // unmapped its memory, the handle is invalid, and the program must not pass it.
+    // SAFETY: aligned, and the page has had an object. Our providers never unmap such pages. If a provider in C does,
+    // the handle is invalid, which the program must not pass.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
@@ -72,10 +71,9 @@ pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
 
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
-/// The first argument determines the table. An invalid handle returns `DAT_INVALID_HANDLE` with `$subtype`; a NULL slot
-/// returns `DAT_NOT_IMPLEMENTED`. `$node` is the version node. `$if_first` finds the table on the fast path, and
-/// `$find` in all other cases; by default, they find any registered table. The types, the codes and the module `slot`
-/// must be in scope.
+/// The first argument determines the table. `$subtype` completes `DAT_INVALID_HANDLE`; `$node` is the version node.
+/// `$if_first` finds the table on the fast path, and `$find` otherwise; by default, any registered one. The types, the
+/// codes and the module `slot` must be in scope.
 #[macro_export]
 macro_rules! dispatch {
     ($node:literal, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*), $subtype:ident) => {

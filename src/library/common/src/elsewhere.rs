@@ -1,8 +1,7 @@
 //! The library of another version of the interface in the same process.
 //!
-//! A provider in C calls dat_registry_add_provider and dat_registry_remove_provider without a symbol version. If a
-//! process contains the libraries of two versions, the first loaded one gets the call. The version in the provider's
-//! information determines the right library.
+//! A provider in C calls dat_registry_add_provider and dat_registry_remove_provider without a symbol version. So the
+//! library that the process loaded first gets the call, and passes it to the library of the provider's version.
 
 use std::ffi::{CStr, c_void};
 use std::mem;
@@ -22,7 +21,7 @@ type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> D
 const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 
 /// Passes a call of the function `name` to the library of the provider's version. Returns `None` if that is this
-/// library, or is not in the process.
+/// library, or none.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as the parameter of that function says.

@@ -1,12 +1,10 @@
 //! The exported functions, generated from the list of calls.
 //!
-//! A dispatched call needs only its entry in the list. All other calls are implemented in the library's module
-//! `by_hand`, under their own name.
+//! A dispatched call needs only its entry in the list. The library's module `by_hand` implements all others.
 
-/// Defines the exported function of a call with the version node `$node`, for the version `$api`. The types and the
-/// module `by_hand` must be in scope.
-///
-/// Calls that only providers have are not exported. The library itself defines variadic calls.
+/// Defines the exported function of a call with the version node `$node`, for the version `$api`. The types and
+/// `by_hand` must be in scope. Calls that only providers have are not exported, and the library itself defines variadic
+/// calls.
 #[macro_export]
 macro_rules! export {
     ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => slot;) => {};

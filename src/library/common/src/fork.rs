@@ -1,7 +1,7 @@
 //! The registry during a fork.
 //!
-//! The child of a fork has one thread and a copy of all memory. If another thread held the registry's lock, the child's
-//! copy would stay locked. So the fork handlers hold this lock. They first wait until no thread loads a provider.
+//! If another thread held the registry's lock during a fork, the child's copy would stay locked. So the fork handlers
+//! hold this lock. They first wait until no thread loads a provider.
 
 use std::time::Duration;
 
@@ -9,14 +9,12 @@ use host::memory;
 
 use crate::api::Api;
 
-/// Maximum time that a fork waits for a dlopen of another thread: longer than any normal dlopen, short enough if the
-/// dlopen never returns.
+/// Maximum time that a fork waits for a dlopen of another thread, which may never return.
 const LOADER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Registers the fork handlers. The dynamic linker calls this function when it loads the library.
 pub extern "C" fn at_load<A: Api>() {
-    // SAFETY: the library is never unloaded, so the functions stay valid. The call fails only for lack of memory; then
-    // forks run without handlers.
+    // SAFETY: the library is never unloaded, so the functions stay valid. Without memory, forks run without handlers.
     unsafe { libc::pthread_atfork(Some(before::<A>), Some(in_parent::<A>), Some(in_child::<A>)) };
 }
 

@@ -9,8 +9,8 @@ use host::memory::{self, NoMemory};
 
 use crate::api::{Api, OUT_OF_MEMORY};
 
-/// Runs the body of a slow function that creates something, like [`slow`]. Returns `DAT_INSUFFICIENT_RESOURCES` without
-/// running the body if too little memory is available.
+/// Runs the body of a slow function that creates something, like [`slow`]. Returns `DAT_INSUFFICIENT_RESOURCES` if
+/// memory is low.
 pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<A>(body),
@@ -18,8 +18,8 @@ pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETU
     }
 }
 
-/// Runs the body of a slow function, with cancellation disabled, because the body opens files and takes locks. A panic
-/// returns `DAT_INTERNAL_ERROR`; the panic hook has already logged it.
+/// Runs the body of a slow function. Disables cancellation, because the body opens files and takes locks. A panic,
+/// which the panic hook has logged, returns `DAT_INTERNAL_ERROR`.
 pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     framed::<A>(CALL, RETURN, body)
 }
@@ -29,7 +29,7 @@ pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) 
     framed::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
 }
 
-/// Does the same as [`slow`], with these targets for the messages about the call and its return.
+/// Like [`slow`], with these targets for the messages.
 fn framed<A: Api>(
     call: &'static str,
     return_: &'static str,

@@ -1,9 +1,8 @@
 //! The common parts of libdat.so.1 and libdat2.so.2: the consumer side of uDAPL and the registry of providers.
 //!
-//! A version's list of calls generates the exported functions ([`export!`]). Most of them find the provider's table
-//! through the handle, check that the table is registered, and jump through it ([`dispatch`]). The others open adapters
-//! ([`ia`]) or access the registry ([`registry_api`]). Closing an adapter and naming a return code differ between
-//! versions. [`library!`] defines the [`api::Api`] of a version.
+//! A version's list of calls generates the exported functions ([`export!`]). Most of them jump through the provider's
+//! table ([`dispatch`]). The others open adapters ([`ia`]) or access the registry ([`registry_api`]); two differ
+//! between versions. [`library!`] defines the [`api::Api`] of a version.
 //!
 //! | path | functions | rules |
 //! |---|---|---|

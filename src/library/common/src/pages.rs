@@ -1,14 +1,12 @@
 //! The pages that have contained objects of providers.
 //!
-//! A program may pass any number as a handle. So dispatch reads the memory at a handle only on a known page. A page
-//! becomes known with the first handle on it, after the kernel has confirmed that it is readable. Our providers never
-//! unmap the memory of objects. A provider in C may do so: then a stale handle can end the program, as with the library
-//! in C.
+//! A program may pass any number as a handle. So dispatch reads memory only on a known page. A page becomes known with
+//! the first handle on it, if the kernel confirms that it is readable. Our providers never unmap the memory of objects.
+//! If a provider in C does, a stale handle can end the program, as with the library in C.
 //!
-//! 1,024 pages (65,536 objects) can be known. The number of a page determines its slot. If memory of several adapters
-//! is aligned to megabytes, pages share a slot; each page therefore has a second slot, which other bits of its number
-//! determine. All pages become unknown when a provider removes its table. While a provider is registered, each invalid
-//! handle costs the system call.
+//! 1,024 pages (65,536 objects) can be known. The number of a page determines its slot. If memory is aligned to
+//! megabytes, pages share a slot; so each has a second slot, from other bits of its number. All pages become unknown
+//! when a provider removes its table. While a provider is registered, each invalid handle costs the system call.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,14 +19,13 @@ const PLACES: usize = 1024;
 /// Logarithm of the smallest page size, in bytes.
 const PAGE_BITS: u32 = 12;
 
-/// Lowest address of a program's memory. Other libraries use small integers below this address as handles.
+/// Lowest address of a program's memory. Smaller numbers are handles of other libraries.
 const MIN_ADDRESS: usize = 65536;
 
-/// End of the addresses that the kernel uses by default: 47 bits on x86-64, 48 on aarch64. A program gets higher
-/// addresses only if it requests them.
+/// End of the addresses that the kernel uses unless a program requests others: 47 bits on x86-64, 48 on aarch64.
 const END_ADDRESS: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
-/// A set of pages. Each page has two slots; a lookup reads the second one only if the first contains another page.
+/// A set of pages, each with two slots.
 pub struct Pages {
     first: [AtomicUsize; PLACES],
     second: [AtomicUsize; PLACES],
@@ -37,7 +34,7 @@ pub struct Pages {
 /// The known pages of this library in this process.
 pub static PAGES: Pages = Pages::new();
 
-/// Returns the page number of a handle; for an unaligned handle, a number that no page has.
+/// Returns the page number of a handle, or for an unaligned one, a number that no page has.
 #[inline(always)]
 fn page_of(handle: DAT_HANDLE) -> usize {
     // Moves the low bits, which are 0 in an aligned address, to the top.
@@ -64,14 +61,14 @@ impl Pages {
         Pages { first, second }
     }
 
-    /// Returns whether `handle` is aligned and its page is in its first slot. If so, a word is readable there.
+    /// Returns whether `handle` is aligned and its page is in its first slot, so that a word is readable.
     #[inline(always)]
     pub fn has_first(&self, handle: DAT_HANDLE) -> bool {
         let page = page_of(handle);
         self.first[page % PLACES].load(Ordering::Relaxed) == page
     }
 
-    /// Returns whether `handle` is aligned and its page is known. If so, a word is readable there.
+    /// Returns whether `handle` is aligned and its page is known, so that a word is readable.
     pub fn has(&self, handle: DAT_HANDLE) -> bool {
         let page = page_of(handle);
         self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
@@ -83,8 +80,8 @@ impl Pages {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {
             return false;
         }
-        // The kernel compares the half word with this value, and would time out immediately if they were equal. They
-        // never are: the first word of an object is the address of a table, and therefore even.
+        // The kernel compares the half word with this value, and would wait without time if they were equal. They are
+        // not: the first word of an object is the address of a table, and therefore even.
         const ODD: u32 = 0x5a5a_5a5b;
         let no_time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel checks the address and changes nothing.
@@ -110,8 +107,7 @@ impl Pages {
         self.second[second_place(page)].store(page, Ordering::Relaxed);
     }
 
-    /// Removes all pages, because a provider has removed its table and may unmap its memory. A concurrent call may
-    /// still find the page.
+    /// Removes all pages, because a provider may unmap its memory. A concurrent call may still find a page.
     pub fn forget(&self) {
         for places in [&self.first, &self.second] {
             for (place, page) in places.iter().enumerate() {

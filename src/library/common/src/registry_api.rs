@@ -15,7 +15,7 @@ use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
-/// Copies all entries into the caller's list, or none if the list is too short.
+/// Copies all entries, if the list is long enough.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.
@@ -56,8 +56,8 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
     })
 }
 
-/// Runs the provider's call `name`. Passes the call on if the library of the provider's version is another library of
-/// this process. Otherwise calls `here` with the identity in `info`.
+/// Runs the provider's call `name`: passes it on if the process has another library for the provider's version, or else
+/// calls `here` with the identity in `info`.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.
@@ -79,8 +79,7 @@ unsafe fn for_provider<A: Api>(
     here(info.as_ref().and_then(identity_of).ok_or(A::CODES.argument(2))?)
 }
 
-/// Registers the table with its identity. A provider for another version registers with that version's library, if the
-/// process contains it.
+/// Registers the table, with this library or the library of its version.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.

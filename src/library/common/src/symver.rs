@@ -1,7 +1,6 @@
 //! Symbol versions.
 
-/// Assigns a version node to an exported function. The linker renames the function to `name@@NODE`, the name to which
-/// programs are linked.
+/// Assigns a version node to an exported function: its name becomes `name@@NODE`, to which programs are linked.
 #[macro_export]
 macro_rules! symver {
     ($node:literal, $name:ident) => {

@@ -1,7 +1,7 @@
 //! The registered provider tables.
 //!
-//! Every dispatched call reads this set, so a lookup takes no lock and compares a few words. The first slot contains
-//! the table of the adapter that registered first, usually the only one of a program. Writers hold the registry's lock.
+//! A lookup takes no lock and compares a few words. The first slot contains the table of the first registered adapter,
+//! usually a program's only one. Writers hold the registry's lock.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -21,8 +21,7 @@ pub struct Tables {
     end: AtomicUsize,
 }
 
-/// A table of NULL slots, which replaces a missing first table. NULL cannot do so, because the memory at an invalid
-/// handle often contains 0.
+/// A table of NULL slots for the first slot. NULL is unsuitable: the memory at an invalid handle often contains 0.
 static EMPTY_TABLE: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
 
 /// Size of the largest table of any version, in words.
@@ -47,7 +46,7 @@ impl Tables {
         }
     }
 
-    /// Returns whether `table` is in the first slot, the common case. If so, the table is readable.
+    /// Returns whether `table` is in the first slot, which makes it readable.
     #[inline(always)]
     pub fn is_first(&self, table: *const Head) -> bool {
         // Pairs with the store in `insert`: the table's contents are visible.

@@ -1,7 +1,6 @@
 //! libdat.so.1: the consumer side of uDAPL 1.2 and the registry of providers.
 //!
-//! The list of calls generates the exported functions. [`dat_library`] implements most of them; this crate adds the
-//! functions that differ in this version.
+//! The list of calls generates the exported functions. [`dat_library`] implements most of them.
 
 mod ia;
 mod strerror;

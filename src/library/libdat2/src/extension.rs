@@ -1,7 +1,7 @@
 //! dat_extension_op, the only variadic function of the interface.
 //!
-//! Stable Rust cannot define a variadic function. So the exported function is assembly: it saves the argument
-//! registers, builds a `va_list` from them, and calls [`extension_op`]. A provider's slot takes the `va_list`.
+//! Stable Rust cannot define variadic functions. So the exported function is assembly: it builds a `va_list` from the
+//! argument registers, and calls [`extension_op`].
 
 use std::arch::global_asm;
 use std::ptr;
@@ -39,9 +39,8 @@ macro_rules! function {
     };
 }
 
-// Stack frame: the `va_list` (24 bytes), and at offset 32 the general registers in the order of arguments. Vector
-// registers contain no arguments, so the `va_list` marks all of them as consumed. The stack pointer stays a multiple of
-// 16.
+// Stack frame: the `va_list` (24 bytes), and at offset 32 the general registers in the order of arguments. The
+// `va_list` marks the vector registers as consumed. The stack pointer stays a multiple of 16.
 #[cfg(target_arch = "x86_64")]
 function! {
     "push rbp",
@@ -68,8 +67,8 @@ function! {
     "ret",
 }
 
-// Stack frame: the frame record (16 bytes), the `va_list` (32 bytes), and at offset 48 the six argument registers after
-// the first two. Vector registers contain no arguments, so the `va_list` marks all of them as consumed.
+// Stack frame: the frame record (16 bytes), the `va_list` (32 bytes), and at offset 48 the argument registers after the
+// first two. The `va_list` marks the vector registers as consumed.
 #[cfg(target_arch = "aarch64")]
 function! {
     "stp x29, x30, [sp, #-96]!",
@@ -94,7 +93,7 @@ function! {
     "ret",
 }
 
-/// Opens or closes an adapter for a query of its attributes. Passes all other operations to the provider of the handle.
+/// Opens or closes an adapter for a query. Passes other operations to the provider of the handle.
 ///
 /// # Safety
 /// The list must contain the arguments of the operation.
@@ -121,7 +120,7 @@ unsafe extern "C" fn extension_op(
     }
 }
 
-/// Length of the asynchronous EVD of an adapter that is opened for a query. The EVD is not used.
+/// Length of the asynchronous EVD of a query, which is not used.
 const QUERY_QLEN: DAT_COUNT = 8;
 
 /// Opens an adapter to read its attributes. The handle is only valid for `DAT_IB_CLOSE_QUERY_OP`.

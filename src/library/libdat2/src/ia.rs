@@ -1,10 +1,10 @@
 //! Handles of interface adapters (IAs).
 //!
-//! A handle is the address that the provider returned. The C library returns small numbers instead, which providers
-//! translate with dats_get_ia_handle; here, that call returns its argument.
+//! A handle is the address that the provider returned. The C library returns small numbers, which providers translate
+//! with dats_get_ia_handle; here, that call returns its argument.
 //!
-//! As with these numbers, memory is read only at the handle of an open adapter, because programs pass handles of closed
-//! ones. An adapter that was opened for a query can only be closed.
+//! Memory is read only at the handle of an open adapter, because programs pass handles of closed ones. An adapter that
+//! was opened for a query can only be closed.
 
 use dat_library::api::{Api, INVALID_IA};
 use dat_library::dispatch::provider_of;
@@ -23,7 +23,7 @@ pub fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
     provider_of(handle)
 }
 
-/// Closes an adapter that was opened for `purpose`. Does not read the memory at any other handle.
+/// Closes an adapter that was opened for `purpose`.
 ///
 /// # Errors
 /// `DAT_INVALID_HANDLE` if this is not an open adapter; or the provider's error, and the adapter stays open.
@@ -31,8 +31,8 @@ pub fn close<A: Api>(handle: DAT_IA_HANDLE, flags: DAT_CLOSE_FLAGS, purpose: Pur
     ia::close::<A>(handle, flags, purpose).unwrap_or(Err(INVALID_IA))
 }
 
-/// Closes the instance and releases its entry. Does not read the memory at an invalid handle, because programs close
-/// adapters twice.
+/// Closes the instance and releases its entry. Does not read the memory at `ia_handle` otherwise, because programs
+/// close adapters twice.
 ///
 /// # Safety
 /// Any value may be passed.

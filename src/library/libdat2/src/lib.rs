@@ -1,7 +1,6 @@
 //! libdat2.so.2: the consumer side of uDAPL 2.0 and the registry of providers.
 //!
-//! The lists of calls generate the exported functions. [`dat_library`] implements most of them; this crate adds the
-//! functions that differ in this version.
+//! The lists of calls generate the exported functions. [`dat_library`] implements most of them.
 
 use std::ffi::c_char;
 

@@ -50,8 +50,7 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
     })
 }
 
-/// Returns whether the provider of `name` reports a relation to `other`. Returns `None` if the program has not opened
-/// `name`, or if the provider does not know.
+/// Returns the relation of `name` to `other`, or `None` if `name` is not open, or its provider does not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (address, ticket) = A::statics().registry.instance_of(name)?;
     let answer = ask(address, &ticket, other);
@@ -66,8 +65,8 @@ fn ask(address: usize, ticket: &Ticket<Table>, other: &CStr) -> Option<bool> {
     let related = unsafe { (*table).ia_ha_related_func }?;
     let handle: DAT_IA_HANDLE = std::ptr::with_exposed_provenance_mut(address);
     let mut answer: DAT_BOOLEAN = DAT_FALSE;
-    // SAFETY: the registry has just returned the handle of an open adapter of this provider. The name is a C string,
-    // which the function does not write.
+    // SAFETY: the registry has just returned this handle of an open adapter, and the function does not write the
+    // name, a C string.
     let code = unsafe { related(handle, other.as_ptr().cast_mut(), &mut answer) };
     (code == DAT_SUCCESS).then_some(answer != DAT_FALSE)
 }

@@ -5,8 +5,7 @@ use std::ffi::{CStr, c_char};
 use dat_library::api::Api;
 use dat_udat20::{DAT_RETURN, DAT_SUCCESS};
 
-/// The text for a code without a name. Programs print both texts without checking the return code, so both always
-/// exist.
+/// The text for a code without a name. Programs print both texts without checking the return code.
 const UNKNOWN: &CStr = c"unknown";
 
 /// Stores a text through each pointer that is not NULL.

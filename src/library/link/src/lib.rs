@@ -1,18 +1,15 @@
 //! The link options of the shared libraries, for build scripts.
 //!
-//! The libraries need no symbol newer than GLIBC_2.28 (RHEL 8, Debian 10), wherever they are built; [`libc`] explains
-//! how. The Rust standard library refers weakly to later functions such as `gettid`, so they may be missing.
-//! tests-c/glibc.sh checks this, and runs programs of Debian 11 (glibc 2.31) with the libraries. No test uses glibc
-//! 2.28 itself.
+//! The libraries need no symbol newer than GLIBC_2.28 (RHEL 8, Debian 10), wherever they are built; see [`libc`]. The
+//! Rust standard library refers weakly to later functions such as `gettid`. tests-c/glibc.sh checks this, and runs
+//! programs of Debian 11 (glibc 2.31).
 //!
-//! All crates except verbs compile for musl, which `make check` verifies. No test links them. Shared libraries for musl
-//! need `-C target-feature=-crt-static`, a musl linker such as Debian's musl-gcc with lld, and a libgcc_s for musl,
-//! which Debian lacks. GNU ld does not accept two version scripts. When linked manually, the uDAPL 1.2 demo ran over
-//! shm.
+//! All crates except verbs compile for musl, which `make check` verifies; no test links them. Shared libraries for musl
+//! need `-C target-feature=-crt-static`, a musl linker such as musl-gcc with lld, and a libgcc_s for musl, which Debian
+//! lacks. When linked manually, the uDAPL 1.2 demo ran over shm.
 //!
 //! The musl loader ignores symbol versions, so a process cannot contain programs of both uDAPL versions. It does not
-//! report the directory of a library, so a relative path in LD_LIBRARY_PATH becomes invalid when the program changes
-//! its directory.
+//! report a library's directory, so a relative LD_LIBRARY_PATH fails after a change of the directory.
 
 use std::env;
 use std::fs;
@@ -25,8 +22,7 @@ mod libc;
 ///
 /// # Parameters
 /// * `soname` - the name that programs load.
-/// * `nodes` - the version nodes, as a version script. Each exported function names its node; rustc's own script hides
-///   all other symbols.
+/// * `nodes` - the version nodes, as a version script. rustc's own script hides all symbols without a node.
 pub fn library(soname: &str, nodes: &str) {
     println!("cargo::rerun-if-changed=build.rs");
     let out = out();
@@ -37,12 +33,11 @@ pub fn library(soname: &str, nodes: &str) {
     write(&map, nodes);
     argument(format!("-Wl,--version-script={}", map.display()));
 
-    // rustc passes a version script with the exports. GNU ld accepts no second script, but lld does: the compiler's
-    // lld, or else the system's. For some targets rustc chooses lld anyway.
+    // rustc passes a version script with the exports. GNU ld accepts no second script, but lld does.
     argument(format!("-B{}", compilers_linker().display()));
     argument("-fuse-ld=lld".to_owned());
 
-    // Providers store addresses in this library and are never unloaded, so this library must not be unloaded.
+    // Providers, which are never unloaded, store addresses in this library.
     argument("-Wl,-z,nodelete".to_owned());
     old_libc(&out);
 }
@@ -57,7 +52,7 @@ pub fn provider(soname: &str) {
     old_libc(&out());
 }
 
-/// Returns the directory in which rustc has lld under the name that C compilers search. It may not exist.
+/// Returns the directory in which rustc may have lld under the name that C compilers search.
 fn compilers_linker() -> PathBuf {
     let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
     let host = env::var_os("HOST").expect("cargo sets HOST");

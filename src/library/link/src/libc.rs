@@ -1,8 +1,8 @@
 //! A libc for linking that offers old versions of its functions.
 //!
-//! The linker binds each libc function to its newest version, so older systems cannot load the library. A libc also
-//! contains the older versions, for existing programs. So the linker gets a copy of the system's libc in which the
-//! default version of each function is the newest one up to [`NEWEST`]. The copy is never executed.
+//! The linker binds each libc function to its newest version, so older systems cannot load the library. So it gets a
+//! copy of the system's libc in which the default version of each function is the newest one up to [`NEWEST`]. The copy
+//! is never executed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -24,10 +24,10 @@ const STATIC_PART: &str = include_str!("static_part.c");
 /// Creates the libc files for the linker.
 ///
 /// # Parameters
-/// * `folder` - gets three files: `libc.so.6`, the copy; `libold.a`, the static part of a libc of version [`NEWEST`];
-///   and `libc.so`, a linker script that names both.
+/// * `folder` - gets `libc.so.6`, the copy; `libold.a`, the static part of a libc of version [`NEWEST`]; and `libc.so`,
+///   a linker script that names both.
 ///
-/// If the system's libc cannot be found or read, prints a warning, and the linker uses that libc.
+/// Without a readable system libc, prints a warning, and the linker uses what it finds.
 pub fn make(folder: &Path) {
     let compiler = cc::Build::new();
     let found = system_libc(&compiler).and_then(|path| fs::read(&path).map_err(|error| format!("{path:?}: {error}")));
@@ -46,14 +46,13 @@ pub fn make(folder: &Path) {
     super::write(&source, STATIC_PART);
     compile_static_part(&source, folder);
 
-    // The system's script also names the dynamic linker, for __tls_get_addr. Every process with libc contains it, so
-    // the name resolves without an entry in the list of needed libraries.
+    // The system's script also names the dynamic linker, for __tls_get_addr. Every process has it, so the name resolves
+    // anyway.
     super::write(&folder.join("libc.so"), "INPUT(-l:libc.so.6 -l:libold.a -l:libc_nonshared.a)\n");
     println!("cargo::rustc-link-search=native={}", folder.display());
 
-    // Before glibc 2.34, these two libraries contained the functions of threads and of the dynamic loader, with the
-    // same names and versions. The loader searches all needed libraries, so they must be needed. In newer versions they
-    // are empty.
+    // Before glibc 2.34, these libraries contained the functions of threads and of the loader, with the same names and
+    // versions. Now they are empty, but they must be needed for older systems.
     super::argument("-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state".to_owned());
 }
 
@@ -85,8 +84,7 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 
-/// Returns the libc with other default versions: for each name, the newest up to [`NEWEST`]. Hides names without such a
-/// version.
+/// Returns the libc with the newest default versions up to [`NEWEST`]. Hides names without one.
 fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     for (place, word) in changes(&libc)? {
         libc[place..place + 2].copy_from_slice(&word.to_le_bytes());

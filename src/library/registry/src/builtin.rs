@@ -36,7 +36,7 @@ pub struct Sources<'a> {
 pub struct BuiltIn {
     /// The entry.
     pub entry: Entry,
-    /// `true` if the list of providers contains the entry. Others can only be opened.
+    /// `true` if the list of providers contains the entry.
     pub listed: bool,
 }
 

@@ -38,8 +38,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Returns whether an identity can have stand-ins: further entries, which replace an entry whose library cannot be
-    /// loaded.
+    /// Returns whether an identity can have stand-ins: entries that replace one whose library cannot be loaded.
     pub fn has_stand_ins(self) -> bool {
         self.major >= 2
     }

@@ -1,5 +1,4 @@
-//! Bounded reads of configuration files, which must not block a program or fill its memory: only regular files, without
-//! blocking, and at most [`MAX_BYTES`].
+//! Bounded reads of configuration files, which must not block a program: only regular files, and at most [`MAX_BYTES`].
 
 #![forbid(unsafe_code)]
 

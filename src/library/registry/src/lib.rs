@@ -1,7 +1,7 @@
 //! The registry of interface adapters (IAs).
 //!
-//! A program names an IA. The registry finds the entry with this name, loads its provider library, and counts the users
-//! of the provider. It does not depend on a version of uDAPL: [`Backend`] calls the functions of a provider.
+//! The registry finds the entry with the name of an IA, loads its provider library, and counts its users. [`Backend`]
+//! calls the functions of a provider, so the registry does not depend on a version.
 //!
 //! * [`conf`]: the parser of dat.conf and of instance data
 //! * [`file`]: bounded reads of files
@@ -13,8 +13,7 @@
 //!
 //! # Locks
 //! One mutex protects the entries. No thread holds it while a library is loaded or a provider's function runs, so a
-//! provider may call the registry from its constructor, init and fini. A thread that needs an entry on which another
-//! thread works sleeps until that thread is done.
+//! provider may call the registry. A thread sleeps while another thread works on the entry that it needs.
 
 pub mod builtin;
 pub mod conf;

@@ -1,8 +1,7 @@
 //! The dynamic loader: finds and opens provider libraries.
 //!
-//! A provider library is not linked against libdat, but finds its functions by name in the global scope. So
-//! [`Loader::load`] first adds them to the global scope, where they are missing if a plug-in with local scope has
-//! loaded libdat.
+//! A provider library finds the functions of libdat by name in the global scope. [`Loader::load`] adds them to that
+//! scope, where they are missing if a plug-in with local scope has loaded libdat.
 //!
 //! Provider libraries are loaded with local scope, so their symbols never replace others. They are never unloaded,
 //! because thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, glibc
@@ -48,12 +47,11 @@ pub struct Library {
 unsafe impl Send for Library {}
 
 impl Loader {
-    /// Loads a library, which is never unloaded. The caller must not hold a lock that the registry takes, because
-    /// constructors of the library may call the registry.
+    /// Loads a library, which is never unloaded. Its constructors may call the registry, so the caller must not hold
+    /// the registry's lock.
     ///
-    /// A name with a slash is a path. Any other name is first searched in this library's directory, as the loader knows
-    /// it and with symbolic links resolved, and then by the loader. A file in this directory is used even if it is
-    /// broken.
+    /// A name with a slash is a path. Any other name is first searched in this library's directory, also with symbolic
+    /// links resolved, and then by the loader. A file in this directory is used even if it is broken.
     pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
         let own = own_file(promote());
         let path = own.map_or(Ok(None), |own| beside(library, own))?;
@@ -112,8 +110,8 @@ fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
     None
 }
 
-/// Adds this library's symbols to the global scope, and returns its handle, which stays valid. Returns `None` if the
-/// code is part of the program itself.
+/// Adds this library's symbols to the global scope. Returns its handle, or `None` if the program itself contains this
+/// code.
 fn promote() -> Option<NonNull<c_void>> {
     let handle = own_library::keep_with_global_names();
     if handle.is_none() {
@@ -128,7 +126,7 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
         // SAFETY: the path is a C string. No lock is held while constructors run.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
     };
-    // The loader does not always report a lack of memory. After a short lack, the second attempt succeeds; a longer one
+    // The loader does not always report a lack of memory. After a short one, the second attempt succeeds; a longer one
     // shows in the message or in an allocation.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();

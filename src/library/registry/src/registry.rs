@@ -1,7 +1,7 @@
 //! Adapters, reference counts and loading.
 //!
-//! An adapter has entries of the configuration, or a provider that has registered itself, normally from its init, or
-//! both. An open selects an identity, makes sure that its provider has registered, and counts:
+//! An adapter has entries of the configuration, a registered provider, or both. An open selects an identity, ensures
+//! that its provider is registered, and counts:
 //!
 //! ```text
 //!              open: load once, init          last close: fini
@@ -10,8 +10,8 @@
 //!      \-- cannot be loaded ---+--> Failed     (no second attempt)
 //! ```
 //!
-//! A Busy adapter belongs to one thread, which works on it without the lock; others that need it wait. If an identity
-//! has stand-ins, the next one replaces an entry that cannot be loaded. Only the last one becomes Failed.
+//! One thread works on a Busy adapter, without the lock; others wait. If an entry with a stand-in cannot be loaded, the
+//! stand-in replaces it. Only the last one becomes Failed.
 //!
 //! The lock is the standard library's, because the child of a fork can unlock it: it has no table of waiting threads.
 
@@ -200,9 +200,8 @@ impl<B: Backend> Registry<B> {
         Registry { backend, state: Mutex::new(None), idle: Condvar::new() }
     }
 
-    /// Locks the entries during a fork, so that the child gets consistent entries. Waits for other threads in the
-    /// dynamic loader, because otherwise the child can never load a library; but for at most `limit`, because they may
-    /// wait for the fork.
+    /// Locks the entries during a fork. Waits until no other thread is in the dynamic loader, because otherwise the
+    /// child could never load a library; but at most for `limit`, because such a thread may wait for the fork.
     pub fn hold_for_fork(&self, limit: Duration) -> EntriesGuard<'_, B> {
         let me = Id::current();
         let others_are_loading =

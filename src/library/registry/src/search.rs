@@ -6,15 +6,13 @@
 //! 3. `/etc/rdma/dat.conf`.
 //! 4. The entries of [`builtin`].
 //!
-//! A file that exists but cannot be read ends the search without entries, because it may switch names off. A file in
-//! `/etc` without lines for this major version is skipped: packages of uDAPL 2.0 install such files, and others contain
-//! only comments.
+//! A file that cannot be read ends the search without entries, because it may switch names off. A file in `/etc`
+//! without lines for this major version is skipped: packages of uDAPL 2.0 install such files.
 //!
 //! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A
 //! `nondefault` line switches off its name; with the name [`ALL_BUILT_IN`], all built-in names.
 //!
-//! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count. The time is
-//! linear, because entries are compared by a hash.
+//! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count.
 
 #![forbid(unsafe_code)]
 

@@ -10,8 +10,8 @@ use super::Fault;
 ///
 /// * Spaces and tabs separate tokens.
 /// * `#` at the start of a token makes the rest of the line a comment.
-/// * A token that starts with `"` extends to the next `"` without a backslash before it. A backslash escapes the next
-///   character. The quotes are not part of the token.
+/// * A token that starts with `"` extends to the next unescaped `"`. A backslash escapes the next character. The quotes
+///   are not part of the token.
 /// * In any other token, a backslash is an ordinary character, and `"` starts the next token.
 ///
 /// After a fault the iterator is at its end.

@@ -131,9 +131,8 @@ impl<B: Backend> Entries<B> {
         self.in_order().into_iter().map(|adapter| &adapter.identity)
     }
 
-    /// Returns the listed identities: entries of the file, its entries for other versions, built-in entries, and
-    /// providers without entries. Entries for this version come first, because some programs load the library of the
-    /// first entry of a name.
+    /// Returns the listed identities: entries of the file, then of the file for other versions, built-in entries, and
+    /// providers without entries. Some programs load the library of the first entry of a name.
     pub(super) fn listed(&self) -> Vec<&Identity> {
         let mut listed = self.in_order();
         let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
@@ -151,8 +150,7 @@ impl<B: Backend> Entries<B> {
         })
     }
 
-    /// Returns whether another thread is inside the dynamic loader. Returns `false` if `me` is inside as well: that
-    /// thread may wait for `me`.
+    /// Returns whether another thread is in the dynamic loader, unless `me` is, for which that thread may wait.
     pub(super) fn others_are_loading(&self, me: Id) -> bool {
         let loading = |adapter: &&Adapter<B>| adapter.loading;
         let mut all = self.adapters.values().flatten().filter(loading).peekable();
