@@ -11,7 +11,8 @@ pub use dat_census::MAX_PACKET;
 /// Version of the messages and of the layout of shared memory.
 pub const VERSION: u32 = 9;
 /// The most private data that a request, or the answer to one, carries.
-pub const MAX_PRIVATE_DATA: usize = MAX_BYTES;
+pub const MAX_PRIVATE_DATA: usize = 512;
+const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
 
 /// A place in the sender's memory where the receiver finds a known value, to learn
 /// whether it can read there.
