@@ -163,12 +163,6 @@ impl Books {
         Some((cookie, available && self.took()))
     }
 
-    /// The buffers that endpoints can take, in no order.
-    pub fn all_available(&self) -> Vec<RecvId> {
-        let available = |buffer: &Buffer| matches!(buffer, Buffer::Available(_));
-        (0..).zip(&self.buffers).filter(|(_, buffer)| available(buffer)).map(|(id, _)| id).collect()
-    }
-
     /// The number of charges.
     fn charges(&self) -> usize {
         let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();

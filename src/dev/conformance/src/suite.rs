@@ -215,7 +215,7 @@ macro_rules! conformance {
                 an_endpoint_for_datagrams_has_many_peers,
                 a_datagram_without_a_receive_is_lost,
                 a_peer_that_is_freed_gets_nothing,
-                a_peer_is_sent_to_as_long_as_it_has_a_number,
+                a_peer_is_sent_to_until_its_address_handle_is_freed,
                 a_request_wants_an_endpoint_of_its_kind,
             }
             cleanup {

@@ -102,14 +102,14 @@ pub fn the_soft_high_watermark_fires_when_a_buffer_is_taken<T: Transport>(networ
     let Some(scene) = Scene::new(network, 2) else { return };
     scene.fill(0..10);
     let rx = &scene.pairs[0].1;
-    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
     scene.send(1);
     assert!(quiet([&scene.events]), "another endpoint took it");
     scene.send(0);
     scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
     scene.send(0);
     assert!(quiet([&scene.events]), "it has fired");
-    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
     scene.send(0);
     scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
     assert_eq!(rx.state(), EpState::Connected);
@@ -122,7 +122,7 @@ pub fn the_hard_high_watermark_ends_the_connection<T: Transport>(network: &Netwo
     let (tx, rx) = &scene.pairs[0];
     scene.send(0);
     scene.take(0);
-    rx.ep.set_watermark(Watermark::Infinite, Watermark::At(0));
+    rx.ep.set_watermark(Watermark::Infinite, Watermark::At(0)).unwrap();
     assert!(quiet([&rx.connections]), "nothing is taken");
     tx.send(scene.memory.at(4096, 32), 1);
     rx.is_told(ConnectionEvent::Broken);

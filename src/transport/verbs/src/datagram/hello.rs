@@ -19,7 +19,7 @@ const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 /// An endpoint, as it introduces itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
-    /// Its number ([`QpInit::datagrams`](dat_core::transport::QpInit::datagrams)).
+    /// Its number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
     /// The number of its queue pair.
     pub qp: u32,
