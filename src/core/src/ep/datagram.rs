@@ -20,7 +20,7 @@ use once_cell::sync::OnceCell;
 use self::number::Number;
 use crate::addr::Address;
 use crate::ah::{Ah, Claim};
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::internal::ConnectionOwner;
 use crate::ep::receives::{Ended, Receives};
@@ -34,7 +34,7 @@ use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::datagrams::{Datagram, LEAD};
 use crate::transport::{
-    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Mark, Poll, RecvDone, Segment, Taken,
+    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Poll, RecvDone, Segment, SeqNo, Taken,
     Transport,
 };
 
@@ -130,7 +130,7 @@ impl<T: Transport> Endpoint<T> {
         self.ia.transport.resolve(&qp, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
-        self.ia.happenings.note(Happening::Connect);
+        self.ia.happenings.note(ConnStat::Connect);
         self.enter(control, EpState::ActiveConnectionPending);
         Ok(())
     }
@@ -155,7 +155,7 @@ impl<T: Transport> Endpoint<T> {
         let exchange = Exchange { endpoint: self.clone(), address: info.remote_address.clone(), request };
         self.ia.transport.answer(incoming, &qp, private_data, exchange)?;
         control.remote = Some((remote, info.remote_qualifier));
-        self.ia.happenings.note(Happening::Accept);
+        self.ia.happenings.note(ConnStat::Accept);
         self.enter(&mut control, EpState::CompletionPending);
         Ok(())
     }
@@ -270,8 +270,8 @@ impl<T: Transport> Exchange<T> {
     pub fn established(self, way: T::AddressHandle, number: u32, private_data: Vec<u8>) {
         let Exchange { endpoint: ep, address, request } = self;
         let (kind, what) = match request {
-            Some(_) => (PeerEvent::Accepted, Happening::PassiveUp),
-            None => (PeerEvent::Answered, Happening::ActiveUp),
+            Some(_) => (PeerEvent::Accepted, ConnStat::PassiveUp),
+            None => (PeerEvent::Answered, ConnStat::ActiveUp),
         };
         let (number, private_data) = request.unwrap_or_else(|| (number, private_data.into()));
         let private_data = Some(private_data).filter(|data| !data.is_empty());
@@ -309,13 +309,15 @@ impl<T: Transport> Exchange<T> {
             }
             _ => {
                 let kind = if request.is_some() { PeerEvent::Failed } else { PeerEvent::Rejected };
-                let Ok(peer) = memory::arc(Peer { handle: Handle::NULL, number: 0, address, private_data }) else { return };
+                let Ok(peer) = memory::arc(Peer { handle: Handle::NULL, number: 0, address, private_data }) else {
+                    return;
+                };
                 Event::Peer { ep: handle, kind, peer }
             }
         };
         let control = ep.control.lock();
         if !control.freed {
-            ep.ia.happenings.note(Happening::Ended(ended));
+            ep.ia.happenings.note(ConnStat::Ended(ended));
             ep.announce(&control, event);
         }
     }
@@ -394,7 +396,7 @@ impl<T: Transport> DatagramSink<T> {
     }
 
     /// Reports that all datagrams whose mark is at most `reached` were sent.
-    pub fn sent(&self, reached: Mark) {
+    pub fn sent(&self, reached: SeqNo) {
         let ep = &*self.endpoint;
         let _ = ep.requests().complete_several(ep.header.handle(), reached);
     }

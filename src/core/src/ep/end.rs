@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::EpState;
 use crate::evd::Evd;
@@ -31,7 +31,7 @@ impl<T: Transport> Endpoint<T> {
     ) {
         let ep = self.header.handle();
         let was_up = std::mem::take(&mut control.was_up);
-        let leaves = was_up && event.is_some() && self.srq.is_some() && self.ia.habits.tell_end_of_shared;
+        let leaves = was_up && event.is_some() && self.srq.is_some() && self.ia.api_caps.tell_end_of_shared;
         control.state = EpState::Disconnected;
         control.life += 1;
         control.qp = None;
@@ -70,7 +70,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let telling = leaves.then(|| self.ia.telling_end.lock());
         if let Some(kind) = event {
-            self.ia.happenings.note(Happening::Ended(kind));
+            self.ia.happenings.note(ConnStat::Ended(kind));
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
             // What came with a rejection was kept when it was reported.
@@ -91,7 +91,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Fails the connection from this side, if there is one.
     pub(super) fn break_connection(&self) {
-        self.settle_requests();
+        self.drain_completions();
         let mut control = self.control.lock();
         if !matches!(control.state, EpState::Connected | EpState::DisconnectPending) {
             return;

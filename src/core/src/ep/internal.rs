@@ -10,6 +10,7 @@ use host::lock::Mutex;
 use host::memory;
 use once_cell::sync::OnceCell;
 
+use crate::attached_data::AttachedData;
 use crate::ep::EndpointSink;
 use crate::ep::attr::EpAttributes;
 use crate::ep::datagram::{DatagramSink, Service};
@@ -20,7 +21,6 @@ use crate::ep::sending::Locked;
 use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Transfer};
-use crate::kept::Kept;
 use crate::slab::Header;
 use crate::transport::{ConnectionReport, Operation, Request, Segment, Transport};
 
@@ -55,10 +55,10 @@ impl<T: Transport> OwnConnection<T> {
                 EpAttributes::defaults(of.ia.transport.attributes()),
             )),
             requests: Mutex::new(Requests::new(None)),
-            again: Default::default(),
+            poll_deferred: Default::default(),
             receives: Mutex::new(Receives::new(None, false)?),
-            kept: Kept::default(),
-            ledger: Kept::default(),
+            kept: AttachedData::default(),
+            counter_baseline: AttachedData::default(),
             service: Service::Internal(OnceCell::new()),
         })?))
     }

@@ -2,16 +2,16 @@
 
 use host::lock::MutexGuard;
 
-use crate::books::Completed;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Passed, Posted, Receives};
-use crate::error::{Error, Refusal, Resource, Result};
+use crate::error::{Error, Resource, Result, StateError};
 use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
+use crate::srq_accounting::Completed;
 use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
 
 impl<T: Transport> Endpoint<T> {
@@ -26,7 +26,7 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<()> {
         segments.check()?;
         if self.srq.is_some() {
-            return Err(Error::InvalidState(Refusal::EndpointHasSrq));
+            return Err(Error::InvalidState(StateError::EndpointHasSrq));
         }
         let zone = match receives.zone {
             Some(zone) if receives.admits(segments.count(), completion) => zone,
@@ -185,11 +185,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Hands the receives posted so far to a new queue pair by `post`. One whose memory is gone
     /// is completed with an error instead.
-    pub(super) fn hand_over(
-        &self,
-        receives: &mut Receives<T>,
-        post: impl Fn(&Recv<'_>) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn hand_over(&self, receives: &mut Receives<T>, post: impl Fn(&Recv<'_>) -> Result<()>) -> Result<()> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);
             let mut checked = Checked::new();

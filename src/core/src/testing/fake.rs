@@ -13,9 +13,9 @@ use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Datagrams, EndpointSink, Fabric, Handed, Hooks,
-    ListenerSink, Mark, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, Shown,
-    Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Datagrams, EndpointSink, Fabric, Handed,
+    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, SeqNo,
+    Shown, Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -356,7 +356,7 @@ impl Transport for Fake {
 
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
-        Ok(Handed::under_way(Mark(request.id)))
+        Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
@@ -367,9 +367,9 @@ impl Transport for Fake {
         (): &(),
         _: Option<&BindTarget<'_, Region>>,
         _: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         self.hand_over(Call::Bind(id))?;
-        Ok((number(), Mark(id)))
+        Ok((number(), SeqNo(id)))
     }
 
     fn reap(&self, _: &Arc<()>) {}

@@ -47,10 +47,7 @@ pub trait Datagrams: Parts {
     type AddressHandle: Send + Sync;
 
     /// Creates a queue pair, to which peers can send at once.
-    fn datagram_qp_create(
-        &self,
-        init: QpInit<'_, Self, DatagramSink<Self>>,
-    ) -> Result<Arc<Self::DatagramQp>>
+    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<Self::DatagramQp>>
     where
         Self: Transport;
 

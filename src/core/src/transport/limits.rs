@@ -120,7 +120,9 @@ impl AdapterAttributes {
             Kind::Ep => (self.max_eps, Resource::Endpoint),
             Kind::Srq => (self.max_srqs, Resource::Srq),
             // The attributes know no limit of these.
-            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr | Kind::Ah => (usize::MAX, Resource::Memory),
+            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr | Kind::Ah => {
+                (usize::MAX, Resource::Memory)
+            }
         }
     }
 

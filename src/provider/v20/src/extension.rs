@@ -17,7 +17,7 @@ use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, remote};
 use dat_provider_common::ptr::{InPtr, Parameter};
-use dat_provider_common::{Answer, At, Face, Fault, Positions};
+use dat_provider_common::{Answer, At, Fault, Positions, Provider};
 use dat_udat20::*;
 
 use crate::{Udat20, counters};
@@ -31,7 +31,7 @@ pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
 ///
 /// # Safety
 /// The list has the arguments of the operation: pointers in it are NULL or as the operation needs them.
-pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
+pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
     handle: DAT_HANDLE,
     op: DAT_EXTENDED_OP,
     arguments: *mut VaList,
@@ -70,7 +70,7 @@ pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
     }
 }
 
-fn not_implemented<F: Face<Version = Udat20>>() -> DAT_RETURN {
+fn not_implemented<F: Provider<Version = Udat20>>() -> DAT_RETURN {
     slow::<F>(|| Err(Fault::Core(Error::NotImplemented)))
 }
 
@@ -86,7 +86,7 @@ const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Fl
 /// # Safety
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_DTO_COOKIE`,
 /// `const DAT_RMR_TRIPLET *`, `DAT_UINT32` and `DAT_COMPLETION_FLAGS`.
-unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
@@ -121,7 +121,7 @@ const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::R
 /// # Safety
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE` and
 /// `DAT_COMPLETION_FLAGS`.
-unsafe fn send_datagram<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
@@ -146,7 +146,7 @@ fn handle_in(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<DAT_HANDLE>
 }
 
 /// Looks up an endpoint for datagrams. The address handle of any other one is not read.
-fn for_datagrams<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
+fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
     let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
     match ep.has_datagrams() {
         true => Ok(ep),
@@ -156,7 +156,7 @@ fn for_datagrams<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<End
 }
 
 /// Frees something of the peer whose handle `read` returns; it gets the position of that argument.
-fn free_of_peer<F: Face<Version = Udat20>>(
+fn free_of_peer<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
     free: impl FnOnce(&Endpoint<F::Transport>, &Ah<F::Transport>) -> dat_core::Result<()>,
@@ -173,7 +173,7 @@ fn free_of_peer<F: Face<Version = Udat20>>(
 /// # Safety
 /// The next arguments are `DAT_LMR_TRIPLET *` with one element, `DAT_DTO_COOKIE`, `const DAT_RMR_TRIPLET *` and
 /// `DAT_COMPLETION_FLAGS`.
-unsafe fn atomic<F: Face<Version = Udat20>>(
+unsafe fn atomic<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     change: Change,
     arguments: &mut VaList,

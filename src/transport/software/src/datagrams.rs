@@ -19,8 +19,8 @@ use dat_core::error::{Arg, Error, Result};
 use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use dat_core::transport::{
-    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, Mark, Operation, OwnConnection, Parts, Poll, QpInit,
-    QpSizes, RecvDone, RemoteSegment, Segment, Sending, SharedQueue, Starving, Taken, Transport,
+    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, Operation, OwnConnection, Parts, Poll, QpInit,
+    QpSizes, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, Taken, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -40,10 +40,10 @@ const MAX_DRAIN: Duration = Duration::from_secs(1);
 /// What a transport adds.
 pub trait Carrier:
     Transport<
-        Qp: Starving,
+        Qp: RnrWaiter,
         Srq = Arc<SharedQueue<<Self as Parts>::Qp>>,
         DatagramQp = UdQp<Self>,
-        AddressHandle = Way<Self>,
+        AddressHandle = PeerHandle<Self>,
     >
 {
     /// Creates one end of a connection that carries datagrams.
@@ -106,7 +106,7 @@ struct State<T: Transport> {
 }
 
 /// The way to a peer. The program can send to it until this is dropped.
-pub struct Way<T: Carrier>(Arc<Peer<T>>);
+pub struct PeerHandle<T: Carrier>(Arc<Peer<T>>);
 
 /// The receiving side of a connection that carries datagrams.
 pub struct DatagramReceiver<T: Carrier> {
@@ -143,7 +143,9 @@ impl<T: Carrier> DatagramReceiver<T> {
     pub fn arrived(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) {
         let UdQp { sink, srq, .. } = &*self.qp;
         let Some(srq) = srq else {
-            return if !sink.deliver(len, solicited, place) { sink.lost(1) };
+            return if !sink.deliver(len, solicited, place) {
+                sink.lost(1)
+            };
         };
         let mut taken = Taken::default();
         if !srq.take_datagram(&mut taken, len) {
@@ -231,7 +233,7 @@ impl<T: Carrier> UdQp<T> {
     ///
     /// # Errors
     /// [`Arg::Segments`]: the memory is no longer registered.
-    pub fn send(&self, to: &Way<T>, datagram: &Datagram<'_>) -> Result<Handed> {
+    pub fn send(&self, to: &PeerHandle<T>, datagram: &Datagram<'_>) -> Result<Handed> {
         let peer = &*to.0;
         let mut sending = peer.connection.sending();
         let sent = match sending.parts() {
@@ -244,7 +246,7 @@ impl<T: Carrier> UdQp<T> {
         if !sent {
             self.sink.lost(1);
         }
-        Ok(Handed { mark: Mark(datagram.id), done: true })
+        Ok(Handed { mark: SeqNo(datagram.id), done: true })
     }
 
     /// Closes queue pairs. See [`Datagrams::close_datagrams`](dat_core::transport::Datagrams::close_datagrams).
@@ -265,8 +267,7 @@ impl<T: Carrier> UdQp<T> {
 }
 
 /// Waits until the datagrams for these peers have left, as far as the peers take them.
-fn drain<T: Carrier>(transport: &T, peers: &[Arc<Peer<T>>])
-{
+fn drain<T: Carrier>(transport: &T, peers: &[Arc<Peer<T>>]) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
     loop {
@@ -283,7 +284,7 @@ fn drain<T: Carrier>(transport: &T, peers: &[Arc<Peer<T>>])
     }
 }
 
-impl<T: Carrier> Way<T> {
+impl<T: Carrier> PeerHandle<T> {
     /// Polls once if datagrams wait for this peer, which may wait for this side to take what it has sent.
     pub fn make_way(&self, transport: &T) {
         if self.0.waits.load(Ordering::Relaxed) {
@@ -292,7 +293,7 @@ impl<T: Carrier> Way<T> {
     }
 }
 
-impl<T: Carrier> Drop for Way<T> {
+impl<T: Carrier> Drop for PeerHandle<T> {
     fn drop(&mut self) {
         let mut sending = self.0.connection.sending();
         let mut state = self.0.state.lock();
@@ -397,7 +398,7 @@ impl<T: Carrier> ConnectionOwner for Peer<T> {
         let exchange = self.state.lock().exchange.take();
         if let (Some(exchange), Some(qp)) = (exchange, self.connection.qp()) {
             let number = self.connection.transport().peer_number(&qp);
-            exchange.established(Way(self), number, private_data);
+            exchange.established(PeerHandle(self), number, private_data);
         }
     }
 

@@ -21,9 +21,8 @@ impl Pages {
     /// There is no memory.
     pub fn new(len: usize) -> Result<Pages, NoMemory> {
         // SAFETY: the kernel chooses a range that is not in use.
-        let base = unsafe {
-            mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE)
-        };
+        let base =
+            unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
         let base = base.ok().and_then(|base| NonNull::new(base.cast())).ok_or(NoMemory)?;
         Ok(Pages(NonNull::slice_from_raw_parts(base, len)))
     }

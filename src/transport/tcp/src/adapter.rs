@@ -10,11 +10,11 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use dat_core::transport::{
-    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Datagrams, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SharedQueue, Shown,
-    Transport, ZoneId,
+    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Datagrams, Fabric, FabricKind, Flow, Handed,
+    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
+    Shown, Transport, ZoneId,
 };
-use dat_memory::datagrams::{Carrier, DatagramReceiver, Receiver, UdQp, Way};
+use dat_memory::datagrams::{Carrier, DatagramReceiver, PeerHandle, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -72,7 +72,7 @@ impl Hooks for Tcp {
             return;
         }
         self.device.stop.store(true, Ordering::Release);
-        self.device.wakeup.ring();
+        self.device.wakeup.wake();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.join();
@@ -93,7 +93,7 @@ impl Hooks for Tcp {
         } else {
             self.device.watchers.fetch_sub(1, Ordering::AcqRel);
         }
-        self.device.wakeup.ring();
+        self.device.wakeup.wake();
     }
 
     fn kick(&self, posted: Awaited<'_, Self>) {
@@ -146,11 +146,7 @@ impl Tcp {
 }
 
 impl Carrier for Tcp {
-    fn carrier_create(
-        &self,
-        init: QpInit<'_, Self>,
-        receiver: DatagramReceiver<Self>,
-    ) -> Result<(Arc<Conn>, Tx)> {
+    fn carrier_create(&self, init: QpInit<'_, Self>, receiver: DatagramReceiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         self.conn(init, Receiver::Datagrams(receiver))
     }
 
@@ -169,7 +165,7 @@ impl Carrier for Tcp {
 
 impl Datagrams for Tcp {
     type DatagramQp = UdQp<Tcp>;
-    type AddressHandle = Way<Tcp>;
+    type AddressHandle = PeerHandle<Tcp>;
 
     fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp<Tcp>>> {
         UdQp::new(self, init)
@@ -193,11 +189,11 @@ impl Datagrams for Tcp {
         qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
     }
 
-    fn make_way(&self, to: &Way<Tcp>) {
+    fn make_way(&self, to: &PeerHandle<Tcp>) {
         to.make_way(self);
     }
 
-    fn send_to(&self, qp: &Arc<UdQp<Tcp>>, to: &Way<Tcp>, datagram: &Datagram<'_>) -> Result<Handed> {
+    fn send_to(&self, qp: &Arc<UdQp<Tcp>>, to: &PeerHandle<Tcp>, datagram: &Datagram<'_>) -> Result<Handed> {
         qp.send(to, datagram)
     }
 
@@ -286,7 +282,7 @@ impl Transport for Tcp {
 
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         if !tx.is_open() {
-            return Ok(Handed::under_way(Mark::NEVER));
+            return Ok(Handed::under_way(SeqNo::NEVER));
         }
         tx.post(request)?;
         // A thread that sleeps does not send gathered requests.
@@ -295,7 +291,7 @@ impl Transport for Tcp {
         } else {
             qp.pump_locked(tx);
         }
-        Ok(Handed::under_way(Mark(request.id)))
+        Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
@@ -306,16 +302,16 @@ impl Transport for Tcp {
         window: &Window<Device>,
         target: Option<&BindTarget<'_, Region<Device>>>,
         _signalled: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         let key = window.bind(target, qp.number())?;
         if !tx.is_open() {
-            return Ok((key, Mark::NEVER));
+            return Ok((key, SeqNo::NEVER));
         }
         tx.post_done(id)?;
         qp.pump_locked(tx);
         // It may be complete, which the next poll reports.
         qp.poll_soon();
-        Ok((key, Mark(id)))
+        Ok((key, SeqNo(id)))
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {

@@ -12,7 +12,7 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Shown, Transport,
+    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, Shown, Transport,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -38,7 +38,7 @@ impl Verbs {
     /// Ends the thread, and what it was still to do.
     fn stop(&self) {
         self.device.stop.store(true, Ordering::Release);
-        self.device.bell.ring();
+        self.device.wakeup_fd.wake();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.join();
@@ -49,8 +49,8 @@ impl Verbs {
         // Tasks that are left refer to queue pairs, and these to the device, which would stay for ever.
         let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
-        let parties = std::mem::take(&mut *self.device.parties.lock());
-        drop(parties);
+        let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
+        drop(cm_owners);
     }
 }
 
@@ -158,7 +158,7 @@ impl Datagrams for Verbs {
 
     fn send_to(&self, qp: &Arc<UdQp>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
         qp.send(to, datagram)?;
-        Ok(Handed::under_way(Mark(datagram.id)))
+        Ok(Handed::under_way(SeqNo(datagram.id)))
     }
 
     fn close_datagrams(&self, qps: &[Arc<UdQp>]) {
@@ -215,9 +215,9 @@ impl Transport for Verbs {
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
         // Completions are reported under the queue's lock, and so after those of any other thread.
         match (cq, how) {
-            (Some(cq), _) => cq.settle(),
-            (None, Poll::Complete) => self.device.settle(),
-            (None, Poll::IfFree) => self.device.settle_unread(),
+            (Some(cq), _) => cq.drain(),
+            (None, Poll::Complete) => self.device.drain(),
+            (None, Poll::IfFree) => self.device.drain_unread(),
         }
     }
 
@@ -256,7 +256,7 @@ impl Transport for Verbs {
         srq.set_limit(limit)?;
         if limit > 0 {
             // The device raises no event for receives that it consumed since the core last counted them.
-            self.device.command(|work| work.settle = true);
+            self.device.command(|work| work.drain = true);
         }
         Ok(())
     }
@@ -275,7 +275,7 @@ impl Transport for Verbs {
     #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
-        Ok(Handed::under_way(Mark(request.id)))
+        Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
@@ -286,10 +286,10 @@ impl Transport for Verbs {
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         let target = target.map(|target| BindTarget { rights: self.device.limits.granted(target.rights), ..*target });
         let key = qp.post_bind(id, window, target.as_ref())?;
-        Ok((key, Mark(id)))
+        Ok((key, SeqNo(id)))
     }
 
     fn reap(&self, qp: &Arc<Qp>) {

@@ -30,7 +30,7 @@ use std::time::Instant;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, LEAD};
-use dat_core::transport::{Mark, QpInit, Recv, RecvDone, RequestId, Segment};
+use dat_core::transport::{QpInit, Recv, RecvDone, RequestId, Segment, SeqNo};
 use host::diagnostics::COMPLETION;
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -192,8 +192,8 @@ impl UdQp {
     }
 
     /// Reports all work that is complete.
-    pub fn settle(&self) {
-        self.entries.iter().for_each(|entries| entries.cq.settle());
+    pub fn drain(&self) {
+        self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 
     /// Handles completions: those of several requests that succeeded, or a single one. Called with the lock of the completion
@@ -226,7 +226,7 @@ impl UdQp {
             sends.feed(&self.raw).is_err() && sends.on_device == 0
         };
         match status {
-            Status::Success => self.sink.sent(Mark(id)),
+            Status::Success => self.sink.sent(SeqNo(id)),
             status => self.sink.not_sent(status),
         }
         if stuck {

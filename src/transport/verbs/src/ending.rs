@@ -107,9 +107,9 @@ impl Qp {
         }
         // From the reset on the device touches no buffer. Completions are fetched before it, because some
         // devices drop those that were not fetched, and once more after it, because others complete more work then.
-        self.settle();
+        self.drain();
         self.reset();
-        self.settle();
+        self.drain();
         self.leave();
         let over = QpState { phase: QpPhase::Dead, finishing: true, ..QpState::default() };
         let ended = {
@@ -123,7 +123,7 @@ impl Qp {
             // The kernel repeats a message that got lost, as long as the identifier is there.
             let leave =
                 Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
-            self.device.parties.lock().remove(&cm.token());
+            self.device.cm_owners.lock().remove(&cm.token());
             self.device.work.lock().leaving.set(leave, cm);
         }
         // The first failure has ended the connection, though the peer's message may have been seen before it.
@@ -164,7 +164,7 @@ impl Qp {
         self.reset();
         self.leave();
         if let Some(cm) = cm {
-            self.device.parties.lock().remove(&cm.token());
+            self.device.cm_owners.lock().remove(&cm.token());
         }
         true
     }

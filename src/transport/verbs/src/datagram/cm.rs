@@ -18,7 +18,7 @@ use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 use super::hello::Hello;
 use super::{UdPeer, UdQp};
 use crate::adapter::Verbs;
-use crate::cm::{self, Incoming, Party};
+use crate::cm::{self, CmOwner, Incoming};
 use crate::device::Device;
 use crate::rejection;
 use crate::status::exhausted;
@@ -54,11 +54,11 @@ impl UdQp {
             exchange: Mutex::new(Some(exchange)),
         })?;
         {
-            let (mut attempts, mut parties) = (self.attempts.lock(), device.parties.lock());
+            let (mut attempts, mut cm_owners) = (self.attempts.lock(), device.cm_owners.lock());
             attempts.room(1)?;
-            parties.room(1)?;
+            cm_owners.room(1)?;
             attempts.push(attempt.clone());
-            parties.insert(token, Party::Attempt(attempt.clone()));
+            cm_owners.insert(token, CmOwner::Attempt(attempt.clone()));
         }
         if let Err(error) = attempt.id.resolve_addr(from, to, cm::PATIENCE) {
             log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
@@ -163,7 +163,7 @@ impl Attempt {
     /// Ends the attempt. Returns the exchange for the report, unless the attempt had ended.
     pub(super) fn conclude(&self) -> Option<Exchange<Verbs>> {
         self.qp.attempts.lock().retain(|attempt| !std::ptr::eq(&**attempt, self));
-        let party = self.qp.device.parties.lock().remove(&self.id.token());
+        let party = self.qp.device.cm_owners.lock().remove(&self.id.token());
         drop(party);
         self.exchange.lock().take()
     }

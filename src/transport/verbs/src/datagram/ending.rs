@@ -57,7 +57,7 @@ impl UdQp {
 
     /// Returns whether the device has given back all that it had of a queue pair that ends.
     fn is_still(&self) -> bool {
-        self.settle();
+        self.drain();
         let idle = self.sends.lock().on_device == 0;
         let now = Instant::now();
         let mut ending = self.ending.lock();
@@ -86,9 +86,9 @@ impl UdQp {
     /// Has the device forget all work, and reports what it has done.
     fn reset(&self) {
         // Some devices drop what was not fetched.
-        self.settle();
+        self.drain();
         self.go(ibv_qp_state::IBV_QPS_RESET);
-        self.settle();
+        self.drain();
         self.sends.lock().on_device = 0;
     }
 
@@ -107,7 +107,7 @@ impl UdQp {
             }
             self.go(ibv_qp_state::IBV_QPS_ERR);
         }
-        self.settle();
+        self.drain();
         {
             let sends = self.sends.lock();
             let Some(since) = sends.failed else { return false };

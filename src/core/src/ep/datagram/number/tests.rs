@@ -7,7 +7,8 @@ fn numbers_of_a_process_and_of_its_neighbours_differ() {
     let of = |process| (0..100_000).map(move |index| encode(process, index));
     let numbers: HashSet<u32> = of(32_767).chain(of(32_766)).chain(of(1)).collect();
     assert_eq!(numbers.len(), 300_000);
-    let first: HashSet<u32> = (0..1 << LOW).flat_map(|index| [1 << 21, (1 << 22) - 1].map(|id| encode(id, index))).collect();
+    let first: HashSet<u32> =
+        (0..1 << LOW).flat_map(|index| [1 << 21, (1 << 22) - 1].map(|id| encode(id, index))).collect();
     assert_eq!(first.len(), 2 << LOW);
 }
 
