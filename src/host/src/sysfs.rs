@@ -1,7 +1,4 @@
-//! RDMA devices, their network interfaces and their counters, as the kernel lists them below /sys. Nothing has to
-//! be loaded to read them.
-//!
-//! Entries that cannot be read are left out: a host without RDMA has no such folder.
+//! RDMA devices, their network interfaces and their counters, from /sys. Entries that cannot be read are left out.
 
 #![forbid(unsafe_code)]
 
@@ -10,18 +7,16 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The folder in which the kernel shows its devices.
+/// Root of sysfs.
 pub const ROOT: &str = "/sys";
 
-/// The RDMA devices below `sysfs`, in the order of their names and numbers.
+/// Returns the RDMA devices, sorted by name and number.
 pub fn devices(sysfs: &Path) -> Vec<OsString> {
     sorted(&sysfs.join("class/infiniband"))
 }
 
-/// The network interfaces of a device, each once.
-///
-/// RoCE and iWARP devices have them behind the GIDs of a port, in the order of the slots, so that the interface for
-/// which the device was made comes first. InfiniBand shows those of all ports together, beside the device.
+/// Returns the network interfaces of a device, without duplicates. On RoCE and iWARP, they come from the GID table of a
+/// port, the device's own interface first. On InfiniBand, they are the interfaces of all ports.
 ///
 /// # Parameters
 /// * `sysfs` - [`ROOT`], or a tree like it.
@@ -40,7 +35,7 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
     for port in ports {
         let slots = root.join("ports").join(port).join("gid_attrs/ndevs");
         for slot in sorted(&slots) {
-            // A slot without an interface cannot be read; several slots share one.
+            // Entries without an interface cannot be read.
             let Ok(text) = fs::read(slots.join(slot)) else { continue };
             let name = OsString::from_vec(text.trim_ascii().to_vec());
             if !name.is_empty() && !found.contains(&name) {
@@ -54,31 +49,25 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
     found
 }
 
-/// A counter of a device, wherever the kernel has it: those of InfiniBand's ports, the device's own of a port, or those
-/// of the whole device, in the folders of today's kernels and of old ones.
-///
-/// # Parameters
-/// * `sysfs`, `device` - as for [`interfaces`].
-/// * `port` - counted from 1.
-/// * `name` - the name of the file.
+/// Returns a counter of a port or of the whole device, from the directories of present and old kernels. The parameters
+/// are those of [`interfaces`], and the name of the counter's file.
 pub fn counter(sysfs: &Path, device: &OsStr, port: u8, name: &str) -> Option<u64> {
     let root = sysfs.join("class/infiniband").join(Some(device).filter(|device| is_name(device))?);
-    let folders = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
-    let folders = folders.iter().map(String::as_str).chain(["hw_counters", "diag_counters"]);
-    folders
-        .map(|folder| root.join(folder).join(name))
+    let directories = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
+    let directories = directories.iter().map(String::as_str).chain(["hw_counters", "diag_counters"]);
+    directories
+        .map(|directory| root.join(directory).join(name))
         .find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
 }
 
-/// Whether `text` can be the name of an entry in a folder.
+/// Returns whether `text` can name a visible directory entry.
 fn is_name(text: &OsStr) -> bool {
     !text.is_empty() && !text.as_bytes().contains(&b'/') && !text.as_bytes().starts_with(b".")
 }
 
-/// The entries of a folder. Digits at the end of a name count as a number: slot 10 comes after
-/// slot 9.
-fn sorted(folder: &Path) -> Vec<OsString> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+/// Returns the entries of a directory, sorted. Digits at the end of a name count as a number.
+fn sorted(directory: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
     names.sort_by_cached_key(|name| {
         let bytes = name.as_bytes();
