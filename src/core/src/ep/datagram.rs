@@ -176,7 +176,7 @@ impl<T: Transport> Endpoint<T> {
         segments.check()?;
         let transport = &self.ia.transport;
         if let Some(to) = to {
-            transport.make_way(&to.way);
+            transport.poll_if_queued(&to.way);
         }
         let mut requests = self.requests();
         let zone = match requests.zone {

@@ -34,19 +34,19 @@ pub trait ConnectionOwner: Send + Sync {
 }
 
 /// A connection that a transport has created for itself.
-pub struct OwnConnection<T: Transport>(Arc<Endpoint<T>>);
+pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 
 /// The sending direction of such a connection, locked.
 pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
 
-impl<T: Transport> OwnConnection<T> {
+impl<T: Transport> InternalConnection<T> {
     /// Creates a connection for the endpoint of `sink`, without a queue pair.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
     pub fn new(sink: &DatagramSink<T>) -> Result<Self> {
         let of = &sink.endpoint;
-        Ok(OwnConnection(memory::arc(Endpoint {
+        Ok(InternalConnection(memory::arc(Endpoint {
             header: Header::part_of(of.header.handle()),
             ia: of.ia.clone(),
             srq: None,
@@ -145,7 +145,7 @@ impl<T: Transport> Sending<'_, T> {
 
 impl<T: Transport> Endpoint<T> {
     /// Reports to the owner of a connection that a transport has created for itself. Returns the report of any other endpoint.
-    pub(super) fn tell_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
+    pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {
             tell(owner, report);

@@ -28,7 +28,7 @@ pub use attr::{EpAttributes, Watermark};
 pub use counted::{AdapterSnapshot, Glanced};
 pub use datagram::{DatagramSink, Exchange};
 pub use endpoint::{Endpoint, EpParts, EpStatus};
-pub use internal::{ConnectionOwner, OwnConnection, Sending};
+pub use internal::{ConnectionOwner, InternalConnection, Sending};
 pub use modify::{Changes, Value};
 pub use report::EndpointSink;
 pub use sending::TxGuard;

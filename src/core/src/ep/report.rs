@@ -156,7 +156,7 @@ impl<T: Transport> EndpointSink<T> {
     /// Continues the end of the connection, which waited for the last request.
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
-        let Some(()) = ep.tell_owner((), |owner, ()| owner.drained()) else { return };
+        let Some(()) = ep.notify_owner((), |owner, ()| owner.drained()) else { return };
         let mut control = ep.control.lock();
         if control.life != life || control.state != EpState::DisconnectPending {
             return;
@@ -171,7 +171,9 @@ impl<T: Transport> EndpointSink<T> {
     /// outstanding is flushed. The transport has released all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
-        let Some(_) = ep.tell_owner(ConnectionReport::Broken, |owner, report| owner.connection(report)) else { return };
+        let Some(_) = ep.notify_owner(ConnectionReport::Broken, |owner, report| owner.connection(report)) else {
+            return;
+        };
         let mut control = ep.control.lock();
         if control.life != life || control.freed {
             return;
@@ -189,7 +191,7 @@ impl<T: Transport> EndpointSink<T> {
     /// transport has released all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
-        let Some(report) = ep.tell_owner(report, |owner, report| owner.connection(report)) else { return };
+        let Some(report) = ep.notify_owner(report, |owner, report| owner.connection(report)) else { return };
         let passed = {
             let mut control = ep.control.lock();
             if control.life != life || control.freed {

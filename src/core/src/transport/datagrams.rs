@@ -23,7 +23,7 @@ use crate::transport::{Connect, Handed, Parts, QpInit, Recv, RequestId, Segment,
 pub const LEAD: u64 = 40;
 
 /// Maximum bytes of a datagram that travels over a connection.
-pub const LARGEST_DATAGRAM: usize = 4096;
+pub const MAX_DATAGRAM: usize = 4096;
 
 /// A datagram to send.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ pub trait Datagrams: Parts {
         Self: Transport;
 
     /// Called without a lock before each [`Datagrams::send_to`]: may poll once if earlier datagrams for this peer wait.
-    fn make_way(&self, _to: &Self::AddressHandle) {}
+    fn poll_if_queued(&self, _to: &Self::AddressHandle) {}
 
     /// Sends a datagram to a peer of any endpoint of the same zone. Marks are as for [`Transport::post`]. One that is lost
     /// is done, too.

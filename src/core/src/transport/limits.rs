@@ -3,7 +3,7 @@
 use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
-use crate::transport::datagrams::LARGEST_DATAGRAM;
+use crate::transport::datagrams::MAX_DATAGRAM;
 
 /// The kind of network behind an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Fabric {
         Fabric {
             kind: FabricKind::Memory,
             device,
-            mtu: LARGEST_DATAGRAM,
+            mtu: MAX_DATAGRAM,
             node_guid: None,
             gid: None,
             port: 1,

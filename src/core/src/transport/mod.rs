@@ -77,7 +77,7 @@ pub use work::{
 };
 
 use crate::addr::Address;
-pub use crate::ep::{AdapterSnapshot, ConnectionOwner, EndpointSink, Glanced, OwnConnection, Sending, TxGuard};
+pub use crate::ep::{AdapterSnapshot, ConnectionOwner, EndpointSink, Glanced, InternalConnection, Sending, TxGuard};
 use crate::error::Result;
 pub use crate::ia::AdapterSink;
 use crate::mem::Rights;

@@ -13,7 +13,7 @@ use dat_core::transport::{
     Datagrams, Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId,
     Scope, Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
 };
-use dat_memory::datagrams::{Carrier, DatagramReceiver, PeerHandle, Receiver, UdQp};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, PeerHandle, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
@@ -137,8 +137,12 @@ impl Shm {
     }
 }
 
-impl Carrier for Shm {
-    fn carrier_create(&self, init: QpInit<'_, Self>, receiver: DatagramReceiver<Self>) -> Result<(Arc<Conn>, Tx)> {
+impl DatagramTransport for Shm {
+    fn create_datagram_connection(
+        &self,
+        init: QpInit<'_, Self>,
+        receiver: DatagramReceiver<Self>,
+    ) -> Result<(Arc<Conn>, Tx)> {
         self.conn(init, Receiver::Datagrams(receiver))
     }
 
@@ -181,8 +185,8 @@ impl Datagrams for Shm {
         qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
     }
 
-    fn make_way(&self, to: &PeerHandle<Shm>) {
-        to.make_way(self);
+    fn poll_if_queued(&self, to: &PeerHandle<Shm>) {
+        to.poll_if_queued(self);
     }
 
     fn send_to(&self, qp: &Arc<UdQp<Shm>>, to: &PeerHandle<Shm>, datagram: &Datagram<'_>) -> Result<Handed> {

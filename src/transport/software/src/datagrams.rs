@@ -1,13 +1,13 @@
 //! Datagrams over connections, for transports whose network has no queue pairs for them.
 //!
 //! A [`UdQp`] owns a connection to each of its peers ([`Peer`]). A datagram leaves from the program's memory if the ring or the
-//! socket has room ([`Carrier::try_send`]). If not, a copy waits in the [`Queue`] of the peer, up to 64 of which are requests of
+//! socket has room ([`DatagramTransport::try_send`]). If not, a copy waits in the [`Queue`] of the peer, up to 64 of which are requests of
 //! the connection. A datagram that finds the queue full is lost. In each case its send is complete.
 //!
 //! A datagram that arrives is stored in one step ([`DatagramReceiver::arrived`]), so it is either lost or in a receive.
 //!
 //! A connection ends when neither side sends anything more. A side whose program has freed the peer sends a notice, which is an
-//! immediate value without bytes, after its last datagram. The side that has heard the notice of the other one and has freed
+//! immediate value without bytes, after its last datagram. The side that has received the notice of the other one and has freed
 //! the peer too disconnects.
 
 use std::slice;
@@ -19,7 +19,7 @@ use dat_core::error::{Arg, Error, Result};
 use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use dat_core::transport::{
-    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, Operation, OwnConnection, Parts, Poll, QpInit,
+    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, InternalConnection, Operation, Parts, Poll, QpInit,
     QpSizes, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, Taken, Transport,
 };
 use host::lock::Mutex;
@@ -38,7 +38,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 const MAX_DRAIN: Duration = Duration::from_secs(1);
 
 /// What a transport adds.
-pub trait Carrier:
+pub trait DatagramTransport:
     Transport<
         Qp: RnrWaiter,
         Srq = Arc<SharedQueue<<Self as Parts>::Qp>>,
@@ -47,7 +47,7 @@ pub trait Carrier:
     >
 {
     /// Creates one end of a connection that carries datagrams.
-    fn carrier_create(
+    fn create_datagram_connection(
         &self,
         init: QpInit<'_, Self>,
         receiver: DatagramReceiver<Self>,
@@ -64,7 +64,7 @@ pub trait Carrier:
 }
 
 /// The destination of the messages of a connection.
-pub enum Receiver<T: Carrier> {
+pub enum Receiver<T: DatagramTransport> {
     /// The receives of its endpoint.
     Own,
     /// A shared receive queue.
@@ -74,7 +74,7 @@ pub enum Receiver<T: Carrier> {
 }
 
 /// The queue pair of an endpoint for datagrams.
-pub struct UdQp<T: Carrier> {
+pub struct UdQp<T: DatagramTransport> {
     sink: DatagramSink<T>,
     /// The zone of the connections. No memory of the program is in it, so peers reach none.
     zone: T::Zone,
@@ -84,9 +84,9 @@ pub struct UdQp<T: Carrier> {
 }
 
 /// A peer of a queue pair, with the connection to it.
-pub struct Peer<T: Carrier> {
+pub struct Peer<T: DatagramTransport> {
     qp: Arc<UdQp<T>>,
-    connection: OwnConnection<T>,
+    connection: InternalConnection<T>,
     /// Set while datagrams wait; changed with the sending direction locked.
     waits: AtomicBool,
     /// Locked after the sending direction.
@@ -100,21 +100,21 @@ struct State<T: Transport> {
     /// The program can no longer send to the peer.
     freed: bool,
     /// The notice was posted.
-    told: bool,
+    notice_sent: bool,
     /// The notice of the peer has arrived.
-    heard: bool,
+    notice_received: bool,
 }
 
 /// The way to a peer. The program can send to it until this is dropped.
-pub struct PeerHandle<T: Carrier>(Arc<Peer<T>>);
+pub struct PeerHandle<T: DatagramTransport>(Arc<Peer<T>>);
 
 /// The receiving side of a connection that carries datagrams.
-pub struct DatagramReceiver<T: Carrier> {
+pub struct DatagramReceiver<T: DatagramTransport> {
     qp: Arc<UdQp<T>>,
     peer: Weak<Peer<T>>,
 }
 
-impl<T: Carrier> Receiver<T> {
+impl<T: DatagramTransport> Receiver<T> {
     /// The receiver of a connection with this shared receive queue, or with none.
     ///
     /// # Errors
@@ -137,7 +137,7 @@ impl<T: Carrier> Receiver<T> {
     }
 }
 
-impl<T: Carrier> DatagramReceiver<T> {
+impl<T: DatagramTransport> DatagramReceiver<T> {
     /// Stores a datagram of `len` bytes by `place`, which returns false if the memory is not registered. Without a receive of
     /// that length the datagram is lost.
     pub fn arrived(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) {
@@ -157,15 +157,15 @@ impl<T: Carrier> DatagramReceiver<T> {
 
     /// Handles the notice of the peer. Returns true if the connection must end.
     #[must_use]
-    pub fn silent(&self) -> bool {
+    pub fn notice_arrived(&self) -> bool {
         let Some(peer) = self.peer.upgrade() else { return false };
         let mut state = peer.state.lock();
-        state.heard = true;
-        state.freed && state.told
+        state.notice_received = true;
+        state.freed && state.notice_sent
     }
 }
 
-impl<T: Carrier> UdQp<T> {
+impl<T: DatagramTransport> UdQp<T> {
     /// Creates a queue pair.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ impl<T: Carrier> UdQp<T> {
         exchange: Exchange<T>,
         start: impl FnOnce(&Arc<T::Qp>) -> Result<()>,
     ) -> Result<()> {
-        let connection = OwnConnection::new(&self.sink)?;
+        let connection = InternalConnection::new(&self.sink)?;
         let sizes = QpSizes {
             recvs: 0,
             requests: POSTED,
@@ -205,12 +205,17 @@ impl<T: Carrier> UdQp<T> {
             extended: true,
             sizes,
         };
-        let state =
-            State { queue: Queue::default(), exchange: Some(exchange), freed: false, told: false, heard: false };
+        let state = State {
+            queue: Queue::default(),
+            exchange: Some(exchange),
+            freed: false,
+            notice_sent: false,
+            notice_received: false,
+        };
         let (waits, state) = (AtomicBool::new(false), Mutex::new(state));
         let peer = memory::arc(Peer { qp: self.clone(), connection, waits, state })?;
         let receiver = DatagramReceiver { qp: self.clone(), peer: Arc::downgrade(&peer) };
-        let (qp, tx) = transport.carrier_create(init, receiver)?;
+        let (qp, tx) = transport.create_datagram_connection(init, receiver)?;
         let owner: Weak<Peer<T>> = Arc::downgrade(&peer);
         peer.connection.open(owner, (qp.clone(), tx), POSTED)?;
         {
@@ -267,7 +272,7 @@ impl<T: Carrier> UdQp<T> {
 }
 
 /// Waits until the datagrams for these peers have left, as far as the peers take them.
-fn drain<T: Carrier>(transport: &T, peers: &[Arc<Peer<T>>]) {
+fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
     loop {
@@ -284,16 +289,16 @@ fn drain<T: Carrier>(transport: &T, peers: &[Arc<Peer<T>>]) {
     }
 }
 
-impl<T: Carrier> PeerHandle<T> {
+impl<T: DatagramTransport> PeerHandle<T> {
     /// Polls once if datagrams wait for this peer, which may wait for this side to take what it has sent.
-    pub fn make_way(&self, transport: &T) {
+    pub fn poll_if_queued(&self, transport: &T) {
         if self.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);
         }
     }
 }
 
-impl<T: Carrier> Drop for PeerHandle<T> {
+impl<T: DatagramTransport> Drop for PeerHandle<T> {
     fn drop(&mut self) {
         let mut sending = self.0.connection.sending();
         let mut state = self.0.state.lock();
@@ -306,7 +311,7 @@ impl<T: Carrier> Drop for PeerHandle<T> {
     }
 }
 
-impl<T: Carrier> Peer<T> {
+impl<T: DatagramTransport> Peer<T> {
     /// Adds a datagram to the queue. Returns false if that is full.
     fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
         let transport = self.connection.transport();
@@ -350,11 +355,11 @@ impl<T: Carrier> Peer<T> {
         if !state.freed || sending.outstanding() > 0 {
             return false;
         }
-        if !state.heard && !std::mem::replace(&mut state.told, true) {
+        if !state.notice_received && !std::mem::replace(&mut state.notice_sent, true) {
             let to = RemoteSegment::default();
             let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false }, &[]);
         }
-        state.heard
+        state.notice_received
     }
 
     /// Returns how many datagrams wait.
@@ -392,7 +397,7 @@ impl<T: Carrier> Peer<T> {
     }
 }
 
-impl<T: Carrier> ConnectionOwner for Peer<T> {
+impl<T: DatagramTransport> ConnectionOwner for Peer<T> {
     fn connection(self: Arc<Self>, report: ConnectionReport) {
         let ConnectionReport::Established(private_data) = report else { return self.end(Some(report)) };
         let exchange = self.state.lock().exchange.take();

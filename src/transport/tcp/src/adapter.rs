@@ -14,7 +14,7 @@ use dat_core::transport::{
     Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
     Shown, Transport, ZoneId,
 };
-use dat_memory::datagrams::{Carrier, DatagramReceiver, PeerHandle, Receiver, UdQp};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, PeerHandle, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -145,8 +145,12 @@ impl Tcp {
     }
 }
 
-impl Carrier for Tcp {
-    fn carrier_create(&self, init: QpInit<'_, Self>, receiver: DatagramReceiver<Self>) -> Result<(Arc<Conn>, Tx)> {
+impl DatagramTransport for Tcp {
+    fn create_datagram_connection(
+        &self,
+        init: QpInit<'_, Self>,
+        receiver: DatagramReceiver<Self>,
+    ) -> Result<(Arc<Conn>, Tx)> {
         self.conn(init, Receiver::Datagrams(receiver))
     }
 
@@ -189,8 +193,8 @@ impl Datagrams for Tcp {
         qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
     }
 
-    fn make_way(&self, to: &PeerHandle<Tcp>) {
-        to.make_way(self);
+    fn poll_if_queued(&self, to: &PeerHandle<Tcp>) {
+        to.poll_if_queued(self);
     }
 
     fn send_to(&self, qp: &Arc<UdQp<Tcp>>, to: &PeerHandle<Tcp>, datagram: &Datagram<'_>) -> Result<Handed> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::event::Status;
-use dat_core::transport::datagrams::LARGEST_DATAGRAM;
+use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{RecvDone, RemoteSegment, Special, Taken};
 use dat_memory::copy;
 use dat_memory::datagrams::DatagramReceiver;
@@ -191,8 +191,8 @@ impl Requests {
         let Some(header) = self.header else { return Ok(false) };
         let len = self.left as usize;
         match header.kind {
-            kind::MESSAGE if header.aux == self.left && len <= LARGEST_DATAGRAM => {}
-            kind::IMMEDIATE if !receiver.silent() => {}
+            kind::MESSAGE if header.aux == self.left && len <= MAX_DATAGRAM => {}
+            kind::IMMEDIATE if !receiver.notice_arrived() => {}
             // The end of a connection that has served its purpose, or a violation.
             _ => return Err(violation()),
         }

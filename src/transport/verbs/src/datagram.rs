@@ -30,7 +30,7 @@ use std::time::Instant;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, LEAD};
-use dat_core::transport::{QpInit, Recv, RecvDone, RequestId, Segment, SeqNo};
+use dat_core::transport::{Checked, QpInit, Recv, RecvDone, RequestId, Segment, SeqNo};
 use host::diagnostics::COMPLETION;
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -89,9 +89,13 @@ struct Sends {
     failed: Option<Instant>,
     /// Those that are not complete, oldest first.
     outstanding: VecDeque<Outstanding>,
-    /// The number of them that the device has: the oldest ones.
+    /// Their memory, in the same order.
+    segments: VecDeque<Segment>,
+    /// Number of segments that were removed from the front of `segments`.
+    removed: u64,
+    /// Number of datagrams that the device has: the oldest ones.
     on_device: usize,
-    /// Most that the device has at a time.
+    /// Maximum of `on_device`.
     room: usize,
 }
 
@@ -99,7 +103,8 @@ struct Sends {
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,
-    segments: Box<[Segment]>,
+    /// Position of its first segment, counted from the first datagram on, and their number.
+    segments: (u64, usize),
     solicited: bool,
 }
 
@@ -108,10 +113,37 @@ impl Sends {
     fn feed(&mut self, raw: &RawQp) -> std::io::Result<()> {
         while self.open && self.failed.is_none() && self.on_device < self.room {
             let Some(next) = self.outstanding.get(self.on_device) else { break };
-            raw.post_datagram(wr::send(next.id), &next.segments, (&next.peer.way, next.peer.number), next.solicited)?;
+            let first = (next.segments.0 - self.removed) as usize;
+            let segments: Checked = self.segments.range(first..).take(next.segments.1).copied().collect();
+            raw.post_datagram(wr::send(next.id), &segments, (&next.peer.way, next.peer.number), next.solicited)?;
             self.on_device += 1;
         }
         Ok(())
+    }
+
+    /// Adds a datagram after all others.
+    fn push(&mut self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
+        let Datagram { id, segments, solicited, .. } = *datagram;
+        self.outstanding.room(1)?;
+        self.segments.room(segments.len())?;
+        let place = (self.removed + self.segments.len() as u64, segments.len());
+        self.outstanding.push_back(Outstanding { id, peer: to.clone(), segments: place, solicited });
+        self.segments.extend(segments);
+        Ok(())
+    }
+
+    /// Removes the oldest datagrams.
+    fn remove(&mut self, count: usize) {
+        let segments: usize = self.outstanding.drain(..count).map(|removed| removed.segments.1).sum();
+        self.segments.drain(..segments);
+        self.removed += segments as u64;
+    }
+
+    /// Removes the last datagram.
+    fn pop(&mut self) {
+        if let Some(last) = self.outstanding.pop_back() {
+            self.segments.truncate(self.segments.len() - last.segments.1);
+        }
     }
 }
 
@@ -139,7 +171,10 @@ impl UdQp {
         };
         let failed = exhausted(Resource::Endpoint);
         let (raw, places, _) = as_long_as_possible(requests.count(), 0, make).map_err(&failed)?;
-        let (outstanding, room) = (VecDeque::new(), places.saturating_sub(1).max(1));
+        let (mut outstanding, room) = (VecDeque::new(), places.saturating_sub(1).max(1));
+        outstanding.room(sizes.requests)?;
+        let sends =
+            Sends { open: true, failed: None, outstanding, segments: VecDeque::new(), removed: 0, on_device: 0, room };
         let qp = memory::arc(UdQp {
             raw,
             device: device.clone(),
@@ -147,7 +182,7 @@ impl UdQp {
             sink: init.sink,
             entries: [requests, receives],
             srq,
-            sends: Mutex::new(Sends { open: true, failed: None, outstanding, on_device: 0, room }),
+            sends: Mutex::new(sends),
             attempts: Mutex::default(),
             completions: AtomicU64::new(0),
             last_reached: AtomicBool::new(false),
@@ -173,18 +208,15 @@ impl UdQp {
 
     /// Hands over a datagram.
     pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
-        let Datagram { id, segments, solicited, .. } = *datagram;
-        let next = Outstanding { id, peer: to.clone(), segments: memory::copied(segments)?, solicited };
         let mut sends = self.sends.lock();
         if !sends.open {
             return Err(Error::InsufficientResources(Resource::Endpoint));
         }
-        sends.outstanding.room(1)?;
-        sends.outstanding.push_back(next);
+        sends.push(to, datagram)?;
         match sends.feed(&self.raw) {
             // Without others, no completion has the queue pair try again.
             Err(error) if sends.on_device == 0 => {
-                sends.outstanding.pop_back();
+                sends.pop();
                 Err(refused(sends, error))
             }
             _ => Ok(()),
@@ -222,7 +254,7 @@ impl UdQp {
                 // They wait until the queue pair is ready again.
                 return;
             }
-            sends.outstanding.drain(..count);
+            sends.remove(count);
             sends.feed(&self.raw).is_err() && sends.on_device == 0
         };
         match status {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::CheckedSegment;
 use dat_core::event::Status;
-use dat_core::transport::datagrams::LARGEST_DATAGRAM;
+use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, RecvId, RemoteSegment, Segment, Taken};
 use dat_memory::datagrams::DatagramReceiver;
 use dat_memory::regions::checked_target;
@@ -501,14 +501,14 @@ impl Arriving {
 fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     let len = view.aux;
     match view.kind {
-        kind::MESSAGE if len == u64::from(view.len) && len <= LARGEST_DATAGRAM as u64 => {
+        kind::MESSAGE if len == u64::from(view.len) && len <= MAX_DATAGRAM as u64 => {
             let bytes = ring.source(view, 0, view.len as usize);
             receiver.arrived(len, view.flags & record::SOLICITED != 0, |segments| {
                 copy::scatter(turn.end.regions(), segments, 0, bytes, true)
             });
         }
         // The end of a connection that has served its purpose.
-        kind::IMMEDIATE if receiver.silent() => return fail(None, None),
+        kind::IMMEDIATE if receiver.notice_arrived() => return fail(None, None),
         kind::IMMEDIATE | kind::NOTHING => {}
         _ => return fail(None, None),
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dat_core::Rights;
 use dat_core::error::Result;
-use dat_core::transport::datagrams::LARGEST_DATAGRAM;
+use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{RegionKeys, Segment, Transport};
 use host::memory::Room;
 
@@ -14,7 +14,7 @@ use crate::pages::Pages;
 /// 256 places, four processes on two busy processors lost thousands over TCP and took 20 s instead of 1 s; with 1024 none.
 const MAX_WAITING: usize = 1024;
 /// Bytes of a piece of memory.
-const PIECE: usize = 16 * LARGEST_DATAGRAM;
+const PIECE: usize = 16 * MAX_DATAGRAM;
 
 /// The datagrams that wait for one peer, oldest first.
 pub struct Queue<T: Transport> {
