@@ -13,6 +13,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use host::epoch::EpochGuard;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use once_cell::sync::OnceCell;
@@ -34,8 +35,8 @@ use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::datagrams::{Datagram, LEAD};
 use crate::transport::{
-    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Poll, RecvDone, Segment, SeqNo, Taken,
-    Transport,
+    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Handed, Poll, RecvDone, Segment, SeqNo,
+    ShortSend, Taken, Transport,
 };
 
 /// The purpose of an endpoint.
@@ -201,7 +202,11 @@ impl<T: Transport> Endpoint<T> {
         let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(not_ready()) };
         let Some((id, place)) = flight.next_place() else { return Err(super::post::full()) };
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        let handed = transport.send_to(qp, &to.way, &Datagram { id, segments: &checked, len, solicited })?;
+        let handed = if self.send_short(segments, zone, to, solicited) {
+            Handed { mark: SeqNo(id), done: true }
+        } else {
+            transport.send_to(qp, &to.way, &Datagram { id, segments: &checked, len, solicited })?
+        };
         let work = Work::Extended(Extended::SendDatagram, len);
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
         work.show_posted(self.header.handle(), cookie);
@@ -210,6 +215,22 @@ impl<T: Transport> Endpoint<T> {
             let _ = requests.complete_several(self.header.handle(), handed.mark);
         }
         Ok(())
+    }
+
+    /// Sends one short segment from a section, in which its memory stays registered. Returns `false` if nothing was sent.
+    #[inline(always)]
+    fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
+        if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
+            return false;
+        }
+        let section = EpochGuard::enter();
+        match self.ia.lmrs.check_in(section.as_ref(), &segments.segment(0), zone, Rights::LOCAL_READ) {
+            Ok((_, Some(segment))) => {
+                let datagram = ShortSend { segment, solicited, fence: false, signalled: false };
+                self.ia.transport.send_short(&to.way, datagram)
+            }
+            _ => false,
+        }
     }
 
     /// Frees an address handle: nothing more can be sent to the peer. What the peer sends still arrives.

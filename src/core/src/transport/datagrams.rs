@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub use crate::ep::{DatagramSink, Exchange};
 use crate::error::Result;
-use crate::transport::{Connect, Handed, Parts, QpInit, Recv, RequestId, Segment, Transport};
+use crate::transport::{Connect, Handed, Parts, QpInit, Recv, RequestId, Segment, ShortSend, Transport};
 
 /// Bytes of a receive before a datagram, for the header that some networks store there.
 pub const LEAD: u64 = 40;
@@ -73,6 +73,13 @@ pub trait Datagrams: Parts {
 
     /// Called without a lock before each [`Datagrams::send_to`]: may poll once if earlier datagrams for this peer wait.
     fn poll_if_queued(&self, _to: &Self::AddressHandle) {}
+
+    /// Sends a datagram of at most [`Transport::INLINE_MAX`] bytes if it leaves immediately. Returns `false` if the call has
+    /// had no effect; the core then calls [`Datagrams::send_to`].
+    #[inline(always)]
+    fn send_short(&self, _to: &Self::AddressHandle, _datagram: ShortSend<'_>) -> bool {
+        false
+    }
 
     /// Sends a datagram to a peer of any endpoint of the same zone. Marks are as for [`Transport::post`]. One that is lost
     /// is done, too.

@@ -189,6 +189,10 @@ impl Datagrams for Shm {
         to.poll_if_queued(self);
     }
 
+    fn send_short(&self, to: &PeerHandle<Shm>, datagram: ShortSend<'_>) -> bool {
+        to.send_short(datagram)
+    }
+
     fn send_to(&self, qp: &Arc<UdQp<Shm>>, to: &PeerHandle<Shm>, datagram: &Datagram<'_>) -> Result<Handed> {
         qp.send(to, datagram)
     }

@@ -20,7 +20,7 @@ use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use dat_core::transport::{
     Closing, Connect, ConnectionOwner, ConnectionReport, Handed, InternalConnection, Operation, Parts, Poll, QpInit,
-    QpSizes, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, Taken, Transport,
+    QpSizes, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend, Taken, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -295,6 +295,18 @@ impl<T: DatagramTransport> PeerHandle<T> {
         if self.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);
         }
+    }
+}
+
+impl<T: DatagramTransport> PeerHandle<T> {
+    /// Sends a short datagram if none waits and there is room. Returns `false` otherwise.
+    #[inline]
+    pub fn send_short(&self, datagram: ShortSend<'_>) -> bool {
+        let mut sending = self.0.connection.sending();
+        let free = !self.0.waits.load(Ordering::Relaxed);
+        let posted =
+            sending.parts().filter(|_| free).and_then(|(transport, qp, tx)| transport.post_inline(qp, tx, datagram));
+        posted.is_some()
     }
 }
 
