@@ -11,7 +11,7 @@
 
 #define LOOKING_MS 50
 
-/* Bytes of a datagram, if those of the adapter have so many. */
+/* Bytes of a datagram, or the maximum of the adapter if that is less. */
 enum { BYTES = 4000, PLACE = GRH + BYTES };
 
 static struct fx fx;

@@ -1,6 +1,6 @@
 /*
  * datagram_close.c - an adapter is closed with endpoints of unreliable datagrams that live: datagrams whose sends have ended
- * come all the same, and peers that take nothing do not hold up the close, however many endpoints send to them.
+ * arrive, and peers that do not read delay the close only briefly, regardless of the number of endpoints.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -73,7 +73,7 @@ static void comes(int round)
     side_free(&s);
 }
 
-/* Meets as many endpoints as it is told, and takes nothing. */
+/* Meets all endpoints, and reads nothing. */
 static int stopping(struct link *up)
 {
     struct side s;

@@ -42,7 +42,7 @@ static int send_many(struct side *s, const struct known *to, size_t bytes, int n
     return good;
 }
 
-/* Whether the process has at most so much memory more than at first. What came meanwhile is handled. */
+/* Whether the process uses at most `most` KiB more than at first; also dequeues events. */
 struct growth {
     struct side *s;
     long before, most;

@@ -1,6 +1,6 @@
 /*
- * datagram_unmapped.c - an unreliable datagram from memory that is registered and not mapped any more, over a device, which
- * reads the memory by itself: the send ends, the process goes on, and so does the endpoint.
+ * datagram_unmapped.c - an unreliable datagram from registered memory that is no longer mapped, over a device, which
+ * reads the memory itself: the send completes, and process and endpoint continue.
  */
 #define _DEFAULT_SOURCE
 #include "v20/datagram.h"

@@ -1,6 +1,6 @@
 /*
- * datagram_watermarks.c - dat_ep_set_watermark() on endpoints of unreliable datagrams: the soft high watermark, on receives of
- * its own and on those of a shared receive queue. There is no connection that a hard one could break.
+ * datagram_watermarks.c - dat_ep_set_watermark() on endpoints of unreliable datagrams: the soft high watermark, with its own
+ * receives and with a shared receive queue. There is no connection that a hard one could break.
  */
 #include "v20/datagram.h"
 

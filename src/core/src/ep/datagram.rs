@@ -1,7 +1,7 @@
 //! Endpoints for datagrams.
 //!
 //! Such an endpoint has no connection but any number of peers. Its queue pair is created for the first exchange, or for the
-//! first send to a peer of another endpoint, and closed when the endpoint is freed. Receives and sends are kept as those of a
+//! first send to a peer of another endpoint, and closed when the endpoint is freed. Receives and sends are kept as on a
 //! connected endpoint. The transport reports their ends, and datagrams that are lost, to a [`DatagramSink`].
 //!
 //! Each exchange ends with one event ([`Exchange`]). If it succeeds, the event contains an address handle ([`Ah`]), which the
@@ -41,7 +41,7 @@ use crate::transport::{
 
 /// The purpose of an endpoint.
 pub(super) enum Service<T: Transport> {
-    /// One connection at a time.
+    /// One connection.
     Connection,
     /// Datagrams to and from many peers.
     Datagrams(UdEndpoint<T>),
@@ -84,7 +84,7 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
 
-    /// Forgets the lost datagrams.
+    /// Resets the count of lost datagrams.
     pub(super) fn reset_lost_datagrams(&self) {
         if let Service::Datagrams(own) = &self.service {
             own.lost.store(0, Ordering::Relaxed);
@@ -165,7 +165,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another adapter
-    /// or zone, or one that was freed; [`Error::LengthError`] above the MTU; otherwise those of [`Endpoint::post_send`].
+    /// or zone, or one that was freed; [`Error::LengthError`] above the MTU; otherwise the errors of [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,
@@ -245,7 +245,7 @@ impl<T: Transport> Endpoint<T> {
     /// Frees what the library keeps of an exchange.
     ///
     /// # Errors
-    /// Those of [`Endpoint::free_peer`].
+    /// As [`Endpoint::free_peer`].
     pub fn free_exchange(&self, ah: &Ah<T>) -> Result<()> {
         self.free_claim(ah, Claim::Exchange)
     }
@@ -387,8 +387,8 @@ impl<T: Transport> DatagramSink<T> {
         true
     }
 
-    /// Reports that a receive is complete: one of the endpoint's own queue, or of its shared receive queue. The length is that
-    /// of the datagram.
+    /// Reports that a receive is complete: one of the endpoint's own queue, or of its shared receive queue. The length is the
+    /// datagram's.
     pub fn received(&self, done: RecvDone) {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();

@@ -1,7 +1,7 @@
 //! Connections that a transport creates for itself, to carry the datagrams of an endpoint.
 //!
-//! The connection has an endpoint without a handle and without dispatchers, so the paths of the transport are those of any
-//! connection. What happens to it is reported to a [`ConnectionOwner`], and its sends complete without a trace. Messages of the
+//! The connection has an endpoint without a handle and without dispatchers, so a transport handles it like any
+//! connection. Its reports go to a [`ConnectionOwner`], and its sends complete without events. Messages of the
 //! peer are no concern of this endpoint: the transport gives them to the owner by itself.
 
 use std::sync::{Arc, Weak};
@@ -22,7 +22,7 @@ use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Transfer};
 use crate::slab::Header;
-use crate::transport::{ConnectionReport, Operation, Request, Segment, Transport};
+use crate::transport::{ConnectionReport, Operation, Parts, Request, Segment, Transport};
 
 /// The owner of a connection that a transport has created for itself. Its methods are called without a lock.
 pub trait ConnectionOwner: Send + Sync {
@@ -38,6 +38,9 @@ pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 
 /// The sending direction of such a connection, locked.
 pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
+
+/// The transport, the queue pair and its sending direction.
+type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Parts>::Qp>, &'a mut <T as Parts>::Tx);
 
 impl<T: Transport> InternalConnection<T> {
     /// Creates a connection for the endpoint of `sink`, without a queue pair.
@@ -111,7 +114,7 @@ impl<T: Transport> InternalConnection<T> {
 
 impl<T: Transport> Sending<'_, T> {
     /// The transport, the queue pair and its sending direction; `None` once the connection is closed.
-    pub fn parts(&mut self) -> Option<(&T, &Arc<T::Qp>, &mut T::Tx)> {
+    pub fn parts(&mut self) -> Option<SendingParts<'_, T>> {
         let Requests { qp: Some(qp), tx, .. } = &mut *self.0 else { return None };
         Some((self.1, qp, tx))
     }
@@ -124,7 +127,7 @@ impl<T: Transport> Sending<'_, T> {
     /// Posts a request, whose completion the transport reports. Its memory is used until then.
     ///
     /// # Errors
-    /// Those of [`Transport::post`]; [`Error::Internal`] if as many are outstanding as there is room for, or the connection is
+    /// As [`Transport::post`]; [`Error::Internal`] if as many are outstanding as there is room for, or the connection is
     /// closed.
     pub fn post(&mut self, operation: Operation, segments: &[Segment]) -> Result<()> {
         let Requests { qp: Some(qp), tx, flight, draining, .. } = &mut *self.0 else { return Err(Error::Internal) };

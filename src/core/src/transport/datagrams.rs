@@ -1,16 +1,16 @@
 //! The part of the contract for endpoints that exchange datagrams with any number of peers.
 //!
 //! Such an endpoint has one queue pair. An *exchange* makes two endpoints known to each other: one side asks a service point,
-//! the program there answers, and each side gets an address handle of the other one ([`Exchange::established`]). The core
+//! the program there accepts, and each side gets an address handle of the other side ([`Exchange::established`]). The core
 //! drops the handle when the program can neither send to the peer nor name the exchange. What the peer sends arrives anyway.
 //!
 //! # Promises that no signature shows
 //! * A datagram is stored in one receive, from byte [`LEAD`] on. Without a receive of that length it is lost and counted
 //!   ([`DatagramSink::lost`]), and the receive remains.
-//! * A datagram that cannot be sent is lost and counted. A post never waits for the peer, and no peer delays another one.
+//! * A datagram that cannot be sent is lost and counted. A post never waits for the peer, and no peer delays another peer.
 //! * The core holds the lock on the endpoint's requests during [`Datagrams::send_to`], and the lock on its receives during
 //!   [`Datagrams::post_datagram_recv`]. The rules of [the contract](super) on locks apply: the methods of [`DatagramSink`]
-//!   are data methods, those of [`Exchange`] need a thread without locks and are not called inside a method of this trait,
+//!   are data methods. The methods of [`Exchange`] need a thread without locks, and are not called inside a method of this trait,
 //!   except [`Datagrams::close_datagrams`].
 
 use std::sync::Arc;

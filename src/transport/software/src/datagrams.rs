@@ -7,7 +7,7 @@
 //! A datagram that arrives is stored in one step ([`DatagramReceiver::arrived`]), so it is either lost or in a receive.
 //!
 //! A connection ends when neither side sends anything more. A side whose program has freed the peer sends a notice, which is an
-//! immediate value without bytes, after its last datagram. The side that has received the notice of the other one and has freed
+//! immediate value without bytes, after its last datagram. The side that has received the notice of its peer and has freed
 //! the peer too disconnects.
 
 use std::slice;
@@ -229,7 +229,7 @@ impl<T: DatagramTransport> UdQp<T> {
     /// Asks a service point for an exchange.
     ///
     /// # Errors
-    /// Those of [`UdQp::add_peer`].
+    /// As [`UdQp::add_peer`].
     pub fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()> {
         self.add_peer(transport, exchange, |qp| transport.connect(qp, connect))
     }

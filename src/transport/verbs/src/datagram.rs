@@ -76,7 +76,7 @@ pub struct UdQp {
     attempts: Mutex<Vec<Arc<Attempt>>>,
     /// Completions so far, of any kind.
     completions: AtomicU64,
-    /// The device has given back the last buffer of the shared receive queue.
+    /// Set when the device has returned the last buffer of the shared receive queue.
     pub(crate) last_reached: AtomicBool,
     /// Held while it is reset, so that nothing makes it ready again once it ends.
     ending: Mutex<Ending>,
@@ -109,7 +109,7 @@ struct Outstanding {
 }
 
 impl Sends {
-    /// Gives the device what waits, as far as there is room.
+    /// Posts waiting datagrams while the device has room.
     fn feed(&mut self, raw: &RawQp) -> std::io::Result<()> {
         while self.open && self.failed.is_none() && self.on_device < self.room {
             let Some(next) = self.outstanding.get(self.on_device) else { break };
@@ -228,7 +228,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 
-    /// Handles completions: those of several requests that succeeded, or a single one. Called with the lock of the completion
+    /// Handles completions: of several requests that succeeded, or a single one. Called with the lock of the completion
     /// queue held.
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) {
         let Some(last) = completions.last() else { return };

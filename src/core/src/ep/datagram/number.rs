@@ -1,6 +1,6 @@
 //! The numbers by which peers distinguish endpoints for datagrams.
 //!
-//! The living endpoints of a process have different numbers. The first 1,024 of them also differ from those of any other process
+//! The living endpoints of a process have different numbers. The first 1,024 of them also differ from the numbers of all other processes
 //! of the host, and further ones as long as process numbers leave upper bits unused.
 
 use std::collections::VecDeque;

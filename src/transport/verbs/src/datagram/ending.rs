@@ -55,7 +55,7 @@ impl UdQp {
         }
     }
 
-    /// Returns whether the device has given back all that it had of a queue pair that ends.
+    /// Returns whether the device has returned all work of a queue pair that ends.
     fn is_still(&self) -> bool {
         self.drain();
         let idle = self.sends.lock().on_device == 0;
@@ -70,7 +70,7 @@ impl UdQp {
         ending.over || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }
 
-    /// Finishes the end: the device uses no memory for the queue pair from now on, and all that it has done is reported. The core
+    /// Finishes the end: after this call the device uses no memory for the queue pair, and all that it has done is reported. The core
     /// completes the other datagrams.
     fn halt(&self) {
         let mut ending = self.ending.lock();
@@ -83,7 +83,7 @@ impl UdQp {
         drop(left);
     }
 
-    /// Has the device forget all work, and reports what it has done.
+    /// Resets the queue pair, which discards its work, and reports what the device has done.
     fn reset(&self) {
         // Some devices drop what was not fetched.
         self.drain();
@@ -98,7 +98,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));
     }
 
-    /// Makes a queue pair that has failed ready again once its requests are back. Returns true if the thread has to ask again.
+    /// Resumes a queue pair that has failed, once the device has returned its requests. Returns whether the thread must retry.
     pub fn recover(self: &Arc<Self>) -> bool {
         {
             let ending = self.ending.lock();
@@ -121,7 +121,7 @@ impl UdQp {
         }
         self.reset();
         let left = {
-            // Locked, so that no failure from now on is taken for the old one.
+            // Locked, so that a later failure is not mistaken for this one.
             let mut sends = self.sends.lock();
             let ready = !self.device.is_gone() && self.raw.make_ready(self.device.place.port).is_ok();
             sends.failed = None;
