@@ -1,4 +1,4 @@
-//! Pages: whether those of the program can be registered, and those of the library that return to the system.
+//! Checks whether the pages of the program can be registered; maps pages of the library that return to the system.
 
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -47,7 +47,7 @@ impl Drop for Pages {
     }
 }
 
-/// Whether the whole range is mapped.
+/// Returns whether the whole range is mapped.
 pub fn is_mapped(addr: u64, len: u64) -> bool {
     const PAGES: usize = 4096;
     let page = page_size();
@@ -66,7 +66,7 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     true
 }
 
-/// Whether the first and the last page of a mapped range can be read, and also written if `write` is set. The pages are
+/// Returns whether the first and the last page of a mapped range can be read, and also written if `write` is set. The pages are
 /// touched as if they were used. Returns true if the kernel cannot tell.
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
