@@ -6,7 +6,7 @@
  *
  * - main.c: options, processes, output
  * - node.c: the objects of one process, and the connection
- * - latency.c: one message after the other
+ * - latency.c: one message or datagram after the other
  * - stream.c: many concurrent transfers in one direction
  * - delay.c: writes to a target that makes no call
  * - calls.c: single calls
@@ -27,7 +27,10 @@
 #include <dat/udat.h>
 #endif
 
-enum what { SEND, WRITE, READ, SILENT };
+enum what { SEND, WRITE, READ, SILENT, DATAGRAM };
+
+/* Bytes before a datagram in its receive buffer. */
+#define GRH 40
 
 /* The measurement; the same in both processes. */
 struct plan {
@@ -67,6 +70,9 @@ struct node {
     struct memory in;   /* receive buffer, and target of the peer */
     DAT_RMR_CONTEXT peer_rmr_context; /* of the peer's `in` */
     DAT_VADDR peer_address;
+#ifdef DAT2
+    DAT_IB_ADDR_HANDLE peer; /* of datagrams */
+#endif
     long requests; /* posted and not completed */
 };
 

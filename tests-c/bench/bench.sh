@@ -15,6 +15,7 @@
 #   ONLY=PATTERN    only rows that match an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface; see verbs.sh
 #   TCP=NAME        over TCP on this network interface, such as lo
+#   V20=DIR         libraries of uDAPL 2.0 for rows of datagrams; PROGRAMS contains bench20
 #   DAPL2=DIR       with NETDEV: also uDAPL 2.0, fetched by dapl2.sh; PROGRAMS contains bench2
 #   CPUS=A,B        CPUs of the two processes
 #   PIN=0           does not pin processes; only with TCP
@@ -30,10 +31,12 @@ export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,26p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,27p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
 : "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${PIN:=1}"
-: "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${PROGRESS:=}"
+: "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${V20:=}" "${PROGRESS:=}"
+# Versions are compared by the commands of 1.2.
+[ -z "$AGAINST" ] || V20=
 [ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
 name=shm sets='quick full'
 [ "$QUICK" = 0 ] || sets=quick
@@ -100,21 +103,25 @@ fi
 
 [ -z "$TCP" ] || provider=libdapltcp instance="tcp $TCP"
 
-# configure WHO DIR: provides the libraries in DIR, named as cargo or `make` names them, to the loader.
+# configure WHO DIR API: provides the libraries in DIR, named as cargo or `make` names them, to the loader.
 configure()
 {
     mkdir "$work/$1.lib" && mkdir -m 700 -p "$work/meet" || exit 2
-    for library in libdat $provider; do
-        file=$2/$library.so.1
-        [ -e "$file" ] || file=$2/$library.so
-        [ -e "$file" ] || { echo "bench.sh: no $library.so.1 in $2" >&2; exit 2; }
-        ln -s "$(realpath "$file")" "$work/$1.lib/$library.so.1"
+    case $3 in
+    1.2) pairs="libdat.so.1:libdat.so $provider.so.1:$provider.so" ;;
+    *) pairs="libdat2.so.2:libdat2.so $provider.so.2:${provider}2.so" ;;
+    esac
+    for pair in $pairs; do
+        file=$2/${pair%:*}
+        [ -e "$file" ] || file=$2/${pair#*:}
+        [ -e "$file" ] || { echo "bench.sh: no ${pair%:*} in $2" >&2; exit 2; }
+        ln -s "$(realpath "$file")" "$work/$1.lib/${pair%:*}"
     done
-    echo "bench u1.2 threadsafe default $work/$1.lib/$provider.so.1 libdat.1.2 \"$instance\" \"\"" \
-        >"$work/$1.conf"
+    echo "bench u$3 threadsafe default $work/$1.lib/$provider.so.${3%.*} libdat.$3 \"$instance\" \"\"" >"$work/$1.conf"
 }
-configure ours "$libdir"
-[ -z "$AGAINST" ] || configure before "$AGAINST"
+configure ours "$libdir" 1.2
+[ -z "$V20" ] || configure v20 "$V20" 2.0
+[ -z "$AGAINST" ] || configure before "$AGAINST" 1.2
 if [ -n "$DAPL2" ]; then
     library=$(find "$DAPL2/usr/lib" -name libdaplofa.so.2 | head -n 1)
     ln -s "$(dirname "$library")" "$work/dapl2.lib"
@@ -178,6 +185,7 @@ dat()
     n=$(iterations "$*" "$(size_of --size "$@")")
     case "$who $1" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
+    v20*) in_c "$programs/bench20" "$@" ;;
     *\ calls | *\ delay* | *\ watched* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
@@ -316,7 +324,7 @@ run()
     who=$1
     shift
     case $who in
-    ours | before | dapl2) dat "$who" "$@" ;;
+    ours | v20 | before | dapl2) dat "$who" "$@" ;;
     raw) raw "$@" ;;
     mark) mark "$@" ;;
     ucx) ucx "$@" ;;
@@ -362,13 +370,14 @@ without()
 [ -z "$TCP" ] || without fi_pingpong fabric libfabric-bin
 [ -z "$NETDEV" ] || without ib_send_lat raw perftest
 [ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
+[ -n "$V20" ] || { grep -v '| v20 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
 
 # The commands without duplicates, in the order of the rows.
 awk -F'|' -v sets=" $sets " '
     function command(side) {
         sub(/ : .*/, "", side)
         gsub(/^ +| +$/, "", side)
-        if (side !~ /^(ours|mark|ucx|raw|fabric|dapl2|before) /) side = "ours " side
+        if (side !~ /^(ours|v20|mark|ucx|raw|fabric|dapl2|before) /) side = "ours " side
         if (!seen[side]++) print side
     }
     /^#/ || /^ *$/ { next }

@@ -7,6 +7,7 @@
 #define BENCH_DAT2_H
 
 #include <dat2/udat.h>
+#include <dat2/dat_ib_extensions.h>
 
 #define target_address virtual_address
 

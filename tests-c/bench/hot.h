@@ -48,6 +48,13 @@ static inline void post_send(struct node *n, size_t size)
     DAT_LMR_TRIPLET t = segment(&n->out, size);
 
     n->requests++;
+#ifdef DAT2
+    if (n->plan->what == DATAGRAM) {
+        must("dat_ib_post_send_ud",
+             dat_ib_post_send_ud(n->ep, 1, &t, &n->peer, no_cookie(), DAT_COMPLETION_DEFAULT_FLAG));
+        return;
+    }
+#endif
     must("dat_ep_post_send", dat_ep_post_send(n->ep, 1, &t, no_cookie(), DAT_COMPLETION_DEFAULT_FLAG));
 }
 
@@ -71,9 +78,19 @@ static inline void post_read(struct node *n, size_t size)
          dat_ep_post_rdma_read(n->ep, 1, &t, no_cookie(), &from, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
+/* Returns whether the event is the completion of a transfer or of a datagram. */
+static inline int is_completion(const DAT_EVENT *event)
+{
+#ifdef DAT2
+    if (event->event_number == (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT)
+        return 1;
+#endif
+    return event->event_number == DAT_DTO_COMPLETION_EVENT;
+}
+
 static inline void look_at(const DAT_EVENT *event)
 {
-    if (__builtin_expect(event->event_number != DAT_DTO_COMPLETION_EVENT ||
+    if (__builtin_expect(!is_completion(event) ||
                              event->event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS,
                          0))
         wrong_event(event);

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * latency.c - round trips, one message after the other.
+ * latency.c - round trips, one message or datagram after the other.
  *
  * While a message is in transit, the sender does the other work: it posts the receive again, and reaps the completion
  * of the previous send. So each round reaps both completions.

@@ -6,6 +6,7 @@
  *   bench TEST [OPTION]...
  *
  * - send_lat: round trips; nanoseconds in one direction
+ * - datagram_lat: the same with datagrams of uDAPL 2.0
  * - send_bw, write_bw, read_bw: concurrent transfers in one direction
  * - delay, delay_silent: maximum latency of a write to a target that has just stopped calling; the initiator polls, or
  *   makes no call either
@@ -45,6 +46,9 @@ static const struct test {
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
     { "all_to_all", run_mesh, SEND },
+#ifdef DAT2
+    { "datagram_lat", run_latency, DATAGRAM },
+#endif
 };
 
 static void usage(const char *problem, const char *what)

@@ -32,7 +32,7 @@ void call_failed(const char *call, DAT_RETURN rc)
 
 void wrong_event(const DAT_EVENT *event)
 {
-    if (event->event_number != DAT_DTO_COMPLETION_EVENT)
+    if (!is_completion(event))
         fail("event 0x%x instead of a completion", (unsigned)event->event_number);
     fail("a transfer ended with status %d", (int)event->event_data.dto_completion_event_data.status);
 }
@@ -85,6 +85,13 @@ static void make_endpoint(struct node *n)
 #ifndef DAT2
     attr.srq_soft_hw = DAT_HW_DEFAULT;
     attr.max_rdma_read_iov = attr.max_rdma_write_iov = 1;
+#else
+    if (plan->what == DATAGRAM) {
+        attr.service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD;
+        attr.max_message_size = plan->size;
+        attr.max_rdma_size = 0;
+        attr.max_rdma_read_in = attr.max_rdma_read_out = 0;
+    }
 #endif
     must("dat_ep_create",
          dat_ep_create(n->ia, n->pz, n->recv, n->request, n->conn, &attr, &n->ep));
@@ -122,7 +129,7 @@ void node_open(struct node *n, struct plan *plan, int second)
          dat_evd_create(n->ia, 2, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &n->conn));
     must("dat_evd_create", dat_evd_create(n->ia, 1, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &n->cr));
     memory_make(n, &n->out, plan->size);
-    memory_make(n, &n->in, plan->size);
+    memory_make(n, &n->in, plan->size + (plan->what == DATAGRAM ? GRH : 0));
     make_endpoint(n);
     for (int i = 0; i < n->depth; i++)
         post_recv(n);
@@ -155,8 +162,15 @@ void node_connect(struct node *n)
 {
     const struct sockaddr *own = n->attr.ia_address_ptr;
     struct hello mine, other;
+    DAT_EVENT_NUMBER request = DAT_CONNECTION_REQUEST_EVENT, established = DAT_CONNECTION_EVENT_ESTABLISHED;
     DAT_EVENT event;
 
+#ifdef DAT2
+    if (n->plan->what == DATAGRAM) {
+        request = (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT;
+        established = (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED;
+    }
+#endif
     memset(&mine, 0, sizeof mine);
     memcpy(&mine.address, own,
            own->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
@@ -170,7 +184,7 @@ void node_connect(struct node *n)
     n->peer_address = other.address_in;
 
     if (n->second) {
-        expect(n->cr, DAT_CONNECTION_REQUEST_EVENT, &event);
+        expect(n->cr, request, &event);
         must("dat_cr_accept",
              dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, n->ep, 0, NULL));
     } else {
@@ -178,7 +192,11 @@ void node_connect(struct node *n)
              dat_ep_connect(n->ep, (DAT_IA_ADDRESS_PTR)&other.address, other.qual, CONNECT_TIMEOUT, 0,
                             NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     }
-    expect(n->conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
+    expect(n->conn, established, &event);
+#ifdef DAT2
+    if (n->plan->what == DATAGRAM)
+        n->peer = ((DAT_IB_EXTENSION_EVENT_DATA *)(void *)event.event_extension_data)->remote_ah;
+#endif
     meet();
 }
 

@@ -61,7 +61,7 @@ function full_name(side,    part)
 {
     split(side, part, " : ")
     part[1] = trim(part[1])
-    if (part[1] !~ /^(ours|mark|ucx|raw|fabric|dapl2|before) /) part[1] = "ours " part[1]
+    if (part[1] !~ /^(ours|v20|mark|ucx|raw|fabric|dapl2|before) /) part[1] = "ours " part[1]
     return part[1] " : " trim(part[2])
 }
 
@@ -115,7 +115,7 @@ END {
             judged++
         }
         peer = name[1]
-        if (peer ~ /^(ours|before|dapl2)/) sub(/ .*/, "", peer)
+        if (peer ~ /^(ours|v20|before|dapl2)/) sub(/ .*/, "", peer)
         else { gsub(/ -[sOtr] [0-9]+/, "", peer); sub(/^raw /, "", peer); sub(/ [0-9]+$/, "", peer); sub(/^mark /, "", peer) }
         printf line, what[i], show(our_median, unit[ours[i]]), spread(our_low, our_median, our_high),
             peer, show(peer_median, unit[other[i]]), spread(peer_low, peer_median, peer_high),

@@ -1,7 +1,6 @@
 /*
  * datagram_bursts.c - unreliable datagrams for which there are receives, from two processes to each other at the same time:
- * each posts all of its sends before it takes an event. None is lost, since a process takes what arrives while a send of
- * its own waits for room.
+ * each posts all of its sends before it takes an event. None is lost, since as many can wait for a peer that does not run.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -12,7 +11,7 @@
 
 #define LOOKING_MS 50
 
-/* Bytes of a datagram, if those of the adapter have so many. */
+/* Bytes of a datagram, or the maximum of the adapter if that is less. */
 enum { BYTES = 4000, PLACE = GRH + BYTES };
 
 static struct fx fx;
@@ -25,7 +24,7 @@ static void open_side(void)
 {
     DAT_EP_ATTR attr;
 
-    count = env_count(3000, 300);
+    count = env_count(1000, 300);
     ud_open(&fx);
     bytes = ud_mtu() < BYTES ? ud_mtu() : BYTES;
     region_make(&fx, &memory, (size_t)(count + 1) * PLACE, MEM_LOCAL);

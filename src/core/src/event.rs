@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use once_cell::sync::OnceCell;
-
 use crate::addr::Address;
 use crate::slab::Handle;
 
@@ -117,35 +115,17 @@ pub enum ConnectionEvent {
     Unreachable,
 }
 
-/// A peer of an endpoint for datagrams, as events tell of it.
+/// A peer of an endpoint for datagrams, as events describe it.
 #[derive(Debug)]
 pub struct Peer {
-    pub(crate) number: u64,
-    pub(crate) endpoint: OnceCell<u32>,
-    pub(crate) address: Address,
-    pub(crate) private_data: OnceCell<Arc<[u8]>>,
-}
-
-impl Peer {
-    /// Its number, which no other peer has.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// The number of its endpoint, which is the same for all who know that.
-    pub fn endpoint(&self) -> u32 {
-        self.endpoint.get().copied().unwrap_or(0)
-    }
-
+    /// Its address handle; NULL if datagrams cannot be sent to it.
+    pub handle: Handle,
+    /// The number of its endpoint, which is the same for all of its peers.
+    pub number: u32,
     /// Its address.
-    pub fn address(&self) -> &Address {
-        &self.address
-    }
-
-    /// The bytes that it has sent along: with its request, or its answer.
-    pub fn private_data(&self) -> Option<&Arc<[u8]>> {
-        self.private_data.get()
-    }
+    pub address: Address,
+    /// The bytes of its request or of its answer.
+    pub private_data: Option<Arc<[u8]>>,
 }
 
 /// The kinds of event about a peer of an endpoint for datagrams.
@@ -256,7 +236,7 @@ pub enum Event {
         ep: Handle,
         /// What became of the peer.
         kind: PeerEvent,
-        /// The peer. The endpoint keeps what belongs to it until it is freed.
+        /// The peer. Its private data stay in place until its exchange is freed.
         peer: Arc<Peer>,
     },
     /// Something happened that no call waits for.

@@ -9,7 +9,7 @@
 //! `tests-c/layers.sh` reads it:
 //!
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the usual path from a post to a dequeue
-//! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`: the other objects; `ia`: the
+//! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`, `ah`: the other objects; `ia`: the
 //!   adapter, as all objects know it; [`transport`]: the contract with what moves the bytes, which reports to objects;
 //!   `lmr_table`: the regions of an adapter by context; `rmr_table`: its remote keys; `agent`: calls of programs' agents; `srq_accounting`:
 //!   where the buffers of a shared queue are; [`counters`]: what is counted; `waker`: waking a thread that waits; [`probes`]:
@@ -24,6 +24,7 @@
 mod adaptive_spin;
 pub mod addr;
 mod agent;
+mod ah;
 mod attached_data;
 mod cno;
 pub mod counters;
@@ -58,6 +59,7 @@ mod waker;
 
 pub use addr::Comm;
 pub use agent::Agent;
+pub use ah::Ah;
 pub use attached_data::AttachedData;
 pub use cno::Cno;
 pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};

@@ -7,6 +7,9 @@
 
 use std::sync::Arc;
 
+use host::memory::Room;
+
+use crate::ah::Ah;
 use crate::cno::Cno;
 use crate::ep::Endpoint;
 use crate::error::{Error, Resource, Result, Role};
@@ -55,6 +58,7 @@ objects! {
     Rsp: Rsp;
     Cr: Cr, in ia;
     Csp: Csp;
+    Ah: Ah, in ia;
 }
 
 /// The dispatcher that takes the asynchronous events of an adapter.
@@ -137,8 +141,16 @@ impl<T: Transport> Ia<T> {
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
-        // All connections begin to end before the first one is waited for.
+        // All connections begin to end before the first one is waited for, and all datagrams leave concurrently.
         self.each::<Endpoint<T>>(|ep| ep.let_go());
+        let mut datagram_qps = Vec::new();
+        let _: Option<()> = self.find(|ep: &Endpoint<T>| {
+            // Without memory, the free of the endpoint closes it.
+            let has_room = datagram_qps.room(1).is_ok();
+            datagram_qps.extend(ep.datagram_qp().filter(|_| has_room));
+            None
+        });
+        self.transport.close_datagrams(&datagram_qps);
         self.each::<Endpoint<T>>(|ep| ep.free_anyway());
         self.each::<Srq<T>>(|srq| srq.free_anyway());
         self.each::<Rmr<T>>(|rmr| rmr.free());

@@ -66,15 +66,17 @@ pub enum Kind {
     Rsp,
     Cr,
     Csp,
+    /// An address handle, which has no type of its own in the interface.
+    Ah,
 }
 
 impl Kind {
     /// One more than the largest number of a kind.
-    pub const COUNT: usize = Kind::Csp as usize + 1;
+    pub const COUNT: usize = Kind::Ah as usize + 1;
 
-    const ALL: [Kind; 12] = {
+    const ALL: [Kind; 13] = {
         use Kind::*;
-        [Ia, Pz, Lmr, Rmr, Evd, Cno, Ep, Srq, Psp, Rsp, Cr, Csp]
+        [Ia, Pz, Lmr, Rmr, Evd, Cno, Ep, Srq, Psp, Rsp, Cr, Csp, Ah]
     };
 }
 

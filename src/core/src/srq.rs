@@ -23,7 +23,7 @@ use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
-use crate::slab::{Handle, Header, Kind};
+use crate::slab::{Header, Kind};
 use crate::srq_accounting::{self, Completed, SrqAccounting};
 use crate::transport::{Checked, Poll, RecvId, Transport};
 use crate::users::Use;
@@ -98,41 +98,6 @@ impl<T: Transport> Srq<T> {
         })
     }
 
-    /// The queue of the receives that are posted to an endpoint for datagrams, which has no handle.
-    pub(crate) fn of_endpoint(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize) -> Result<Arc<Self>> {
-        let max_segments = ia.transport.attributes().max_segments;
-        let queue = ia.transport.srq_create(&pz.zone, max_recvs.max(1), max_segments)?;
-        let mut accounting = SrqAccounting::new();
-        accounting.grow(max_recvs)?;
-        Ok(memory::arc(Srq {
-            header: Header::default(),
-            ia: ia.clone(),
-            zone: pz.id(),
-            // The endpoint uses the zone.
-            pz: Mutex::new(None),
-            max_segments,
-            queue,
-            tuning: Mutex::default(),
-            accounting: memory::arc(Mutex::new(accounting))?,
-        })?)
-    }
-
-    /// Whether it is one made by [`Srq::of_endpoint`]. Its buffers are free as soon as they are complete, whenever the program
-    /// takes their completions.
-    #[inline(always)]
-    pub(crate) fn is_of_endpoint(&self) -> bool {
-        self.header.handle() == Handle::NULL
-    }
-
-    /// Makes room for `max_recvs` receives, if there is less.
-    pub(crate) fn make_room(&self, max_recvs: usize) -> Result<()> {
-        if max_recvs > self.accounting.lock().len() {
-            self.ia.transport.srq_resize(&self.queue, max_recvs)?;
-            self.accounting.lock().grow(max_recvs)?;
-        }
-        Ok(())
-    }
-
     /// Frees the queue; buffers on it vanish.
     ///
     /// # Errors
@@ -169,7 +134,7 @@ impl<T: Transport> Srq<T> {
         }
         let mut checked = Checked::new();
         self.ia.lmrs.check_all(segments, self.zone, Rights::LOCAL_WRITE, &mut checked)?;
-        self.hand_in(&checked, cookie).map(|_| ())
+        self.hand_in(&checked, cookie)
     }
 
     /// The sizes, the watermark and the counters, exact at this moment.

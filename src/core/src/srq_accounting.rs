@@ -153,12 +153,6 @@ impl SrqAccounting {
         Some((cookie, available && self.took()))
     }
 
-    /// Returns the available buffers, in no order.
-    pub fn all_available(&self) -> Vec<RecvId> {
-        let available = |buffer: &Buffer| matches!(buffer, Buffer::Available(_));
-        (0..).zip(&self.buffers).filter(|(_, buffer)| available(buffer)).map(|(id, _)| id).collect()
-    }
-
     fn charges(&self) -> usize {
         let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();
         self.outstanding - held

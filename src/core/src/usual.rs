@@ -28,8 +28,8 @@ use crate::slab::{Handle, Object};
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
 use crate::transport::{
-    Awaited, Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RecvId, RemoteSegment, Request,
-    Segment, SeqNo, ShortSend, Transport, Verdict,
+    Awaited, Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RemoteSegment, Request, Segment,
+    SeqNo, ShortSend, Transport, Verdict,
 };
 
 // ---- Posting ----
@@ -183,7 +183,7 @@ impl<T: Transport> Srq<T> {
             let segment = segments.segment(0);
             if segment.len > 0 {
                 if let Ok(piece) = self.ia.lmrs.check(&segment, self.zone, Rights::LOCAL_WRITE) {
-                    return self.hand_in(&[piece], cookie).map(|_| ());
+                    return self.hand_in(&[piece], cookie);
                 }
             }
         }
@@ -191,9 +191,9 @@ impl<T: Transport> Srq<T> {
         self.post_any_recv(segments, cookie)
     }
 
-    /// Hands a receive whose segments were checked to the transport. Returns its number.
+    /// Hands a receive whose segments were checked to the transport.
     #[inline(always)]
-    pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<RecvId> {
+    pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut accounting = self.accounting.lock();
         let vacancy = accounting.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
         let id = vacancy.id();
@@ -205,7 +205,7 @@ impl<T: Transport> Srq<T> {
             cold_path();
             self.ia.transport.kick(Awaited::Srq(&self.queue));
         }
-        Ok(id)
+        Ok(())
     }
 }
 

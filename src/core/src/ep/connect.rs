@@ -8,9 +8,9 @@ use host::memory;
 
 use crate::addr::Address;
 use crate::counters::ConnStat;
-use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
-use crate::ep::receives::Passed;
+use crate::ep::receives::{Passed, Receives};
+use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
 use crate::event::{ConnectionEvent, Event, Feed};
@@ -212,17 +212,8 @@ impl<T: Transport> Endpoint<T> {
             if !same {
                 self.release_held(&mut receives);
             }
-            let event = match &self.service {
-                Service::Lane(lane) => {
-                    let endpoint = control.qp.as_ref().and_then(|qp| self.ia.transport.datagrams_of_peer(qp));
-                    lane.event(self.header.handle(), lane.established(private_data, endpoint))
-                }
-                _ => {
-                    let kind = ConnectionEvent::Established;
-                    Event::Connection { ep: self.header.handle(), kind, private_data }
-                }
-            };
-            evd.push_connection(event);
+            let kind = ConnectionEvent::Established;
+            evd.push_connection(Event::Connection { ep: self.header.handle(), kind, private_data });
         }
         self.release_held(&mut receives);
         receives.watermarks_passed()
@@ -230,10 +221,6 @@ impl<T: Transport> Endpoint<T> {
 
     /// Checks that the endpoint has what connecting and accepting need.
     pub(super) fn ready(&self, control: &Control<T>) -> Result<()> {
-        if let Service::Lane(_) = &self.service {
-            // Its endpoint has it all.
-            return Ok(());
-        }
         if control.connect_evd.as_ref().is_none_or(Use::is_gone) {
             return Err(Error::InvalidHandle(Role::EvdConnect));
         }
@@ -255,21 +242,48 @@ impl<T: Transport> Endpoint<T> {
     /// receives posted so far.
     fn make_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::Qp>> {
         let transport = &self.ia.transport;
-        let reads = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
-        let attr = &control.attr;
         let mut requests = self.requests();
         let mut receives = self.receives.lock();
-        requests.flight.reserve(attr.max_request_dtos)?;
-        let zone = control.pz.as_ref().ok_or_else(not_ready)?;
-        let (qp, tx) = transport.qp_create(QpInit {
-            sink: EndpointSink { endpoint: self.clone(), life: control.life },
-            zone: &zone.zone,
+        requests.flight.reserve(control.attr.max_request_dtos)?;
+        let sink = EndpointSink { endpoint: self.clone(), life: control.life };
+        let (qp, tx) = transport.qp_create(self.qp_init(control, &requests, &receives, sink)?)?;
+        control.qp = Some(qp.clone());
+        requests.life = control.life;
+        receives.life = control.life;
+        requests.qp = Some(qp.clone());
+        requests.tx = tx;
+        // Nothing waits before there is a connection.
+        let handed = self.hand_over(&mut receives, |recv| transport.post_recv(&qp, recv).map(|_| ()));
+        receives.qp = Some(qp.clone());
+        drop(receives);
+        drop(requests);
+        match handed {
+            Ok(()) => Ok(qp),
+            Err(error) => {
+                self.unmake_qp(control);
+                Err(error)
+            }
+        }
+    }
+
+    /// The parts of a queue pair with this sink, from the attributes as they are now.
+    pub(super) fn qp_init<'a, S>(
+        &'a self,
+        control: &'a Control<T>,
+        requests: &'a Requests<T>,
+        receives: &'a Receives<T>,
+        sink: S,
+    ) -> Result<QpInit<'a, T, S>> {
+        let reads = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+        let attr = &control.attr;
+        Ok(QpInit {
+            sink,
+            zone: &control.pz.as_ref().ok_or_else(not_ready)?.zone,
             request_cq: requests.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
             recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
             srq: self.srq.as_ref().map(|srq| &srq.queue),
             solicited: receives.feed == Feed::Solicited,
             extended: self.ia.api_caps.extended,
-            datagrams: if let Service::Lane(lane) = &self.service { Some(lane.number_of_owner()) } else { None },
             sizes: QpSizes {
                 recvs: receives.capacity,
                 requests: attr.max_request_dtos,
@@ -282,22 +296,7 @@ impl<T: Transport> Endpoint<T> {
                 reads_in: reads(attr.max_rdma_read_in),
                 reads_out: reads(attr.max_rdma_read_out),
             },
-        })?;
-        control.qp = Some(qp.clone());
-        requests.life = control.life;
-        receives.life = control.life;
-        requests.qp = Some(qp.clone());
-        requests.tx = tx;
-        let handed = self.hand_over(&mut receives, &qp);
-        drop(receives);
-        drop(requests);
-        match handed {
-            Ok(()) => Ok(qp),
-            Err(error) => {
-                self.unmake_qp(control);
-                Err(error)
-            }
-        }
+        })
     }
 
     /// Undoes [`Endpoint::make_qp`] after a call that failed. Receives that were handed

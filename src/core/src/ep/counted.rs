@@ -6,7 +6,6 @@ use host::memory;
 use host::pause::Pause;
 
 use crate::counters::{ConnSummary, Counters};
-use crate::ep::datagram::Service;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
@@ -19,12 +18,7 @@ impl<T: Transport> Endpoint<T> {
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         add_receives(&mut counters, &self.receives.lock());
-        if let Service::Datagrams(peers) = &self.service {
-            if let Some(lanes) = peers.counters(|lane| Some(lane.counters())) {
-                counters.add(&lanes);
-                counters.lost = self.lost_datagrams();
-            }
-        }
+        counters.lost = self.lost_datagrams();
         counters
     }
 
@@ -45,10 +39,7 @@ impl<T: Transport> Endpoint<T> {
         let connected = matches!(requests.state, EpState::Connected | EpState::DisconnectPending);
         drop(requests);
         add_receives(&mut counters, &*self.receives.try_lock()?);
-        if let Service::Datagrams(peers) = &self.service {
-            counters.add(&peers.counters(|lane| Some(lane.glance()?.0))?);
-            counters.lost = self.lost_datagrams();
-        }
+        counters.lost = self.lost_datagrams();
         Some((counters, connected))
     }
 
@@ -70,9 +61,7 @@ impl<T: Transport> Endpoint<T> {
             let mut receives = self.receives.lock();
             (receives.received, receives.specials) = Default::default();
         }
-        if let Service::Datagrams(peers) = &self.service {
-            peers.forget();
-        }
+        self.reset_lost_datagrams();
         counters.tell(self.header.handle());
         ended.add(&counters);
     }

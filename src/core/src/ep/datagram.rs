@@ -1,531 +1,451 @@
-//! Endpoints for datagrams: each has many peers, to whom it sends by number.
+//! Endpoints for datagrams.
 //!
-//! A transport has connections alone. So an endpoint for datagrams owns a *lane* for each peer that it has asked or
-//! accepted: an endpoint without a handle of its own, whose connection carries datagrams in both directions
-//! ([`QpInit::datagrams`](crate::transport::QpInit::datagrams)). All lanes of an endpoint receive from one shared queue, that
-//! of the program or one that the endpoint keeps for the receives posted to it, and their events bear the handle of the
-//! endpoint.
+//! Such an endpoint has no connection but any number of peers. Its queue pair is created for the first exchange, or for the
+//! first send to a peer of another endpoint, and closed when the endpoint is freed. Receives and sends are kept as on a
+//! connected endpoint. The transport reports their ends, and datagrams that are lost, to a [`DatagramSink`].
 //!
-//! A send is complete when its bytes are in the lane's [`Backlog`]. While that is full, a post waits for a peer that takes what
-//! is there, and for no other one: then the datagram is lost, as it is if the lane has ended. An arriving datagram is lost if
-//! there is no receive for it. Both are counted. What waits in backlogs when the endpoint is freed has a moment to leave.
-//!
-//! A lane that ends after it was established has no event, as nothing on a network would tell of it. A lane lives until its
-//! endpoint is freed, or until the program can name the peer no more and that is gone, as far as the transport knows of that
-//! ([`Hooks::forget_peer`](crate::transport::Hooks::forget_peer)).
+//! Each exchange ends with one event ([`Exchange`]). If it succeeds, the event contains an address handle ([`Ah`]), which the
+//! endpoint keeps until the program has freed handle and exchange, or the endpoint. No event reports the end of a peer.
 
-mod backlog;
-mod own;
+mod number;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
 
+use host::epoch::EpochGuard;
 use host::lock::Mutex;
 use host::memory::{self, Room};
-use host::pause::Pause;
 use once_cell::sync::OnceCell;
 
-use self::backlog::Backlog;
-use self::own::Own;
-use crate::addr::{Address, Comm};
-use crate::attached_data::AttachedData;
-use crate::counters::Counters;
-use crate::ep::attr::{EpAttributes, Watermark};
-use crate::ep::endpoint::{Control, Endpoint};
-use crate::ep::receives::Receives;
-use crate::ep::report::EndpointSink;
+use self::number::Number;
+use crate::addr::Address;
+use crate::ah::{Ah, Claim};
+use crate::counters::ConnStat;
+use crate::ep::endpoint::{Control, Endpoint, not_ready};
+use crate::ep::internal::ConnectionOwner;
+use crate::ep::receives::{Ended, Receives};
+use crate::ep::report::announced;
 use crate::ep::requests::{InFlight, Requests, Work};
-use crate::ep_state::{EpState, Trigger};
+use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result, Role};
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Peer, PeerEvent, Status};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
-use crate::slab::{Handle, Header};
-use crate::transport::{Checked, Connect, ConnectionRequestInfo, Poll, Transport};
-use crate::users::Use;
+use crate::slab::Handle;
+use crate::transport::datagrams::{Datagram, LEAD};
+use crate::transport::{
+    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Handed, Poll, RecvDone, Segment, SeqNo,
+    ShortSend, Taken, Transport,
+};
 
-/// How long a free of an endpoint waits for peers that take none of what was sent to them: as long as a connection over TCP that
-/// ends.
-const LEAVE: Duration = Duration::from_millis(100);
-/// How long it waits for peers that take a little at a time.
-const LEAVE_AT_MOST: Duration = Duration::from_secs(1);
-
-/// The number of the next peer of any endpoint.
-static NEXT: AtomicU64 = AtomicU64::new(1);
-
-/// What an endpoint is for.
+/// The purpose of an endpoint.
 pub(super) enum Service<T: Transport> {
-    /// One connection at a time.
+    /// One connection.
     Connection,
     /// Datagrams to and from many peers.
-    Datagrams(Box<Peers<T>>),
-    /// One peer of an endpoint for datagrams.
-    Lane(Lane<T>),
+    Datagrams(UdEndpoint<T>),
+    /// A connection that a transport has created for itself, with its owner.
+    Internal(OnceCell<Weak<dyn ConnectionOwner>>),
 }
 
-/// The peers of an endpoint for datagrams.
-pub(super) struct Peers<T: Transport> {
-    /// The receives posted to the endpoint, if it has no shared queue of the program's.
-    own: Option<Own<T>>,
-    /// What peers know the endpoint by.
-    number: u32,
-    known: Mutex<Known<T>>,
+/// The part of an endpoint that only serves datagrams.
+pub(super) struct UdEndpoint<T: Transport> {
+    number: Number,
+    /// The address handles that the program has not freed.
+    handles: Mutex<Vec<Arc<Ah<T>>>>,
     /// Datagrams that were not sent, and those that found no receive.
     lost: AtomicU64,
 }
 
-struct Known<T: Transport> {
-    /// By their numbers, which rise.
-    peers: Vec<Entry<T>>,
-    /// What the lanes have counted that are gone.
-    ended: Counters,
-    /// Lanes that are gone, of which the transport may have something still.
-    gone: Vec<Weak<Endpoint<T>>>,
-}
-
-struct Entry<T: Transport> {
-    number: u64,
-    lane: Arc<Endpoint<T>>,
-    /// The program can send to it.
-    handle: bool,
-    /// The program has not given back what the connection manager keeps.
-    context: bool,
-}
-
-impl<T: Transport> Known<T> {
-    fn at(&self, number: u64) -> Option<usize> {
-        self.peers.binary_search_by_key(&number, |entry| entry.number).ok()
-    }
-
-    fn get(&mut self, number: u64) -> Option<&mut Entry<T>> {
-        self.at(number).and_then(|at| self.peers.get_mut(at))
-    }
-
-    fn remove(&mut self, number: u64) -> Option<Arc<Endpoint<T>>> {
-        self.at(number).map(|at| self.peers.remove(at).lane)
-    }
-}
-
-/// One peer, on the side of its lane.
-pub(super) struct Lane<T: Transport> {
-    owner: Weak<Endpoint<T>>,
-    /// That of the owner.
-    number: u32,
-    peer: Arc<Peer>,
-    /// The peer has asked.
-    passive: bool,
-    backlog: Backlog<T>,
-}
-
-impl<T: Transport> Peers<T> {
-    /// No peers yet. `own` says whether receives are posted to the endpoint itself.
-    pub fn new(own: bool) -> Result<Box<Self>> {
-        let own = own.then(Own::new);
-        let known = Mutex::new(Known { peers: Vec::new(), ended: Counters::default(), gone: Vec::new() });
-        Ok(memory::boxed(Peers { own, number: endpoint_number(), known, lost: AtomicU64::new(0) })?)
-    }
-
-    /// The lane to a peer that the program can send to.
-    fn lane(&self, peer: u64) -> Option<Arc<Endpoint<T>>> {
-        self.known.lock().get(peer).filter(|entry| entry.handle).map(|entry| entry.lane.clone())
-    }
-
-    /// What the lanes have counted. `look` looks at one of them.
-    pub fn counters(&self, mut look: impl FnMut(&Endpoint<T>) -> Option<Counters>) -> Option<Counters> {
-        let (lanes, mut all) = self.lanes();
-        for lane in lanes {
-            all.add(&look(&lane)?);
-        }
-        Some(all)
-    }
-
-    /// The lanes, and what those have counted that are gone. A lane may lock this while its own locks are held.
-    fn lanes(&self) -> (Vec<Arc<Endpoint<T>>>, Counters) {
-        let known = self.known.lock();
-        (known.peers.iter().map(|entry| entry.lane.clone()).collect(), known.ended)
-    }
-
-    /// Forgets the lanes, which have ended, and what was counted.
-    pub fn forget(&self) {
-        let mut known = self.known.lock();
-        let gone = std::mem::take(&mut known.peers);
-        known.ended = Counters::default();
-        self.lost.store(0, Ordering::Relaxed);
-        drop(known);
-        drop(gone);
-    }
-
-    /// Calls `f` with each lane.
-    pub fn each(&self, f: impl Fn(&Arc<Endpoint<T>>)) {
-        self.lanes().0.iter().for_each(f);
-    }
-}
-
-/// A number for an endpoint, by which peers can tell it from those of other processes: no two processes of a host have the same
-/// lower bits of their numbers, as long as these do not go above four million.
-fn endpoint_number() -> u32 {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let process = std::process::id() << 10;
-    let number = process | (NEXT.fetch_add(1, Ordering::Relaxed) & 0x3ff);
-    number.max(1)
-}
-
-impl<T: Transport> Lane<T> {
-    /// What its peer is to know of it: the number of the endpoint.
-    pub fn number_of_owner(&self) -> u32 {
-        self.number
-    }
-
-    /// The event that announces it, with the answer of a peer that was asked, and the number of its endpoint.
-    pub fn established(&self, private_data: Option<Arc<[u8]>>, endpoint: Option<u32>) -> PeerEvent {
-        if let Some(endpoint) = endpoint {
-            let _ = self.peer.endpoint.set(endpoint);
-        }
-        if let Some(data) = private_data {
-            let _ = self.peer.private_data.set(data);
-        }
-        if let Some(owner) = self.owner.upgrade() {
-            if let Service::Datagrams(peers) = &owner.service {
-                if let Some(entry) = peers.known.lock().get(self.peer.number) {
-                    (entry.handle, entry.context) = (true, true);
-                }
-            }
-        }
-        if self.passive { PeerEvent::Accepted } else { PeerEvent::Answered }
-    }
-
-    /// The event about the end; none if the peer was known, as nothing on a network would tell of it.
-    pub fn end(
-        &self,
-        ep: Handle,
-        kind: ConnectionEvent,
-        private_data: Option<Arc<[u8]>>,
-        was_known: bool,
-    ) -> Option<Event> {
-        let what = match kind {
-            _ if was_known => return None,
-            ConnectionEvent::TimedOut | ConnectionEvent::Unreachable => {
-                return Some(Event::Connection { ep, kind, private_data: None });
-            }
-            _ if self.passive => PeerEvent::Failed,
-            _ => PeerEvent::Rejected,
-        };
-        if let Some(data) = private_data {
-            let _ = self.peer.private_data.set(data);
-        }
-        Some(self.event(ep, what))
-    }
-
-    /// The event.
-    pub fn event(&self, ep: Handle, kind: PeerEvent) -> Event {
-        Event::Peer { ep, kind, peer: self.peer.clone() }
-    }
-
-    /// Gives back the memory of what was sent, because the lane has ended.
-    pub fn retire(&self, control: &mut Control<T>) {
-        self.backlog.release();
-        control.pz = None;
-    }
-
-    /// Forgets the lane once it has ended, unless the program can still name it.
-    pub fn leave(&self, lane: &Endpoint<T>) {
-        let owner = self.owner.upgrade();
-        let Some(Service::Datagrams(peers)) = owner.as_ref().map(|owner| &owner.service) else { return };
-        let counted = lane.counters();
-        let mut known = peers.known.lock();
-        if known.get(self.peer.number).is_some_and(|entry| !entry.handle && !entry.context) {
-            known.ended.add(&counted);
-            known.gone.retain(|gone| gone.strong_count() > 0);
-            if known.gone.room(1).is_ok() {
-                if let Some(gone) = known.remove(self.peer.number) {
-                    known.gone.push(Arc::downgrade(&gone));
-                    drop(known);
-                    drop(gone);
-                }
-            }
-        }
+impl<T: Transport> UdEndpoint<T> {
+    /// An endpoint without peers.
+    pub fn new() -> Result<Self> {
+        Ok(UdEndpoint { number: Number::new()?, handles: Mutex::default(), lost: AtomicU64::new(0) })
     }
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Whether it is for datagrams.
+    /// Returns whether the endpoint is for datagrams.
     pub fn has_datagrams(&self) -> bool {
-        matches!(self.service, Service::Datagrams(_))
+        self.datagrams().is_ok()
     }
 
-    /// The datagrams that it has lost.
+    /// The part that serves datagrams.
+    ///
+    /// # Errors
+    /// [`Role::Ep`] for any other endpoint.
+    fn datagrams(&self) -> Result<&UdEndpoint<T>> {
+        if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
+    }
+
+    /// Returns how many datagrams the endpoint has lost.
     pub fn lost_datagrams(&self) -> u64 {
-        if let Service::Datagrams(peers) = &self.service { peers.lost.load(Ordering::Relaxed) } else { 0 }
+        self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
 
-    /// A lane to a peer, which the endpoint does not know yet.
-    fn make_lane(
-        self: &Arc<Self>,
-        control: &Control<T>,
-        peers: &Peers<T>,
-        address: &Address,
-        request: Option<&ConnectionRequestInfo>,
-    ) -> Result<Arc<Self>> {
-        let attr = EpAttributes {
-            max_recv_dtos: 0,
-            max_request_dtos: T::LANE,
-            // Its datagrams leave from the backlog, in one piece each.
-            max_request_iov: 1,
-            max_rdma_read_iov: 1,
-            max_rdma_write_iov: 1,
-            max_rdma_read_in: 0,
-            max_rdma_read_out: 0,
-            request_completion_flags: CompletionFlags::DEFAULT,
-            soft_watermark: Watermark::Infinite,
-            hard_watermark: Watermark::Infinite,
-            ..control.attr
-        };
-        let peer = Peer {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
-            endpoint: request.and_then(|request| request.datagrams).map_or_else(OnceCell::new, OnceCell::with_value),
-            address: address.clone(),
-            private_data: request
-                .map_or_else(OnceCell::new, |request| OnceCell::with_value(request.private_data.as_slice().into())),
-        };
-        let lane = Lane {
-            owner: Arc::downgrade(self),
-            number: peers.number,
-            peer: memory::arc(peer)?,
-            passive: request.is_some(),
-            backlog: Backlog::new(),
-        };
-        let recv_evd = self.receives.lock().evd.as_ref().and_then(|evd| Use::of(evd.object()));
-        let own = peers.own_queue(&self.ia, control.pz.as_ref().map(|pz| pz.object()))?;
-        let lane = memory::arc(Endpoint {
-            header: Header::part_of(self.header.handle()),
-            ia: self.ia.clone(),
-            srq: self.srq.clone().or(own),
-            control: Mutex::new(Control {
-                state: EpState::Unconnected,
-                attr,
-                pz: control.pz.as_ref().and_then(|pz| Use::of(pz.object())),
-                connect_evd: control.connect_evd.as_ref().and_then(|evd| Use::of(evd.object())),
-                srq: None,
-                qp: None,
-                life: 1,
-                remote: None,
-                local_qualifier: 0,
-                comm: Comm::default(),
-                private_data: None,
-                was_up: false,
-                connects: 0,
-                disconnects: 0,
-                freed: false,
-            }),
-            requests: Mutex::new(Requests::new(None)),
-            poll_deferred: Default::default(),
-            receives: Mutex::new(Receives::new(recv_evd, true)?),
-            kept: AttachedData::default(),
-            counter_baseline: AttachedData::default(),
-            service: Service::Lane(lane),
-        })?;
-        {
-            let control = lane.control.lock();
-            lane.configure(&control, &mut lane.requests(), &mut lane.receives.lock())?;
+    /// Resets the count of lost datagrams.
+    pub(super) fn reset_lost_datagrams(&self) {
+        if let Service::Datagrams(own) = &self.service {
+            own.lost.store(0, Ordering::Relaxed);
         }
-        Ok(lane)
     }
 
-    /// Makes a lane to a peer and has `begin` begin its connection; the endpoint is in `state` then.
-    fn add_lane(
-        self: &Arc<Self>,
-        peers: &Peers<T>,
-        control: &mut Control<T>,
-        (address, qualifier, request): (&Address, u64, Option<&ConnectionRequestInfo>),
-        state: EpState,
-        begin: impl FnOnce(&Arc<Self>) -> Result<()>,
-    ) -> Result<()> {
-        let remote = memory::arc(address.clone())?;
-        let lane = self.make_lane(control, peers, address, request)?;
-        let Service::Lane(Lane { peer, .. }) = &lane.service else { return Err(Error::Internal) };
-        let number = peer.number;
-        {
-            let mut known = peers.known.lock();
-            known.peers.room(1)?;
-            // Another thread may have got the next number before.
-            let at = known.peers.partition_point(|entry| entry.number < number);
-            known.peers.insert(at, Entry { number, lane: lane.clone(), handle: false, context: false });
+    /// The queue pair, if there is one.
+    pub(crate) fn datagram_qp(&self) -> Option<Arc<T::DatagramQp>> {
+        self.requests().datagram_qp.clone()
+    }
+
+    /// Returns the queue pair. The first call creates it and hands over the receives posted so far, so the endpoint is no longer
+    /// unconnected.
+    fn make_datagram_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::DatagramQp>> {
+        let transport = &self.ia.transport;
+        let mut requests = self.requests();
+        if let Some(qp) = &requests.datagram_qp {
+            return Ok(qp.clone());
         }
-        if let Err(error) = begin(&lane) {
-            peers.known.lock().remove(number);
+        let mut receives = self.receives.lock();
+        requests.flight.reserve(control.attr.max_request_dtos)?;
+        let sink = DatagramSink { endpoint: self.clone() };
+        let qp = transport.datagram_qp_create(self.qp_init(control, &requests, &receives, sink)?)?;
+        if let Err(error) = self.hand_over(&mut receives, |recv| transport.post_datagram_recv(&qp, recv)) {
+            self.flush_receives(&mut receives);
+            drop((receives, requests));
+            transport.close_datagrams(&[qp]);
             return Err(error);
         }
-        control.remote = Some((remote, qualifier));
-        self.enter(control, state);
-        Ok(())
+        receives.datagram_qp = Some(qp.clone());
+        requests.datagram_qp = Some(qp.clone());
+        control.state = EpState::ActiveConnectionPending;
+        requests.enter(self.header.handle(), control.state);
+        receives.enter(control.state);
+        Ok(qp)
     }
 
-    /// Asks a peer for the exchange of datagrams. The outcome is one event on the connect dispatcher.
+    /// Asks a service point for an exchange. The outcome is one event on the connect dispatcher.
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
-        let Service::Datagrams(peers) = &self.service else { return Err(Error::Internal) };
-        let about = (request.address, request.qualifier, None);
-        self.add_lane(peers, control, about, EpState::ActiveConnectionPending, |lane| {
-            // The program has no limit for the time of datagrams.
-            lane.connect(&Connect { timeout: None, ..*request })
-        })?;
+        let remote = memory::arc(request.address.clone())?;
+        let qp = self.make_datagram_qp(control)?;
+        let exchange = Exchange { endpoint: self.clone(), address: request.address.clone(), request: None };
+        // The timeout of the program has no effect.
+        self.ia.transport.resolve(&qp, &Connect { timeout: None, ..*request }, exchange)?;
+        control.remote = Some((remote, request.qualifier));
         control.connects += 1;
+        self.ia.happenings.note(ConnStat::Connect);
+        self.enter(control, EpState::ActiveConnectionPending);
         Ok(())
     }
 
-    /// Accepts the request of a peer for the exchange of datagrams.
+    /// Accepts the request of a peer for an exchange.
     ///
     /// # Errors
     /// As [`Endpoint::accept`].
     pub(crate) fn accept_peer(
         self: &Arc<Self>,
         incoming: &mut Option<T::Incoming>,
-        request: &ConnectionRequestInfo,
+        info: &ConnectionRequestInfo,
         private_data: &[u8],
     ) -> Result<()> {
-        let Service::Datagrams(peers) = &self.service else { return Err(Error::InvalidHandle(Role::Ep)) };
         let mut control = self.live()?;
         if self.ready(&control).is_err() {
             return Err(Error::InvalidHandle(Role::Ep));
         }
-        let (address, qualifier) = (&request.remote_address, request.remote_qualifier);
-        let about = (address, qualifier, Some(request));
-        self.add_lane(peers, &mut control, about, EpState::CompletionPending, |lane| {
-            lane.accept(Trigger::AcceptExplicit, incoming, (address, qualifier), private_data)
-        })
+        let remote = memory::arc(info.remote_address.clone())?;
+        let qp = self.make_datagram_qp(&mut control)?;
+        let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice().into()));
+        let exchange = Exchange { endpoint: self.clone(), address: info.remote_address.clone(), request };
+        self.ia.transport.answer(incoming, &qp, private_data, exchange)?;
+        control.remote = Some((remote, info.remote_qualifier));
+        self.ia.happenings.note(ConnStat::Accept);
+        self.enter(&mut control, EpState::CompletionPending);
+        Ok(())
     }
 
-    /// Posts a datagram to the peer of this number. It is complete at once.
+    /// Posts a datagram.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a number that the program has got from
-    /// no endpoint of the same adapter and zone, or has given back; [`Error::LengthError`] above the MTU; otherwise those of
-    /// [`Endpoint::post_send`].
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another adapter
+    /// or zone, or one that was freed; [`Error::LengthError`] above the MTU; otherwise the errors of [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
-        &self,
+        self: &Arc<Self>,
         segments: &S,
         cookie: u64,
-        peer: u64,
+        to: Option<&Ah<T>>,
         completion: CompletionFlags,
     ) -> Result<()> {
-        let Service::Datagrams(peers) = &self.service else { return Err(Error::InvalidHandle(Role::Ep)) };
+        self.datagrams()?;
         segments.check()?;
-        let mut checked = Checked::new();
-        let (zone, len) = {
-            let requests = self.requests();
-            let zone = requests.zone_of_datagram(completion, segments.count())?;
-            (zone, self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?)
-        };
-        if len > self.ia.transport.attributes().fabric.mtu as u64 {
-            return Err(Error::LengthError);
-        }
-        // The receiver does not see which endpoint has sent, so the lane of another one will do.
-        let lane = peers.lane(peer).or_else(|| self.ia.find(|other: &Self| other.lane_in(zone, peer)));
-        let lane = lane.ok_or(Error::InvalidParameter(Arg::Remote))?;
-        if !lane.carry(&checked, len, completion.contains(CompletionFlags::SOLICITED_WAIT))? {
-            peers.lost.fetch_add(1, Ordering::Relaxed);
+        let transport = &self.ia.transport;
+        if let Some(to) = to {
+            transport.poll_if_queued(&to.way);
         }
         let mut requests = self.requests();
+        let zone = match requests.zone {
+            _ if !requests.has_flags(completion, true) => return Err(Error::InvalidParameter(Arg::Flags)),
+            _ if segments.count() > requests.max_segments => return Err(Error::InvalidParameter(Arg::SegmentCount)),
+            Some(zone) if requests.evd.is_some() => zone,
+            _ => return Err(not_ready()),
+        };
+        let mut checked = Checked::new();
+        let len = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?;
+        if len > transport.attributes().fabric.mtu as u64 {
+            return Err(Error::LengthError);
+        }
+        let to = to.filter(|to| to.admits(&self.ia, zone)).ok_or(Error::InvalidParameter(Arg::Remote))?;
+        if requests.datagram_qp.is_none() {
+            requests.unlocked(|| self.make_datagram_qp(&mut *self.live()?).map(drop))?;
+        }
+        if requests.flight.is_full() {
+            let evd = requests.evd.as_ref().map(|evd| evd.object().clone());
+            requests.unlocked(|| transport.poll(evd.as_ref().and_then(|evd| evd.cq.as_ref()), Poll::Complete));
+        }
+        let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(not_ready()) };
+        let Some((id, place)) = flight.next_place() else { return Err(super::post::full()) };
+        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
+        let handed = if self.send_short(segments, zone, to, solicited) {
+            Handed { mark: SeqNo(id), done: true }
+        } else {
+            transport.send_to(qp, &to.way, &Datagram { id, segments: &checked, len, solicited })?
+        };
         let work = Work::Extended(Extended::SendDatagram, len);
+        place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
         work.show_posted(self.header.handle(), cookie);
         requests.count(work);
-        let request = InFlight { mark: Default::default(), cookie, flags: completion, work };
-        requests.complete(self.header.handle(), &request, Status::Success);
+        if handed.done {
+            let _ = requests.complete_several(self.header.handle(), handed.mark);
+        }
         Ok(())
     }
 
-    /// The lane to a peer that the program can send to, if the endpoint has this protection zone.
-    fn lane_in(&self, zone: u32, peer: u64) -> Option<Arc<Self>> {
-        let Service::Datagrams(peers) = &self.service else { return None };
-        peers.lane(peer).filter(|lane| lane.requests().zone == Some(zone))
-    }
-
-    /// Gives back the number of a peer: nothing more can be sent to it. What it sends still comes.
-    ///
-    /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a number that the program has not got
-    /// from this endpoint, or has given back.
-    pub fn free_peer(&self, number: u64) -> Result<()> {
-        self.give_back(number, |entry| &mut entry.handle)
-    }
-
-    /// Gives back what is kept of the exchange by which a peer became known.
-    ///
-    /// # Errors
-    /// Those of [`Endpoint::free_peer`].
-    pub fn free_exchange(&self, number: u64) -> Result<()> {
-        self.give_back(number, |entry| &mut entry.context)
-    }
-
-    fn give_back(&self, number: u64, of: impl FnOnce(&mut Entry<T>) -> &mut bool) -> Result<()> {
-        let Service::Datagrams(peers) = &self.service else { return Err(Error::InvalidHandle(Role::Ep)) };
-        let mut known = peers.known.lock();
-        let entry = known.get(number).ok_or(Error::InvalidParameter(Arg::Remote))?;
-        let ended = entry.lane.clone();
-        if !std::mem::take(of(entry)) {
-            return Err(Error::InvalidParameter(Arg::Remote));
+    /// Sends one short segment from a section, in which its memory stays registered. Returns `false` if nothing was sent.
+    #[inline(always)]
+    fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
+        if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
+            return false;
         }
-        let unknown = !entry.handle && !entry.context;
-        drop(known);
-        let (over, qp) = {
-            let control = ended.control.lock();
-            (control.state == EpState::Disconnected, control.qp.clone())
+        let section = EpochGuard::enter();
+        match self.ia.lmrs.check_in(section.as_ref(), &segments.segment(0), zone, Rights::LOCAL_READ) {
+            Ok((_, Some(segment))) => {
+                let datagram = ShortSend { segment, solicited, fence: false, signalled: false };
+                self.ia.transport.send_short(&to.way, datagram)
+            }
+            _ => false,
+        }
+    }
+
+    /// Frees an address handle: nothing more can be sent to the peer. What the peer sends still arrives.
+    ///
+    /// # Errors
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a handle of another endpoint, or one
+    /// that was freed.
+    pub fn free_peer(&self, ah: &Ah<T>) -> Result<()> {
+        self.free_claim(ah, Claim::Handle)
+    }
+
+    /// Frees what the library keeps of an exchange.
+    ///
+    /// # Errors
+    /// As [`Endpoint::free_peer`].
+    pub fn free_exchange(&self, ah: &Ah<T>) -> Result<()> {
+        self.free_claim(ah, Claim::Exchange)
+    }
+
+    fn free_claim(&self, ah: &Ah<T>, claim: Claim) -> Result<()> {
+        let mut handles = self.datagrams()?.handles.lock();
+        let at = handles.iter().position(|known| ptr::eq(&**known, ah)).ok_or(Error::InvalidParameter(Arg::Remote))?;
+        if ah.release(claim)? {
+            let last = handles.swap_remove(at);
+            drop(handles);
+            self.ia.disown(&*last);
+        }
+        Ok(())
+    }
+
+    /// Frees all address handles, because the endpoint is freed.
+    pub(super) fn free_handles(&self) {
+        let handles = self.datagrams().map_or_else(|_| Vec::new(), |own| std::mem::take(&mut *own.handles.lock()));
+        for ah in handles {
+            self.ia.disown(&*ah);
+        }
+    }
+
+    /// Closes the queue pair, if there is one. Called without a lock.
+    pub(super) fn close_datagrams(&self) {
+        if let Some(qp) = self.datagram_qp() {
+            self.ia.transport.close_datagrams(&[qp]);
+        }
+    }
+}
+
+/// An exchange whose outcome is not known yet. Dropped without a report, it has no event.
+pub struct Exchange<T: Transport> {
+    endpoint: Arc<Endpoint<T>>,
+    address: Address,
+    /// The number of the peer's endpoint and its private data, if the peer has asked.
+    request: Option<(u32, Arc<[u8]>)>,
+}
+
+impl<T: Transport> Exchange<T> {
+    /// Reports that datagrams can be sent to the peer. The side that has asked passes the number of the peer's endpoint
+    /// ([`DatagramSink::number`]) and the private data of the answer.
+    pub fn established(self, way: T::AddressHandle, number: u32, private_data: Vec<u8>) {
+        let Exchange { endpoint: ep, address, request } = self;
+        let (kind, what) = match request {
+            Some(_) => (PeerEvent::Accepted, ConnStat::PassiveUp),
+            None => (PeerEvent::Answered, ConnStat::ActiveUp),
         };
-        match (&ended.service, qp) {
-            (Service::Lane(lane), _) if over => lane.leave(&ended),
-            (_, Some(qp)) if unknown => self.ia.transport.forget_peer(&qp),
-            _ => {}
+        let (number, private_data) = request.unwrap_or_else(|| (number, private_data.into()));
+        let private_data = Some(private_data).filter(|data| !data.is_empty());
+        let Some(zone) = ep.requests().zone else { return };
+        let Ok(ah) = ep.ia.adopt(Ah::new(&ep.ia, zone, way, private_data.clone())) else { return };
+        let peer = memory::arc(Peer { handle: ah.header.handle(), number, address, private_data });
+        let control = ep.control.lock();
+        if let (false, Ok(own), Ok(peer)) = (control.freed, ep.datagrams(), peer) {
+            let mut handles = own.handles.lock();
+            if handles.room(1).is_ok() {
+                handles.push(ah);
+                drop(handles);
+                ep.ia.happenings.note(what);
+                ep.announce(&control, Event::Peer { ep: ep.header.handle(), kind, peer });
+                return;
+            }
         }
-        Ok(())
+        drop(control);
+        ep.ia.disown(&*ah);
     }
 
-    /// Ends all lanes, because the endpoint is freed. What was sent leaves before, unless its peers take nothing.
-    pub(super) fn bury_lanes(&self) {
-        let Service::Datagrams(peers) = &self.service else { return };
-        let begun = Instant::now();
-        let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
-        loop {
-            // The peer may do the same.
-            self.ia.transport.poll(None, Poll::IfFree);
-            let waiting = peers.lanes().0.iter().map(|lane| lane.still_carried()).sum();
-            if waiting < least {
-                (least, since) = (waiting, Instant::now());
+    /// Reports that the exchange has failed.
+    pub fn failed(self, report: ConnectionReport) {
+        let Exchange { endpoint: ep, address, request } = self;
+        let state = if request.is_some() { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
+        let ended = announced(state, &report);
+        let handle = ep.header.handle();
+        let private_data = match report {
+            ConnectionReport::PeerRejected(data) if !data.is_empty() => Some(data.into()),
+            _ => None,
+        };
+        let event = match ended {
+            ConnectionEvent::TimedOut | ConnectionEvent::Unreachable => {
+                Event::Connection { ep: handle, kind: ended, private_data: None }
             }
-            if waiting == 0 || since.elapsed() >= LEAVE || begun.elapsed() >= LEAVE_AT_MOST {
-                break;
+            _ => {
+                let kind = if request.is_some() { PeerEvent::Failed } else { PeerEvent::Rejected };
+                let Ok(peer) = memory::arc(Peer { handle: Handle::NULL, number: 0, address, private_data }) else {
+                    return;
+                };
+                Event::Peer { ep: handle, kind, peer }
             }
-            pause.pass();
+        };
+        let control = ep.control.lock();
+        if !control.freed {
+            ep.ia.happenings.note(ConnStat::Ended(ended));
+            ep.announce(&control, event);
         }
-        // All begin to end before the end of one is waited for.
-        peers.each(|lane| lane.let_go());
-        peers.each(|lane| lane.free_anyway());
-        // Those that are gone may keep a dispatcher for a moment.
-        let gone = std::mem::take(&mut peers.known.lock().gone);
-        gone.iter().filter_map(Weak::upgrade).for_each(|lane| lane.free_anyway());
     }
 }
 
-impl<T: Transport> EndpointSink<T> {
-    /// Reports that a datagram has found no receive, or one that is too short.
-    pub fn datagram_lost(&self) {
-        if let Service::Lane(lane) = &self.endpoint.service {
-            if let Some(owner) = lane.owner.upgrade() {
-                if let Service::Datagrams(peers) = &owner.service {
-                    peers.lost.fetch_add(1, Ordering::Relaxed);
-                }
-            }
+impl<T: Transport> Endpoint<T> {
+    fn announce(&self, control: &Control<T>, event: Event) {
+        if let Some(evd) = &control.connect_evd {
+            evd.push_connection(event);
         }
     }
 }
 
-impl<T: Transport> Requests<T> {
-    /// The zone for the segments of a datagram: as [`Requests::zone_for`], in any state.
-    fn zone_of_datagram(&self, completion: CompletionFlags, segments: usize) -> Result<u32> {
-        match self.zone {
-            _ if !self.has_flags(completion, true) => Err(Error::InvalidParameter(Arg::Flags)),
-            _ if segments > self.max_segments => Err(Error::InvalidParameter(Arg::SegmentCount)),
-            Some(zone) if self.evd.is_some() => Ok(zone),
-            _ => Err(super::endpoint::not_ready()),
+/// The sink of the queue pair of an endpoint for datagrams.
+pub struct DatagramSink<T: Transport> {
+    pub(crate) endpoint: Arc<Endpoint<T>>,
+}
+
+impl<T: Transport> Clone for DatagramSink<T> {
+    fn clone(&self) -> Self {
+        DatagramSink { endpoint: self.endpoint.clone() }
+    }
+}
+
+impl<T: Transport> DatagramSink<T> {
+    /// The number of the endpoint, for its peers; never 0.
+    pub fn number(&self) -> u32 {
+        self.endpoint.datagrams().map_or(0, |own| own.number.get())
+    }
+
+    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes that: `place` stores it
+    /// in these segments, or returns false if their memory is no longer registered. Returns false if there is no receive of
+    /// that length. For transports with [`Transport::TAKES_RECEIVES`].
+    pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
+        let mut receives = self.endpoint.receives.lock();
+        let mut taken = Taken::default();
+        if !receives.show(&mut taken, len.saturating_add(LEAD)) {
+            return false;
         }
+        let id = taken.id;
+        taken.skip(LEAD);
+        let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
+        if let Some((cookie, _)) = receives.remove(id) {
+            self.complete(&mut receives, cookie, RecvDone { id, status, len, solicited });
+        }
+        true
+    }
+
+    /// Reports that a receive is complete: one of the endpoint's own queue, or of its shared receive queue. The length is the
+    /// datagram's.
+    pub fn received(&self, done: RecvDone) {
+        let ep = &*self.endpoint;
+        let mut receives = ep.receives.lock();
+        let Some(srq) = &ep.srq else {
+            if let Some((cookie, _)) = receives.remove(done.id) {
+                self.complete(&mut receives, cookie, done);
+            }
+            return;
+        };
+        // The endpoint has the buffer for a moment, which can pass the soft high watermark.
+        srq.taken(done.id);
+        receives.taken.push(done.id);
+        let passed = receives.watermarks_passed();
+        let ended = self.ended(&mut receives, done);
+        ep.finish(&mut receives, &ended);
+        drop(receives);
+        ep.tell_of(passed);
+    }
+
+    /// Reports that one of the receives reported so far was announced by its sender ([`QpInit::solicited`](
+    /// crate::transport::QpInit::solicited)).
+    pub fn announced(&self) {
+        if let Some(evd) = &self.endpoint.receives.lock().evd {
+            evd.announce();
+        }
+    }
+
+    /// Reports that all datagrams whose mark is at most `reached` were sent.
+    pub fn sent(&self, reached: SeqNo) {
+        let ep = &*self.endpoint;
+        let _ = ep.requests().complete_several(ep.header.handle(), reached);
+    }
+
+    /// Reports that the oldest datagram that is not reported yet was not sent.
+    pub fn not_sent(&self, status: Status) {
+        let ep = &*self.endpoint;
+        ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
+    }
+
+    /// Reports that datagrams of the endpoint were not sent although they are complete, or that datagrams for the endpoint
+    /// found no receive.
+    pub fn lost(&self, count: u64) {
+        if let Service::Datagrams(own) = &self.endpoint.service {
+            own.lost.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    fn complete(&self, receives: &mut Receives<T>, cookie: u64, done: RecvDone) {
+        let ended = self.ended(receives, done);
+        receives.complete(self.endpoint.header.handle(), cookie, &ended, false, None);
+    }
+
+    fn ended(&self, receives: &mut Receives<T>, done: RecvDone) -> Ended {
+        let special = (done.status == Status::Success).then_some((Extended::RecvDatagram, 0));
+        if special.is_some() {
+            receives.specials.count(Extended::RecvDatagram, done.len);
+        }
+        Ended { done, special }
     }
 }

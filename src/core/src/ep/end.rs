@@ -8,7 +8,6 @@
 use std::sync::Arc;
 
 use crate::counters::ConnStat;
-use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::EpState;
 use crate::evd::Evd;
@@ -32,9 +31,7 @@ impl<T: Transport> Endpoint<T> {
     ) {
         let ep = self.header.handle();
         let was_up = std::mem::take(&mut control.was_up);
-        let lane = if let Service::Lane(lane) = &self.service { Some(lane) } else { None };
-        let leaves =
-            was_up && event.is_some() && self.srq.is_some() && lane.is_none() && self.ia.api_caps.tell_end_of_shared;
+        let leaves = was_up && event.is_some() && self.srq.is_some() && self.ia.api_caps.tell_end_of_shared;
         control.state = EpState::Disconnected;
         control.life += 1;
         control.qp = None;
@@ -47,6 +44,7 @@ impl<T: Transport> Endpoint<T> {
         let request_qp = requests.qp.take();
         let tx = std::mem::take(&mut requests.tx);
         let recv_qp = receives.qp.take();
+        let datagram_qp = (requests.datagram_qp.take(), receives.datagram_qp.take());
         if let Some(qp) = &request_qp {
             requests.counters.flow.add(self.ia.transport.flow(qp, &tx));
         }
@@ -78,31 +76,17 @@ impl<T: Transport> Endpoint<T> {
             // What came with a rejection was kept when it was reported.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
-            let event = match lane {
-                Some(lane) => lane.end(ep, kind, private_data, was_up),
-                None => Some(Event::Connection { ep, kind, private_data }),
-            };
-            if let Some(event) = event {
-                evd.push_connection(event);
-            }
+            evd.push_connection(Event::Connection { ep, kind, private_data });
         }
         requests.flush(ep);
         self.flush_receives(&mut receives);
-        match &self.service {
-            Service::Datagrams(peers) => peers.flush(self, &mut receives),
-            Service::Lane(lane) => lane.retire(control),
-            Service::Connection => {}
-        }
         drop(receives);
         drop(requests);
-        if let Some(lane) = lane {
-            lane.leave(self);
-        }
         if leaves {
             self.ia.raise(ep, AsyncReason::EndpointLeftShared);
         }
         drop(telling);
-        drop((request_qp, tx, recv_qp));
+        drop((request_qp, tx, recv_qp, datagram_qp));
     }
 
     /// Fails the connection from this side, if there is one.

@@ -17,7 +17,7 @@ use host::memory;
 use crate::addr::{Address, Comm};
 use crate::attached_data::AttachedData;
 use crate::ep::attr::EpAttributes;
-use crate::ep::datagram::{Peers, Service};
+use crate::ep::datagram::{Service, UdEndpoint};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
@@ -88,6 +88,29 @@ pub(super) struct Control<T: Transport> {
     pub connects: u64,
     pub disconnects: u64,
     pub freed: bool,
+}
+
+impl<T: Transport> Control<T> {
+    /// The control part of an endpoint without other objects.
+    pub fn new(state: EpState, attr: EpAttributes) -> Self {
+        Control {
+            state,
+            attr,
+            pz: None,
+            connect_evd: None,
+            srq: None,
+            qp: None,
+            life: 1,
+            remote: None,
+            local_qualifier: 0,
+            comm: Comm::default(),
+            private_data: None,
+            was_up: false,
+            connects: 0,
+            disconnects: 0,
+            freed: false,
+        }
+    }
 }
 
 /// The parameters of an endpoint, as a query shows them.
@@ -166,29 +189,14 @@ impl<T: Transport> Endpoint<T> {
         })?;
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
-        let service =
-            if attr.datagrams { Service::Datagrams(Peers::new(parts.srq.is_none())?) } else { Service::Connection };
+        let service = if attr.datagrams { Service::Datagrams(UdEndpoint::new()?) } else { Service::Connection };
+        let pz = used(parts.pz, Role::Pz)?;
+        let connect_evd = used(parts.connect_evd, Role::EvdConnect)?;
         let ep = memory::arc(Endpoint {
             header: Header::default(),
             ia: ia.clone(),
             srq: parts.srq.cloned(),
-            control: Mutex::new(Control {
-                state,
-                attr,
-                pz: used(parts.pz, Role::Pz)?,
-                connect_evd: used(parts.connect_evd, Role::EvdConnect)?,
-                srq,
-                qp: None,
-                life: 1,
-                remote: None,
-                local_qualifier: 0,
-                comm: Comm::default(),
-                private_data: None,
-                was_up: false,
-                connects: 0,
-                disconnects: 0,
-                freed: false,
-            }),
+            control: Mutex::new(Control { pz, connect_evd, srq, ..Control::new(state, attr) }),
             requests: Mutex::new(Requests::new(request_evd)),
             poll_deferred: AtomicBool::new(false),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
@@ -228,9 +236,6 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<()> {
         let limits = self.ia.transport.attributes();
         let attr = &control.attr;
-        if let Service::Datagrams(peers) = &self.service {
-            peers.room(attr.max_recv_dtos)?;
-        }
         if self.srq.is_none() {
             if T::TAKES_RECEIVES {
                 let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
@@ -281,14 +286,8 @@ impl<T: Transport> Endpoint<T> {
         let control = self.control.lock();
         let request_idle = self.requests().flight.is_empty();
         let receives = self.receives.lock();
-        let recv_idle = self.buffers(&receives) == 0;
+        let recv_idle = receives.buffers() == 0;
         (control.state, recv_idle, request_idle)
-    }
-
-    /// The buffers that it has, whose completions were not queued.
-    pub(super) fn buffers(&self, receives: &Receives<T>) -> usize {
-        let own = if let Service::Datagrams(peers) = &self.service { peers.receives() } else { 0 };
-        own + receives.buffers()
     }
 
     /// Frees the endpoint; a connection ends at once. Work that is outstanding is flushed.
@@ -324,10 +323,7 @@ impl<T: Transport> Endpoint<T> {
             if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
-            if let Service::Datagrams(peers) = &self.service {
-                drop(control);
-                peers.each(|lane| lane.free_anyway());
-            }
+            MutexGuard::unlocked(&mut control, || self.close_datagrams());
             return;
         }
         while let Some(qp) = control.qp.clone() {
@@ -337,27 +333,19 @@ impl<T: Transport> Endpoint<T> {
             // The buffers are the program's again when the call returns.
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
         }
-        if self.has_datagrams() {
-            MutexGuard::unlocked(&mut control, || self.bury_lanes());
-        }
+        MutexGuard::unlocked(&mut control, || self.close_datagrams());
         self.end(&mut control, None, None, None);
         // Sinks of the queue pair may keep the endpoint itself alive for a while.
         control.qp = None;
         control.pz = None;
         let connect_evd = control.connect_evd.take();
         control.srq = None;
-        if let Service::Lane(_) = &self.service {
-            // Its endpoint is what feeds the dispatcher, has a handle, and tells what was counted.
-            let recv_evd = self.receives.lock().evd.take();
-            drop(control);
-            drop((connect_evd, recv_evd));
-            return;
-        }
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
         // With it may end what is left of another adapter.
         drop(connect_evd);
+        self.free_handles();
         self.leave_counters();
         self.ia.disown(self);
     }
@@ -368,10 +356,6 @@ impl<T: Transport> Endpoint<T> {
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
             let _ = self.ia.transport.disconnect(qp, false);
-        }
-        drop(control);
-        if let Service::Datagrams(peers) = &self.service {
-            peers.each(|lane| lane.let_go());
         }
     }
 

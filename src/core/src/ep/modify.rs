@@ -6,7 +6,6 @@ use arrayvec::ArrayVec;
 
 use crate::addr::Comm;
 use crate::ep::attr::EpAttributes;
-use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
@@ -71,7 +70,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let mut requests = self.requests();
         let mut receives = self.receives.lock();
-        let posted = self.buffers(&receives);
+        let posted = receives.buffers();
         if changed(Field::RecvCompletionFlags) && posted > 0 {
             return Err(Error::InvalidState(StateError::ReceivesPosted));
         }
@@ -109,8 +108,7 @@ impl<T: Transport> Endpoint<T> {
     fn draft(&self, draft: &mut Draft<T>, rule: &Rule, value: &Value<T>) -> Result<()> {
         match (rule.check, value) {
             (Check::Zone, Value::Pz(pz)) => {
-                let fits = !matches!(&self.service, Service::Datagrams(peers) if !peers.admits_zone(pz.as_ref()));
-                if !fits || pz.as_ref().is_some_and(|pz| !Arc::ptr_eq(pz.ia(), &self.ia)) {
+                if pz.as_ref().is_some_and(|pz| !Arc::ptr_eq(pz.ia(), &self.ia)) {
                     return Err(BAD_VALUE);
                 }
                 draft.pz = Some(pz.as_ref().map(|pz| Use::of(pz).ok_or(BAD_VALUE)).transpose()?);

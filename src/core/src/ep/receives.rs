@@ -17,7 +17,8 @@ use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
 use crate::srq_accounting::OutstandingRecv;
-use crate::transport::{LEAD, RecvDone, RecvId, Segment, Special, Taken, Transport};
+use crate::transport::datagrams::LEAD;
+use crate::transport::{RecvDone, RecvId, Segment, Taken, Transport};
 use crate::users::Use;
 
 /// A receive of the endpoint's own queue.
@@ -42,8 +43,8 @@ pub(crate) struct Early {
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// What its message has brought beside its bytes.
-    pub special: Option<Special>,
+    /// The kind of the receive and its value, if it succeeded with more than bytes.
+    pub special: Option<(Extended, u32)>,
 }
 
 impl Ended {
@@ -58,15 +59,9 @@ impl Ended {
         let RecvDone { status, len, .. } = self.done;
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         match self.special {
-            Some(Special::Immediate(value)) if matches!(status, Status::Success) => {
-                Queued::extended(completion, Extended::RecvImmediate, value, charge)
-            }
-            Some(Special::Invalidated(key)) if matches!(status, Status::Success) => {
-                Queued::extended(completion, Extended::RecvInvalidated, key, charge)
-            }
-            Some(Special::Datagram) if matches!(status, Status::Success) => {
-                let completion = Completion { len: len + LEAD, ..completion };
-                Queued::extended(completion, Extended::RecvDatagram, 0, charge)
+            Some((kind, extra)) if matches!(status, Status::Success) => {
+                let lead = if kind == Extended::RecvDatagram { LEAD } else { 0 };
+                Queued::extended(Completion { len: len + lead, ..completion }, kind, extra, charge)
             }
             _ => Queued::transfer(completion, charge),
         }
@@ -100,6 +95,7 @@ pub(crate) struct Receives<T: Transport> {
     pub connected: bool,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
+    pub datagram_qp: Option<Arc<T::DatagramQp>>,
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
@@ -138,6 +134,7 @@ impl<T: Transport> Receives<T> {
             connected: false,
             evd,
             qp: None,
+            datagram_qp: None,
             zone: None,
             posted: Fifo::default(),
             given: 0,
@@ -216,9 +213,21 @@ impl<T: Transport> Receives<T> {
 
     /// Completes a receive that the transport does not get, because its memory is gone or of another zone.
     pub fn refuse(&mut self, ep: Handle, id: RecvId) {
-        if let Some(posted) = self.posted.remove(|posted| posted.id == id) {
-            self.complete(ep, posted.cookie, &Ended::unfilled(Status::LocalProtection), false, None);
+        if let Some((cookie, _)) = self.remove(id) {
+            self.complete(ep, cookie, &Ended::unfilled(Status::LocalProtection), false, None);
         }
+    }
+
+    /// Removes a receive of the endpoint's own queue, with its segments if it is the oldest one. Returns its cookie and whether
+    /// its completion is not announced.
+    pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
+        let is_oldest = self.posted.front().is_some_and(|oldest| oldest.id == id);
+        let removed = if is_oldest { self.posted.pop() } else { self.posted.remove(|posted| posted.id == id) };
+        let Posted { cookie, quiet, count, .. } = removed?;
+        for _ in 1..count {
+            self.others.pop();
+        }
+        Some((cookie, quiet))
     }
 
     /// Counts a message that has filled a receive, or logs a receive that has failed.
@@ -252,6 +261,14 @@ impl<T: Transport> Receives<T> {
         self.given += 1;
         taken.set(id, count, first, || self.others.pop());
         true
+    }
+
+    /// Shows the oldest receive, if it has at least `least` bytes and the transport has not taken it.
+    pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
+        let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
+        let mut nth = 0..;
+        taken.set(id, count, first, || self.others.get(nth.next()?).copied());
+        taken.capacity >= least
     }
 
     /// Takes the oldest receive of the endpoint's own queue, which the transport has ended. Returns its cookie, and whether its

@@ -1,11 +1,8 @@
 //! Posting receives, and completing them.
 
-use std::sync::Arc;
-
 use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
-use crate::ep::datagram::Service;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Passed, Posted, Receives};
 use crate::error::{Error, Resource, Result, StateError};
@@ -31,10 +28,6 @@ impl<T: Transport> Endpoint<T> {
         if self.srq.is_some() {
             return Err(Error::InvalidState(StateError::EndpointHasSrq));
         }
-        if let Service::Datagrams(peers) = &self.service {
-            drop(receives);
-            return self.post_datagram_recv(peers, segments, cookie, completion);
-        }
         let zone = match receives.zone {
             Some(zone) if receives.admits(segments.count(), completion) => zone,
             _ => return Err(receives.refusal(completion)),
@@ -51,13 +44,15 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InsufficientResources(Resource::Memory));
         }
         let id = receives.next_id;
-        let awaited = match &receives.qp {
-            Some(qp) => self.ia.transport.post_recv(qp, &Recv { id, segments: &checked })?,
-            None => receives.keep_early(id, segments)?,
+        let recv = Recv { id, segments: &checked };
+        let (awaited, handed) = match (&receives.qp, &receives.datagram_qp) {
+            (Some(qp), _) => (self.ia.transport.post_recv(qp, &recv)?, true),
+            (_, Some(qp)) => (self.ia.transport.post_datagram_recv(qp, &recv).map(|()| false)?, true),
+            _ => (receives.keep_early(id, segments)?, false),
         };
         receives.next_id += 1;
         let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
-        let kept = if T::TAKES_RECEIVES && receives.qp.is_some() { &*checked } else { &[] };
+        let kept = if T::TAKES_RECEIVES && handed { &*checked } else { &[] };
         let (count, first) = (kept.len(), kept.first().copied().unwrap_or_default());
         // There is room, as was just found.
         let _ = receives.posted.push(Posted { id, cookie, quiet, count, first });
@@ -86,8 +81,7 @@ impl<T: Transport> Endpoint<T> {
     /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
-            let charge = Some(charge).filter(|_| !srq.is_of_endpoint());
-            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, charge);
+            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
         }
     }
 
@@ -112,7 +106,7 @@ impl<T: Transport> Endpoint<T> {
             Some(srq) => {
                 receives.give_back(id);
                 if let Some(Completed { cookie, charge }) = srq.complete(id) {
-                    receives.complete(ep, cookie, ended, false, Some(charge).filter(|_| !srq.is_of_endpoint()));
+                    receives.complete(ep, cookie, ended, false, Some(charge));
                 }
             }
         }
@@ -120,7 +114,13 @@ impl<T: Transport> Endpoint<T> {
 
     /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
     /// endpoint without a shared receive queue show the soft one only.
-    pub fn set_watermark(&self, soft: Watermark, hard: Watermark) {
+    ///
+    /// # Errors
+    /// [`Error::ModelNotSupported`] for a hard one on an endpoint for datagrams, which has no connection to break.
+    pub fn set_watermark(&self, soft: Watermark, hard: Watermark) -> Result<()> {
+        if self.has_datagrams() && hard.limit().is_some() {
+            return Err(Error::ModelNotSupported);
+        }
         self.ia.transport.poll(None, Poll::Complete);
         let passed = {
             let mut control = self.control.lock();
@@ -133,13 +133,14 @@ impl<T: Transport> Endpoint<T> {
             receives.watermarks_passed()
         };
         self.act_on(passed);
+        Ok(())
     }
 
     /// The number of buffers that the endpoint has and whose completions were not queued yet. It would queue as many if all
     /// messages that it is receiving were complete.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
-        self.buffers(&self.receives.lock())
+        self.receives.lock().buffers()
     }
 
     /// Reports passed watermarks, and breaks the connection for the hard one; called without a lock.
@@ -182,16 +183,15 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Hands the receives posted so far to the new queue pair. One whose memory is gone
+    /// Hands the receives posted so far to a new queue pair by `post`. One whose memory is gone
     /// is completed with an error instead.
-    pub(super) fn hand_over(&self, receives: &mut Receives<T>, qp: &Arc<T::Qp>) -> Result<()> {
+    pub(super) fn hand_over(&self, receives: &mut Receives<T>, post: impl Fn(&Recv<'_>) -> Result<()>) -> Result<()> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);
             let mut checked = Checked::new();
             match self.ia.lmrs.check_all(&*early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
                 Ok(_) => {
-                    // Nothing waits before there is a connection.
-                    self.ia.transport.post_recv(qp, &Recv { id: early.id, segments: &checked })?;
+                    post(&Recv { id: early.id, segments: &checked })?;
                     if T::TAKES_RECEIVES {
                         receives.keep_segments(early.id, &checked);
                     }
@@ -199,7 +199,6 @@ impl<T: Transport> Endpoint<T> {
                 Err(_) => receives.refuse(self.header.handle(), early.id),
             }
         }
-        receives.qp = Some(qp.clone());
         Ok(())
     }
 

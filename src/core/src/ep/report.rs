@@ -115,20 +115,19 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Reports that a receive is complete, in order with [`EndpointSink::recv_done`], which brought more than its bytes.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
-        let kind = match what {
-            Special::Immediate(_) => Extended::RecvImmediate,
+        let (kind, extra) = match what {
+            Special::Immediate(value) => (Extended::RecvImmediate, value),
             Special::Invalidated(key) => {
                 // The transport has ended the binding. It is gone before a completion says so.
                 self.endpoint.forget_binding(key);
-                Extended::RecvInvalidated
+                (Extended::RecvInvalidated, key)
             }
-            Special::Datagram => Extended::RecvDatagram,
         };
         let mut receives = self.endpoint.receives.lock();
         if receives.life == self.life && done.status == Status::Success {
             receives.specials.count(kind, done.len);
         }
-        self.recv_ended(receives, Ended { done, special: Some(what) });
+        self.recv_ended(receives, Ended { done, special: Some((kind, extra)) });
     }
 
     /// Reports that one of the receives reported so far was announced by its sender ([`crate::transport::QpInit::solicited`]).
@@ -157,6 +156,7 @@ impl<T: Transport> EndpointSink<T> {
     /// Continues the end of the connection, which waited for the last request.
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
+        let Some(()) = ep.notify_owner((), |owner, ()| owner.drained()) else { return };
         let mut control = ep.control.lock();
         if control.life != life || control.state != EpState::DisconnectPending {
             return;
@@ -171,6 +171,9 @@ impl<T: Transport> EndpointSink<T> {
     /// outstanding is flushed. The transport has released all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
+        let Some(_) = ep.notify_owner(ConnectionReport::Broken, |owner, report| owner.connection(report)) else {
+            return;
+        };
         let mut control = ep.control.lock();
         if control.life != life || control.freed {
             return;
@@ -188,6 +191,7 @@ impl<T: Transport> EndpointSink<T> {
     /// transport has released all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
+        let Some(report) = ep.notify_owner(report, |owner, report| owner.connection(report)) else { return };
         let passed = {
             let mut control = ep.control.lock();
             if control.life != life || control.freed {
@@ -231,7 +235,7 @@ impl<T: Transport> EndpointSink<T> {
 }
 
 /// The event that announces a report, by the state of the endpoint.
-fn announced(state: EpState, report: &ConnectionReport) -> ConnectionEvent {
+pub(super) fn announced(state: EpState, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
         (_, ConnectionReport::Established(_)) => ConnectionEvent::Established,
         (EpState::CompletionPending, _) => ConnectionEvent::AcceptCompletionError,

@@ -162,6 +162,7 @@ pub(crate) struct Requests<T: Transport> {
     pub state: EpState,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
+    pub datagram_qp: Option<Arc<T::DatagramQp>>,
     /// What the transport keeps of the sending direction of `qp`.
     pub tx: T::Tx,
     pub zone: Option<u32>,
@@ -189,6 +190,7 @@ impl<T: Transport> Requests<T> {
             state: EpState::Unconnected,
             evd,
             qp: None,
+            datagram_qp: None,
             tx: T::Tx::default(),
             zone: None,
             flight: Flight::default(),

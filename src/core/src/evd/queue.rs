@@ -245,7 +245,7 @@ impl<T: Transport> Queue<T> {
         let queued = self.events.pop()?;
         match &queued.more {
             More::Event(Event::Connection { private_data: Some(data), .. }) => self.shown = Some(data.clone()),
-            More::Event(Event::Peer { peer, .. }) => self.shown = peer.private_data().cloned().or(self.shown.take()),
+            More::Event(Event::Peer { peer, .. }) => self.shown = peer.private_data.clone().or(self.shown.take()),
             _ => {}
         }
         Some(queued)

@@ -11,10 +11,11 @@ use super::patience;
 use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
+use crate::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, SeqNo, Shown,
-    Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Datagrams, EndpointSink, Fabric, Handed,
+    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, SeqNo,
+    Shown, Transport, ZoneId,
 };
 
 /// A transport that takes everything and does nothing.
@@ -242,6 +243,33 @@ impl Hooks for Fake {
         self.note(Call::AwaitEnd);
         thread::yield_now();
     }
+}
+
+impl Datagrams for Fake {
+    type DatagramQp = ();
+    type AddressHandle = ();
+
+    fn datagram_qp_create(&self, _: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<()>> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn post_datagram_recv(&self, (): &(), _: &Recv<'_>) -> Result<()> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn resolve(&self, _: &Arc<()>, _: &Connect<'_>, _: Exchange<Self>) -> Result<()> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn answer(&self, _: &mut Option<()>, _: &Arc<()>, _: &[u8], _: Exchange<Self>) -> Result<()> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn send_to(&self, _: &Arc<()>, (): &(), _: &Datagram<'_>) -> Result<Handed> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn close_datagrams(&self, _: &[Arc<()>]) {}
 }
 
 impl Transport for Fake {

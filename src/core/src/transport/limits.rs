@@ -3,7 +3,7 @@
 use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
-use crate::transport::shared_queue::LARGEST_DATAGRAM;
+use crate::transport::datagrams::MAX_DATAGRAM;
 
 /// The kind of network behind an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ pub struct AdapterAttributes {
     /// Whether a window can be for one endpoint alone.
     pub endpoint_windows: bool,
     /// Whether there are endpoints for datagrams, each of which can have many peers. One datagram has `fabric.mtu` bytes at
-    /// most. Only with `srq`.
+    /// most.
     pub datagrams: bool,
     pub fabric: Fabric,
 }
@@ -100,7 +100,7 @@ impl Fabric {
         Fabric {
             kind: FabricKind::Memory,
             device,
-            mtu: LARGEST_DATAGRAM,
+            mtu: MAX_DATAGRAM,
             node_guid: None,
             gid: None,
             port: 1,
@@ -120,7 +120,9 @@ impl AdapterAttributes {
             Kind::Ep => (self.max_eps, Resource::Endpoint),
             Kind::Srq => (self.max_srqs, Resource::Srq),
             // The attributes know no limit of these.
-            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr => (usize::MAX, Resource::Memory),
+            Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr | Kind::Ah => {
+                (usize::MAX, Resource::Memory)
+            }
         }
     }
 

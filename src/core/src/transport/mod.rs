@@ -2,7 +2,8 @@
 //!
 //! The core is generic over [`Transport`], so every call on the fast path is dispatched statically.
 //! A transport talks back through the sinks it was given: [`EndpointSink`] for one connection,
-//! [`ListenerSink`] for one service point, [`AdapterSink`] for the adapter as a whole.
+//! [`ListenerSink`] for one service point, [`AdapterSink`] for the adapter as a whole. Endpoints for datagrams have a part of
+//! the contract of their own, in [`datagrams`].
 //!
 //! # Locks
 //! The core calls a transport with locks of its own held; therefore a transport
@@ -49,6 +50,7 @@
 //!
 //! docs/dev/architecture.md compares the transports.
 
+pub mod datagrams;
 mod gauge;
 mod limits;
 mod recv_queue;
@@ -62,28 +64,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use datagrams::Datagrams;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
 pub use retry::ConnectRetry;
-pub use shared_queue::{LARGEST_DATAGRAM, LEAD, RnrWaiter, SharedQueue};
+pub use shared_queue::{RnrWaiter, SharedQueue};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request,
     RequestId, Segment, SeqNo, ShortSend,
 };
 
 use crate::addr::Address;
-pub use crate::ep::{AdapterSnapshot, EndpointSink, Glanced, TxGuard};
+pub use crate::ep::{AdapterSnapshot, ConnectionOwner, EndpointSink, Glanced, InternalConnection, Sending, TxGuard};
 use crate::error::Result;
 pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
 pub use crate::sp::ListenerSink;
 
 /// The parts that a queue pair is made of.
-pub struct QpInit<'a, T: Transport> {
+pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     /// The sink that it reports to.
-    pub sink: EndpointSink<T>,
+    pub sink: S,
     /// Its protection zone.
     pub zone: &'a T::Zone,
     /// The queue in which its requests complete; `None` if it has no dispatcher for them.
@@ -99,10 +102,6 @@ pub struct QpInit<'a, T: Transport> {
     /// Whether the program takes extended operations of its peer: writes that bring a value, atomic operations, sends that
     /// revoke a window. The peer's [`Hooks::takes_extended`] returns it.
     pub extended: bool,
-    /// Set if it carries datagrams: the number of the endpoint that it is a part of, which is not 0. The peer learns it, by
-    /// [`ConnectionRequestInfo::datagrams`] or [`Hooks::datagrams_of_peer`]. The messages that come take receives of `srq`, and
-    /// are lost if they find none: [`SharedQueue::take_datagram`]. Only with [`AdapterAttributes::datagrams`].
-    pub datagrams: Option<u32>,
     /// Queue sizes.
     pub sizes: QpSizes,
 }
@@ -313,22 +312,6 @@ pub trait Hooks: Parts {
         Flow::default()
     }
 
-    /// The number that the peer has for [`QpInit::datagrams`], once the connection is established.
-    fn datagrams_of_peer(&self, _qp: &Self::Qp) -> Option<u32> {
-        None
-    }
-
-    /// The program can name the peer of this lane no more. Where it is not told that the peer is gone, the transport may end the
-    /// lane, as long as datagrams of all peers still arrive. Called without a lock. Only with
-    /// [`AdapterAttributes::datagrams`].
-    fn forget_peer(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Copies the bytes of checked segments, one behind the other, to the beginning of `to`; false if a region is gone. Only
-    /// with [`AdapterAttributes::datagrams`].
-    fn gather(&self, _segments: &[Segment], _to: &mut [u8]) -> bool {
-        false
-    }
-
     /// What the device has counted under the name that the kernel has for it; 0 for a name that it does not know.
     fn device_counter(&self, _name: &str) -> u64 {
         0
@@ -347,7 +330,7 @@ pub trait Hooks: Parts {
 ///
 /// Calls that post, poll or query reach no cancellation point: system calls go past libc, or forbid cancellation
 /// ([`host::cancel`]), and so does what drops the last reference to a descriptor ([`host::cancel::Shielded`]).
-pub trait Transport: Hooks {
+pub trait Transport: Hooks + Datagrams {
     /// The most bytes of a send for which [`Hooks::post_inline`] is called.
     const INLINE_MAX: u64 = 0;
 
@@ -359,12 +342,6 @@ pub trait Transport: Hooks {
     /// Whether the transport locks [`Parts::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, no thread leaves a poll
     /// to the one that has it locked.
     const KEEPS_TX: bool = false;
-
-    /// The datagrams that can wait for one peer, however few requests the endpoint can have: they are no requests any more. Each
-    /// takes as many bytes of registered memory as the longest one, of which only what is in use is touched. Intel MPI sends
-    /// more than 256 at once for a message of 1 MiB: with so many places, four processes on two busy processors lost thousands
-    /// over TCP, and took 20 s in place of 1; with 1024 none.
-    const LANE: usize = 1024;
 
     /// Whether a thread that has armed one completion queue hears of new work in all of them, so that it arms no other one.
     const ARMS_ALL: bool = false;

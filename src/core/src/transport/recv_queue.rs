@@ -22,7 +22,7 @@ impl Taken {
     }
 
     /// Leaves out the first `bytes` bytes of its segments, which have as many.
-    pub(super) fn skip(&mut self, bytes: u64) {
+    pub(crate) fn skip(&mut self, bytes: u64) {
         let mut left = bytes;
         for segment in &mut self.segments {
             let skipped = left.min(segment.len);
@@ -32,13 +32,6 @@ impl Taken {
         }
         self.segments.retain(|segment| segment.len > 0);
         self.capacity -= bytes;
-    }
-
-    /// Makes it the receive of a message that is lost: its bytes go nowhere.
-    pub(super) fn lose(&mut self) {
-        self.id = RecvId::MAX;
-        self.segments.clear();
-        self.capacity = u64::MAX;
     }
 
     /// Makes it the receive `id` of `count` segments: `first`, and those that `next` returns.

@@ -29,8 +29,6 @@ pub enum Special {
     /// It has revoked the window of this key ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)), which shows
     /// nothing from now on and can be bound again. Its region may be deregistered.
     Invalidated(u32),
-    /// It is a datagram, which lies behind [`LEAD`](super::LEAD) bytes of the buffer, in which there is nothing for the program.
-    Datagram,
 }
 
 /// The peer that asked for a connection.

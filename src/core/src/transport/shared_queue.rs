@@ -8,17 +8,12 @@ use host::lock::Mutex;
 use host::memory::{self, Room};
 
 use crate::error::Result;
+use crate::transport::datagrams::LEAD;
 use crate::transport::recv_queue::{RecvQueue, Taken};
 use crate::transport::work::{Recv, RecvId, Segment};
 
 /// Connections that can stand in line without an allocation.
 const LINE: usize = 256;
-
-/// Bytes of a receive that lie in front of a datagram, for the header that some networks put there.
-pub const LEAD: u64 = 40;
-
-/// The largest datagram of a transport that carries them over connections, which fail for a peer that sends a longer one.
-pub const LARGEST_DATAGRAM: usize = 4096;
 
 /// A connection that takes buffers of a shared queue.
 pub trait RnrWaiter {
@@ -94,14 +89,12 @@ impl<C: RnrWaiter> SharedQueue<C> {
         false
     }
 
-    /// Takes the oldest receive for a datagram of `len` bytes, without the bytes in front of it. False if there is none, or it is
-    /// too short: then the datagram is lost, the receive stays, and the bytes of what is taken go nowhere.
+    /// Takes the oldest receive for a datagram of `len` bytes, without the bytes before it. Returns false if there is none, or it
+    /// is too short.
     pub fn take_datagram(&self, taken: &mut Taken, len: u64) -> bool {
         let found = self.buffers.lock().queue.pop_long(taken, len.saturating_add(LEAD));
         if found {
             taken.skip(LEAD);
-        } else {
-            taken.lose();
         }
         found
     }

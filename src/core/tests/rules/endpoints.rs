@@ -113,7 +113,7 @@ fn the_soft_high_watermark_fires_once_an_arming() {
     };
     let post = || end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
     (0..3).for_each(|_| post());
-    end.ep.set_watermark(Watermark::At(3), Watermark::Infinite);
+    end.ep.set_watermark(Watermark::At(3), Watermark::Infinite).unwrap();
     assert!(quiet([&events]), "three are not more than three");
     post();
     fires();
@@ -121,10 +121,10 @@ fn the_soft_high_watermark_fires_once_an_arming() {
     assert!(quiet([&events]), "it has fired");
     // Exceeded already: at once.
     for _ in 0..2 {
-        end.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+        end.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
         fires();
     }
-    end.ep.set_watermark(Watermark::Infinite, Watermark::Infinite);
+    end.ep.set_watermark(Watermark::Infinite, Watermark::Infinite).unwrap();
     post();
     assert!(quiet([&events]));
 }
@@ -133,7 +133,7 @@ fn the_soft_high_watermark_fires_once_an_arming() {
 fn the_hard_high_watermark_breaks_a_connection_and_only_that() {
     let adapter = open();
     let end = adapter.end();
-    end.ep.set_watermark(Watermark::Infinite, Watermark::At(2));
+    end.ep.set_watermark(Watermark::Infinite, Watermark::At(2)).unwrap();
     let post = |cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap();
     (0..3).for_each(post);
     assert_eq!(end.state(), EpState::Unconnected);
@@ -160,9 +160,9 @@ fn the_hard_watermark_can_be_exceeded_when_it_is_set() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     (0..3).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
-    end.ep.set_watermark(Watermark::Infinite, Watermark::At(3));
+    end.ep.set_watermark(Watermark::Infinite, Watermark::At(3)).unwrap();
     assert_eq!(end.state(), EpState::Connected);
-    end.ep.set_watermark(Watermark::Infinite, Watermark::At(2));
+    end.ep.set_watermark(Watermark::Infinite, Watermark::At(2)).unwrap();
     end.is_told(ConnectionEvent::Broken);
     (0..3).for_each(|cookie| end.arrives(cookie, Status::Flushed));
 }

@@ -194,7 +194,7 @@ fn watermarks_of_an_endpoint_count_what_it_has_taken() {
     let end = adapter.end_on(&srq);
     let events = adapter.events();
     let sink = establish(&adapter, &end);
-    end.ep.set_watermark(Watermark::At(0), Watermark::At(1));
+    end.ep.set_watermark(Watermark::At(0), Watermark::At(1)).unwrap();
     fake(&adapter).calls();
     (0..3).for_each(|cookie| srq.post_recv(&[], cookie).unwrap());
     let ids: Vec<Call> = fake(&adapter).calls();

@@ -6,8 +6,9 @@ use dat_core::ep::EpState;
 use dat_core::error::{Arg, Error, Role};
 use dat_core::event::{Event, Extended, Peer, PeerEvent, Status};
 use dat_core::testing::{Adapter, End, next, next_request, patience, quiet, request, until};
-use dat_core::transport::{LEAD, Transport};
-use dat_core::{CompletionFlags, Evd, LocalSegment, Psp, PspMode, Streams};
+use dat_core::transport::Transport;
+use dat_core::transport::datagrams::LEAD;
+use dat_core::{Ah, CompletionFlags, Evd, LocalSegment, Psp, PspMode, Streams};
 
 use crate::Network;
 
@@ -47,8 +48,8 @@ impl<T: Transport> Point<T> {
         self.ask(active, b"hello");
         next_request(&self.requests).accept(Some(&passive.ep), b"welcome").unwrap();
         let (ours, theirs) = (known(active, PeerEvent::Answered), known(passive, PeerEvent::Accepted));
-        assert!(ours.private_data().unwrap().starts_with(b"welcome"));
-        assert!(theirs.private_data().unwrap().starts_with(b"hello"));
+        assert!(ours.private_data.as_ref().unwrap().starts_with(b"welcome"));
+        assert!(theirs.private_data.as_ref().unwrap().starts_with(b"hello"));
         [ours, theirs]
     }
 }
@@ -65,8 +66,14 @@ fn known<T: Transport>(end: &End<T>, wanted: PeerEvent) -> Arc<Peer> {
     }
 }
 
+/// The address handle of a peer.
+fn handle<T: Transport>(end: &End<T>, peer: &Peer) -> Arc<Ah<T>> {
+    end.ep.ia().slab.get(peer.handle).unwrap()
+}
+
 fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer) {
-    end.ep.post_datagram(&[from], cookie, peer.number(), CompletionFlags::DEFAULT).unwrap();
+    let to = handle(end, peer);
+    end.ep.post_datagram(&[from], cookie, Some(&to), CompletionFlags::DEFAULT).unwrap();
     assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Extended::SendDatagram));
 }
 
@@ -80,8 +87,8 @@ pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
     assert_eq!(hub.state(), EpState::ActiveConnectionPending);
     assert!(leaves.iter().all(|leaf| leaf.state() == EpState::CompletionPending));
     let [a, b] = [&joined[0][1], &joined[1][1]];
-    assert_eq!(a.endpoint(), b.endpoint());
-    assert_ne!(joined[0][0].endpoint(), joined[1][0].endpoint());
+    assert_eq!(a.number, b.number);
+    assert_ne!(joined[0][0].number, joined[1][0].number);
     for (k, (leaf, [ours, theirs])) in leaves.iter().zip(&joined).enumerate() {
         leaf.receive(to.at(0, ROOM), 10);
         from.paint(0..8, k);
@@ -132,28 +139,30 @@ pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.connections, &c.connections]));
 }
 
-/// A peer's number is valid until its release, on all endpoints of the zone.
-pub fn peer_number_is_valid_until_release<T: Transport>(network: &Network<T>) {
+/// An address handle is valid until it is freed, on all endpoints of the zone.
+pub fn address_handle_is_valid_until_free<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let (a, b, other) = (end(&adapter), end(&adapter), end(&adapter));
     let [ours, theirs] = Point::new(&adapter).join(&a, &b);
-    let (from, to) = (adapter.buffer(64), adapter.buffer(ROOM));
-    let post = |end: &End<T>, number| end.ep.post_datagram(&[from.at(0, 8)], 1, number, CompletionFlags::DEFAULT);
+    let to = handle(&a, &ours);
+    let (from, place) = (adapter.buffer(64), adapter.buffer(ROOM));
+    let post = |end: &End<T>, to| end.ep.post_datagram(&[from.at(0, 8)], 1, to, CompletionFlags::DEFAULT);
     let unknown = Err(Error::InvalidParameter(Arg::Remote));
     let plain = adapter.end();
-    assert_eq!(post(&plain, ours.number()), Err(Error::InvalidHandle(Role::Ep)));
+    assert_eq!(post(&plain, Some(&to)), Err(Error::InvalidHandle(Role::Ep)));
     assert_eq!(a.ep.post_send(&[from.at(0, 8)], 1, CompletionFlags::DEFAULT), Err(a.state().into()));
-    b.receive(to.at(0, ROOM), 2);
+    b.receive(place.at(0, ROOM), 2);
     send(&other, from.at(0, 8), 3, &ours);
     assert_eq!(b.arrived_with().0, (2, Status::Success, LEAD + 8));
-    assert_eq!(other.ep.free_peer(ours.number()), unknown);
-    assert_eq!(a.ep.free_exchange(ours.number()), Ok(()));
-    assert_eq!(a.ep.free_exchange(ours.number()), unknown);
-    assert_eq!(a.ep.free_peer(ours.number()), Ok(()));
-    assert_eq!(a.ep.free_peer(ours.number()), unknown);
-    assert_eq!([post(&a, ours.number()), post(&other, ours.number()), post(&a, 0)], [unknown; 3]);
-    // The peer still has its number of this endpoint.
-    a.receive(to.at(0, ROOM), 4);
+    assert_eq!(other.ep.free_peer(&to), unknown);
+    assert_eq!(a.ep.free_exchange(&to), Ok(()));
+    assert_eq!(a.ep.free_exchange(&to), unknown);
+    assert_eq!(a.ep.free_peer(&to), Ok(()));
+    assert_eq!(a.ep.free_peer(&to), unknown);
+    assert_eq!([post(&a, Some(&to)), post(&other, Some(&to)), post(&a, None)], [unknown; 3]);
+    assert!(a.ep.ia().slab.get::<Ah<T>>(ours.handle).is_none());
+    // The peer can still send.
+    a.receive(place.at(0, ROOM), 4);
     send(&b, from.at(0, 8), 5, &theirs);
     assert_eq!(a.arrived_with().0, (4, Status::Success, LEAD + 8));
 }
@@ -166,7 +175,7 @@ pub fn request_accepts_only_endpoint_of_its_kind<T: Transport>(network: &Network
     let cr = next_request(&point.requests);
     assert_eq!(cr.accept(Some(&connection.ep), b""), Err(Error::InvalidHandle(Role::Ep)));
     cr.reject(b"no").unwrap();
-    assert!(known(&datagrams, PeerEvent::Rejected).private_data().unwrap().starts_with(b"no"));
+    assert!(known(&datagrams, PeerEvent::Rejected).private_data.as_ref().unwrap().starts_with(b"no"));
     point.ask(&connection, b"");
     let cr = next_request(&point.requests);
     assert_eq!(cr.accept(Some(&datagrams.ep), b""), Err(Error::InvalidHandle(Role::Ep)));

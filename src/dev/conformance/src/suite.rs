@@ -214,7 +214,7 @@ macro_rules! conformance {
                 endpoint_has_many_peers,
                 datagram_without_fitting_receive_is_lost,
                 freed_peer_receives_nothing,
-                peer_number_is_valid_until_release,
+                address_handle_is_valid_until_free,
                 request_accepts_only_endpoint_of_its_kind,
             }
             cleanup {

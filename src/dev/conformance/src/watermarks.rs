@@ -99,14 +99,14 @@ pub fn soft_high_watermark_fires<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     scene.fill(0..10);
     let rx = &scene.pairs[0].1;
-    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
     scene.send(1);
     assert!(quiet([&scene.events]), "another endpoint took it");
     scene.send(0);
     scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
     scene.send(0);
     assert!(quiet([&scene.events]), "it has fired");
-    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite);
+    rx.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
     scene.send(0);
     scene.is_told(rx.ep.header().handle(), AsyncReason::EpSoftHighWatermark);
     assert_eq!(rx.state(), EpState::Connected);
@@ -118,7 +118,7 @@ pub fn hard_high_watermark_breaks_connection<T: Transport>(network: &Network<T>)
     let (tx, rx) = &scene.pairs[0];
     scene.send(0);
     scene.take(0);
-    rx.ep.set_watermark(Watermark::Infinite, Watermark::At(0));
+    rx.ep.set_watermark(Watermark::Infinite, Watermark::At(0)).unwrap();
     assert!(quiet([&rx.connections]), "nothing is taken");
     tx.send(scene.memory.at(4096, 32), 1);
     rx.is_told(ConnectionEvent::Broken);

@@ -22,7 +22,7 @@ fn with_header<F: Provider, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R)
         Ok(f(find::<F, O>(handle, Role::Any)?.header()))
     }
     match F::domain().kind(handle) {
-        None => Err(Fault::Handle(Role::Any)),
+        None | Some(Kind::Ah) => Err(Fault::Handle(Role::Any)),
         Some(Kind::Ia) => go::<F, Ia<F::Transport>, R>(handle, f),
         Some(Kind::Pz) => go::<F, Pz<F::Transport>, R>(handle, f),
         Some(Kind::Lmr) => go::<F, Lmr<F::Transport>, R>(handle, f),
@@ -69,6 +69,7 @@ pub fn dat_get_handle_type<F: Provider>(
             Kind::Cno => DAT_HANDLE_TYPE_CNO,
             Kind::Srq => DAT_HANDLE_TYPE_SRQ,
             Kind::Csp => DAT_HANDLE_TYPE_CSP,
+            Kind::Ah => return Err(Fault::Handle(Role::Any)),
         });
         Ok(())
     })

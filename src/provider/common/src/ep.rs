@@ -198,8 +198,7 @@ pub fn dat_ep_set_watermark<F: Provider>(
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let soft = watermark(soft_high_watermark).ok_or(Fault::Argument(2))?;
         let hard = watermark(hard_high_watermark).ok_or(Fault::Argument(3))?;
-        ep.set_watermark(soft, hard);
-        Ok(())
+        ep.set_watermark(soft, hard).map_err(Fault::Core)
     })
 }
 

@@ -61,8 +61,8 @@ macro_rules! write_event {
                 c_connection_event(kind)
             }
             Event::Peer { ep, kind, peer } => {
-                // The EVD keeps the bytes until its next event.
-                let bytes = peer.private_data().map_or(&[][..], |data| &**data);
+                // The EVD keeps the bytes until its next event, and the address handle keeps them, too.
+                let bytes = peer.private_data.as_deref().unwrap_or_default();
                 let (private_data_size, private_data) = $crate::ptr::c_bytes(bytes);
                 let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
                 write_field!(out, event_data.connect_event_data, data);

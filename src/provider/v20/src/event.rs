@@ -1,7 +1,6 @@
 //! Events in the form of uDAPL 2.0.
 
 use std::mem::{self, offset_of};
-use std::ptr;
 
 use dat_core::Handle;
 use dat_core::event::{Completion, Event, Extended, PeerEvent, Status, Transfer};
@@ -97,14 +96,14 @@ impl OfDatagrams {
             PeerEvent::Failed => (DAT_IB_UD_CONNECTION_ERROR_EVENT, DAT_IB_UD_CONNECT_ERROR),
         };
         let handle = || DAT_IB_ADDR_HANDLE {
-            // Programs give it back, and look no further than whether it is NULL.
-            ah: ptr::without_provenance_mut(peer.number() as usize),
-            qpn: peer.endpoint(),
+            // Programs pass it back, and read no more of it than whether it is NULL.
+            ah: raw(peer.handle).cast(),
+            qpn: peer.number,
             // SAFETY: any bytes are an address, and those of the core are as many.
-            ia_addr: unsafe { mem::transmute::<[u8; 28], DAT_SOCK_ADDR6>(*peer.address().native()) },
+            ia_addr: unsafe { mem::transmute::<[u8; 28], DAT_SOCK_ADDR6>(*peer.address.native()) },
         };
         let known = number == DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED;
-        let peer = known.then(|| (DAT_CONTEXT { as_64: peer.number() }, handle()));
+        let peer = known.then(|| (DAT_CONTEXT { as_64: peer.handle.0 as u64 }, handle()));
         Some(OfDatagrams { number, kind, peer })
     }
 

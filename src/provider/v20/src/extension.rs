@@ -7,11 +7,12 @@
 
 mod query;
 
+use std::ptr;
 use std::sync::Arc;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
-use dat_core::{Change, Endpoint};
+use dat_core::{Ah, Change, Endpoint};
 use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, remote};
@@ -51,12 +52,12 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
             }
             DAT_IB_UD_SEND_OP => send_datagram::<F>(handle, arguments),
             DAT_IB_UD_CM_FREE_OP => {
-                let number = arguments.next_word();
-                free_of_peer::<F>(handle, |ep| ep.free_exchange(number).at(ONE_MORE))
+                let exchange = ptr::with_exposed_provenance_mut(arguments.next_word() as usize);
+                free_of_peer::<F>(handle, |_| Ok(exchange), Endpoint::free_exchange)
             }
             DAT_IB_UD_AH_FREE_OP => {
                 let ah = InPtr::of(arguments.next_pointer::<DAT_IB_ADDR_HANDLE>());
-                free_of_peer::<F>(handle, |ep| ep.free_peer(number_of(ah, 3)?).at(ONE_MORE))
+                free_of_peer::<F>(handle, |position| handle_in(ah, position), Endpoint::free_peer)
             }
             DAT_IB_QUERY_COUNTERS_OP => counters::query::<F>(handle, arguments),
             DAT_IB_PRINT_COUNTERS_OP => counters::print::<F>(handle, arguments),
@@ -114,8 +115,6 @@ unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arg
 
 /// The positions of the arguments of a send of a datagram.
 const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Remote, 5), (Arg::Flags, 7)];
-/// The position of the only argument of an operation.
-const ONE_MORE: Positions = &[(Arg::Remote, 3)];
 
 /// dat_ib_post_send_ud.
 ///
@@ -136,14 +135,14 @@ unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, argume
     let ah = unsafe { InPtr::of(ah) };
     fast::<F>(|| {
         let ep = for_datagrams::<F>(ep)?;
-        let peer = number_of(ah, 5)?;
-        ep.post_datagram(&segments, cookie, peer, completion_flags(flags)).at(SEND_UD)
+        let to = F::domain().get::<Ah<F::Transport>>(handle_in(ah, 5)?);
+        ep.post_datagram(&segments, cookie, to.as_deref(), completion_flags(flags)).at(SEND_UD)
     })
 }
 
-/// The number of the peer in an address handle.
-fn number_of(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<u64> {
-    Ok(ah.required(position)?.ah.addr() as u64)
+/// The handle of the peer in an address handle.
+fn handle_in(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<DAT_HANDLE> {
+    Ok(ah.required(position)?.ah.cast())
 }
 
 /// Looks up an endpoint for datagrams. The address handle of any other one is not read.
@@ -156,12 +155,17 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
     }
 }
 
-/// Gives back something of a peer.
+/// Frees something of the peer whose handle `read` returns; it gets the position of that argument.
 fn free_of_peer<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
-    free: impl FnOnce(&Endpoint<F::Transport>) -> Answer<()>,
+    read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
+    free: impl FnOnce(&Endpoint<F::Transport>, &Ah<F::Transport>) -> dat_core::Result<()>,
 ) -> DAT_RETURN {
-    slow::<F>(|| free(&*for_datagrams::<F>(ep)?))
+    slow::<F>(|| {
+        let ep = for_datagrams::<F>(ep)?;
+        let ah = F::domain().get::<Ah<F::Transport>>(read(3)?).ok_or(Fault::Argument(3))?;
+        free(&ep, &ah).at(&[(Arg::Remote, 3)])
+    })
 }
 
 /// dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, behind the arguments that say the change.

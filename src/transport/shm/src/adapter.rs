@@ -7,11 +7,13 @@ use std::time::Instant;
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
+use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport,
-    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
-    Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
+    Datagrams, Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId,
+    Scope, Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
 };
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, PeerHandle, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
@@ -114,14 +116,6 @@ impl Hooks for Shm {
         Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
     }
 
-    fn datagrams_of_peer(&self, qp: &Conn) -> Option<u32> {
-        qp.datagrams_of_peer()
-    }
-
-    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.context.links.control.regions, segments, to)
-    }
-
     fn await_end(&self, qp: &Arc<Conn>) {
         qp.await_still();
     }
@@ -131,6 +125,80 @@ impl Hooks for Shm {
         transfers::after_fork_in_child();
         // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
         unsafe { fork::close_in_child() };
+    }
+}
+
+impl Shm {
+    fn conn(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
+        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
+        let QpInit { sink, zone, extended, .. } = init;
+        let info = EndInfo { zone: zone.id(), port: self.context.next_port(), extended, datagrams: receiver.number() };
+        Ok((Conn::new(sink, info, receiver)?, tx))
+    }
+}
+
+impl DatagramTransport for Shm {
+    fn create_datagram_connection(
+        &self,
+        init: QpInit<'_, Self>,
+        receiver: DatagramReceiver<Self>,
+    ) -> Result<(Arc<Conn>, Tx)> {
+        self.conn(init, Receiver::Datagrams(receiver))
+    }
+
+    fn peer_number(&self, qp: &Conn) -> u32 {
+        qp.peer_number()
+    }
+
+    fn try_send(&self, qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
+        qp.end().is_some_and(|end| tx.try_send(end, datagram))
+    }
+
+    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
+        dat_memory::copy::gather_into(&self.context.links.control.regions, segments, to)
+    }
+}
+
+impl Datagrams for Shm {
+    type DatagramQp = UdQp<Shm>;
+    type AddressHandle = PeerHandle<Shm>;
+
+    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp<Shm>>> {
+        UdQp::new(self, init)
+    }
+
+    fn post_datagram_recv(&self, _qp: &UdQp<Shm>, _recv: &Recv<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn resolve(&self, qp: &Arc<UdQp<Shm>>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
+        qp.resolve(self, connect, exchange)
+    }
+
+    fn answer(
+        &self,
+        incoming: &mut Option<Incoming>,
+        qp: &Arc<UdQp<Shm>>,
+        private_data: &[u8],
+        exchange: Exchange<Self>,
+    ) -> Result<()> {
+        qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
+    }
+
+    fn poll_if_queued(&self, to: &PeerHandle<Shm>) {
+        to.poll_if_queued(self);
+    }
+
+    fn send_short(&self, to: &PeerHandle<Shm>, datagram: ShortSend<'_>) -> bool {
+        to.send_short(datagram)
+    }
+
+    fn send_to(&self, qp: &Arc<UdQp<Shm>>, to: &PeerHandle<Shm>, datagram: &Datagram<'_>) -> Result<Handed> {
+        qp.send(to, datagram)
+    }
+
+    fn close_datagrams(&self, qps: &[Arc<UdQp<Shm>>]) {
+        UdQp::close(self, qps);
     }
 }
 
@@ -216,11 +284,8 @@ impl Transport for Shm {
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
-        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
-        let QpInit { sink, zone, srq, extended, datagrams, .. } = init;
-        let info =
-            EndInfo { zone: zone.id(), port: self.context.next_port(), extended, datagrams: datagrams.unwrap_or(0) };
-        Ok((Conn::new(sink, info, srq.cloned())?, tx))
+        let receiver = Receiver::new(init.srq)?;
+        self.conn(init, receiver)
     }
 
     #[inline]

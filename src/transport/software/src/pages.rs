@@ -1,12 +1,53 @@
-//! Checks whether pages of the program's memory can be registered.
+//! Checks whether the pages of the program can be registered; maps pages of the library that return to the system.
 
-use std::ptr;
+use std::ptr::{self, NonNull};
+use std::slice;
 
+use host::memory::NoMemory;
 use once_cell::sync::OnceCell;
-use rustix::mm::{Advice, madvise};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-/// Whether the whole range is mapped.
+/// Zeroed memory, which is resident once it is used. It returns to the system when it is dropped, unlike memory of an allocator.
+pub struct Pages(NonNull<[u8]>);
+
+// SAFETY: no other value refers to the memory.
+unsafe impl Send for Pages {}
+
+impl Pages {
+    /// Maps `len` bytes, at least one.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn new(len: usize) -> Result<Pages, NoMemory> {
+        // SAFETY: the kernel chooses a range that is not in use.
+        let base =
+            unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE) };
+        let base = base.ok().and_then(|base| NonNull::new(base.cast())).ok_or(NoMemory)?;
+        Ok(Pages(NonNull::slice_from_raw_parts(base, len)))
+    }
+
+    /// The address.
+    pub fn addr(&self) -> u64 {
+        self.0.as_ptr().expose_provenance() as u64
+    }
+
+    /// A part of the memory, if it has that many bytes. Other threads may read other parts by their addresses.
+    pub fn part(&mut self, start: usize, len: usize) -> Option<&mut [u8]> {
+        let whole = start.checked_add(len).is_some_and(|end| end <= self.0.len());
+        // SAFETY: the part is within the mapped and initialised range, and only this value refers to it.
+        whole.then(|| unsafe { slice::from_raw_parts_mut(self.0.as_ptr().cast::<u8>().add(start), len) })
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: the range was mapped as a whole, and no reference to it is left.
+        let _ = unsafe { munmap(self.0.as_ptr().cast(), self.0.len()) };
+    }
+}
+
+/// Returns whether the whole range is mapped.
 pub fn is_mapped(addr: u64, len: u64) -> bool {
     const PAGES: usize = 4096;
     let page = page_size();
@@ -25,7 +66,7 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     true
 }
 
-/// Whether the first and the last page of a mapped range can be read, and also written if `write` is set. The pages are
+/// Returns whether the first and the last page of a mapped range can be read, and also written if `write` is set. The pages are
 /// touched as if they were used. Returns true if the kernel cannot tell.
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();

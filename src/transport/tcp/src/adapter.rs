@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use dat_core::transport::{
-    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Shown,
-    Transport, ZoneId,
+    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Datagrams, Fabric, FabricKind, Flow, Handed,
+    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
+    Shown, Transport, ZoneId,
 };
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, PeerHandle, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -120,14 +122,6 @@ impl Hooks for Tcp {
         qp.takes_extended()
     }
 
-    fn datagrams_of_peer(&self, qp: &Conn) -> Option<u32> {
-        qp.datagrams_of_peer()
-    }
-
-    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.device.regions, segments, to)
-    }
-
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
     }
@@ -135,6 +129,81 @@ impl Hooks for Tcp {
     fn after_fork_in_child() {
         // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
         unsafe { fork::close_in_child() };
+    }
+}
+
+impl Tcp {
+    fn conn(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
+        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
+        let terms = Terms {
+            zone: init.zone.id(),
+            extended: init.extended,
+            datagrams: receiver.number(),
+            reads_in: init.sizes.reads_in,
+            reads_out: init.sizes.reads_out,
+        };
+        Ok((Conn::new(&self.device, init.sink, terms, receiver)?, tx))
+    }
+}
+
+impl DatagramTransport for Tcp {
+    fn create_datagram_connection(
+        &self,
+        init: QpInit<'_, Self>,
+        receiver: DatagramReceiver<Self>,
+    ) -> Result<(Arc<Conn>, Tx)> {
+        self.conn(init, Receiver::Datagrams(receiver))
+    }
+
+    fn peer_number(&self, qp: &Conn) -> u32 {
+        qp.peer_number()
+    }
+
+    fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
+        tx.try_send(datagram)
+    }
+
+    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
+        dat_memory::copy::gather_into(&self.device.regions, segments, to)
+    }
+}
+
+impl Datagrams for Tcp {
+    type DatagramQp = UdQp<Tcp>;
+    type AddressHandle = PeerHandle<Tcp>;
+
+    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp<Tcp>>> {
+        UdQp::new(self, init)
+    }
+
+    fn post_datagram_recv(&self, _qp: &UdQp<Tcp>, _recv: &Recv<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn resolve(&self, qp: &Arc<UdQp<Tcp>>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
+        qp.resolve(self, connect, exchange)
+    }
+
+    fn answer(
+        &self,
+        incoming: &mut Option<Incoming>,
+        qp: &Arc<UdQp<Tcp>>,
+        private_data: &[u8],
+        exchange: Exchange<Self>,
+    ) -> Result<()> {
+        qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
+    }
+
+    fn poll_if_queued(&self, to: &PeerHandle<Tcp>) {
+        to.poll_if_queued(self);
+    }
+
+    fn send_to(&self, qp: &Arc<UdQp<Tcp>>, to: &PeerHandle<Tcp>, datagram: &Datagram<'_>) -> Result<Handed> {
+        qp.send(to, datagram)
+    }
+
+    fn close_datagrams(&self, qps: &[Arc<UdQp<Tcp>>]) {
+        UdQp::close(self, qps);
     }
 }
 
@@ -209,15 +278,8 @@ impl Transport for Tcp {
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
-        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
-        let terms = Terms {
-            zone: init.zone.id(),
-            extended: init.extended,
-            datagrams: init.datagrams.unwrap_or(0),
-            reads_in: init.sizes.reads_in,
-            reads_out: init.sizes.reads_out,
-        };
-        Ok((Conn::new(&self.device, init.sink, terms, init.srq.cloned())?, tx))
+        let receiver = Receiver::new(init.srq)?;
+        self.conn(init, receiver)
     }
 
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {

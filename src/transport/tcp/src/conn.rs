@@ -12,9 +12,10 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, RequestId,
-    RnrWaiter, SharedQueue, Special, Taken, Verdict,
+    Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone, RequestId, RnrWaiter, Special, Taken,
+    Verdict,
 };
+use dat_memory::datagrams::{DatagramReceiver, Receiver};
 use host::lock::Mutex;
 use host::memory;
 
@@ -100,10 +101,7 @@ pub struct Conn {
     is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
     port: AtomicU64,
-    /// The queue of its receives, if that is a shared one.
-    srq: Option<Arc<SharedQueue<Conn>>>,
-    /// The queue of its receives, if it carries datagrams.
-    datagrams: Option<Arc<SharedQueue<Conn>>>,
+    receiver: Receiver<Tcp>,
     /// A message waits for a receive of the endpoint's own queue.
     rnr: AtomicBool,
     stalls: Gauge,
@@ -167,12 +165,8 @@ impl Conn {
         device: &Arc<Device>,
         sink: EndpointSink<Tcp>,
         terms: Terms,
-        srq: Option<Arc<SharedQueue<Conn>>>,
+        receiver: Receiver<Tcp>,
     ) -> Result<Arc<Self>> {
-        let (datagrams, srq) = if terms.datagrams != 0 { (srq, None) } else { (None, srq) };
-        if let Some(srq) = &srq {
-            srq.expect()?;
-        }
         let number = device.next_number();
         Ok(memory::arc(Conn {
             sink,
@@ -184,8 +178,7 @@ impl Conn {
             phase: AtomicU8::new(Phase::Idle as u8),
             is_first_found: AtomicBool::new(false),
             port: AtomicU64::new(0),
-            srq,
-            datagrams,
+            receiver,
             rnr: AtomicBool::new(false),
             stalls: Gauge::default(),
             rnr_queued: AtomicBool::new(false),
@@ -271,9 +264,9 @@ impl Conn {
         self.to_extended.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of the peer's endpoint if that carries datagrams.
-    pub fn datagrams_of_peer(&self) -> Option<u32> {
-        Some(self.to_datagrams.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    /// Returns the number of the peer's endpoint if that carries datagrams, otherwise 0.
+    pub fn peer_number(&self) -> u32 {
+        self.to_datagrams.load(Ordering::Relaxed)
     }
 
     /// Reports that the connection is established, with the private data of the acceptor. Called without a lock.
@@ -463,27 +456,16 @@ impl Conn {
         }
     }
 
-    /// Takes the next receive for a message of `len` bytes. Returns false if there is none; the connection is resumed when
-    /// there is one.
+    /// Takes the next receive for a message. Returns false if there is none; the connection is resumed when there is one.
     ///
     /// # Errors
     /// The connection fails.
-    pub fn take(self: &Arc<Self>, taken: &mut Taken, len: u64) -> std::result::Result<bool, Fatal> {
+    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
         let note_taken = |id| match self.sink.recv_taken(id) {
             Verdict::Continue => Ok(true),
             Verdict::Break => Err(Fatal::default()),
         };
-        if let Some(queue) = &self.datagrams {
-            if len > LARGEST_DATAGRAM as u64 {
-                return Err(Fatal::default());
-            }
-            if queue.take_datagram(taken, len) {
-                return note_taken(taken.id);
-            }
-            self.sink.datagram_lost();
-            return Ok(true);
-        }
-        if let Some(srq) = &self.srq {
+        if let Receiver::Shared(srq) = &self.receiver {
             let found = srq.take(self, taken);
             self.note_stall(!found);
             return if found { note_taken(taken.id) } else { Ok(false) };
@@ -512,21 +494,14 @@ impl Conn {
         self.stalls.stalls()
     }
 
-    /// Returns whether it carries datagrams.
-    pub fn has_datagrams(&self) -> bool {
-        self.datagrams.is_some()
+    /// Returns the receiver of datagrams, if it carries them.
+    pub fn datagrams(&self) -> Option<&DatagramReceiver<Tcp>> {
+        self.receiver.datagrams()
     }
 
     /// Reports a complete receive.
     pub fn complete(&self, done: RecvDone) {
-        if self.datagrams.is_some() {
-            // A lost datagram has no receive.
-            if done.id != RecvId::MAX {
-                self.sink.recv_special(done, Special::Datagram);
-            }
-        } else {
-            self.sink.recv_done(done);
-        }
+        self.sink.recv_done(done);
     }
 
     /// Reports a complete receive that brought more than bytes.

@@ -10,7 +10,7 @@ pub const MAX_PRIVATE_DATA: usize = 224;
 pub const SIZE: usize = 16;
 
 /// The first bytes, by which an end knows that the other one speaks of the same.
-const MAGIC: [u8; 4] = *b"dat\x03";
+const MAGIC: [u8; 4] = *b"dat\x04";
 /// Set if the program takes extended operations.
 const EXTENDED: u8 = 1;
 

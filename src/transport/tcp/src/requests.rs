@@ -8,10 +8,14 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::event::Status;
+use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{RecvDone, RemoteSegment, Special, Taken};
 use dat_memory::copy;
-use dat_memory::user::change;
+use dat_memory::datagrams::DatagramReceiver;
+use dat_memory::user::{Source, change};
+use host::memory::Room;
 
+use crate::Tcp;
 use crate::conn::Conn;
 use crate::record::{self, HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::rx::{Fatal, Piece, Place, TAIL, Tail, gather, store_piece};
@@ -58,6 +62,8 @@ pub struct Requests {
     /// Bytes of responses that can be sent in this turn.
     turn: u64,
     tail: Tail,
+    /// The bytes of a datagram that has arrived in part.
+    datagram: Vec<u8>,
 }
 
 #[cold]
@@ -93,6 +99,12 @@ impl Requests {
             if !self.begun {
                 if !self.gather(&mut rest) {
                     break;
+                }
+                if let Some(receiver) = conn.datagrams() {
+                    if !self.datagram(receiver, stream, &mut rest)? {
+                        break;
+                    }
+                    continue;
                 }
                 if let RecordOutcome::Wait = self.begin(conn, stream)? {
                     self.waits = true;
@@ -143,9 +155,7 @@ impl Requests {
         let head = ArrayVec::<u8, MAX_HEAD>::try_from(&self.start[HEADER..]).unwrap_or_default();
         let head = &head[..];
         let whole = self.message.is_none() && self.write.is_none();
-        // A datagram is one record.
-        let fits = !conn.has_datagrams() || (header.kind == kind::MESSAGE && self.left == header.aux);
-        if header.aux > record::LARGEST || !fits {
+        if header.aux > record::LARGEST {
             return Err(violation());
         }
         match header.kind {
@@ -173,6 +183,42 @@ impl Requests {
         }
     }
 
+    // ---- Datagrams ----
+
+    /// Handles a record of a connection that carries datagrams, whose header and head have arrived. Returns whether all of it has
+    /// arrived. A datagram takes no receive before, so that no peer can keep one.
+    fn datagram(&mut self, receiver: &DatagramReceiver<Tcp>, stream: &Stream, rest: &mut &[u8]) -> Result<bool, Fatal> {
+        let Some(header) = self.header else { return Ok(false) };
+        let len = self.left as usize;
+        match header.kind {
+            kind::MESSAGE if header.aux == self.left && len <= MAX_DATAGRAM => {}
+            kind::IMMEDIATE if !receiver.notice_arrived() => {}
+            // The end of a connection that has served its purpose, or a violation.
+            _ => return Err(violation()),
+        }
+        let gathered = self.datagram.len();
+        let (bytes, after) = rest.split_at((len - gathered).min(rest.len()));
+        *rest = after;
+        let whole = gathered + bytes.len() == len;
+        if gathered > 0 || !whole {
+            self.datagram.room(len - gathered).map_err(|_| violation())?;
+            self.datagram.extend_from_slice(bytes);
+        }
+        if whole && header.kind == kind::MESSAGE {
+            let bytes = if gathered > 0 { &self.datagram } else { bytes };
+            receiver.arrived(header.aux, header.flags & record::SOLICITED != 0, |segments| {
+                copy::scatter(stream.regions(), segments, 0, Source::of(bytes), true)
+            });
+        }
+        if whole {
+            self.datagram = Vec::new();
+            self.header = None;
+            self.start.clear();
+            stream.note_handled(HEADER as u64 + u64::from(header.len));
+        }
+        Ok(whole)
+    }
+
     // ---- Messages ----
 
     fn done(&self, status: Status, len: u64, solicited: bool) -> RecvDone {
@@ -181,7 +227,7 @@ impl Requests {
 
     /// Takes a receive for a message of `len` bytes.
     fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
-        if !conn.take(&mut self.taken, len)? {
+        if !conn.take(&mut self.taken)? {
             return Ok(RecordOutcome::Wait);
         }
         if len > self.taken.capacity {
@@ -245,10 +291,9 @@ impl Requests {
         if let Some(partial) = &mut self.message {
             let piece = Piece { offset: partial.offset, len: partial.len };
             let segments = self.taken.segments();
-            let stored = segments.is_empty()
-                || store_piece(&mut self.tail, piece, bytes, |offset, bytes, last| {
-                    copy::scatter(regions, segments, offset, bytes, last)
-                });
+            let stored = store_piece(&mut self.tail, piece, bytes, |offset, bytes, last| {
+                copy::scatter(regions, segments, offset, bytes, last)
+            });
             partial.offset += len;
             if !stored {
                 let recv = self.done(Status::LocalProtection, 0, false);
@@ -274,7 +319,7 @@ impl Requests {
             return None;
         }
         let (place, rest) = match (&self.message, self.write) {
-            (Some(Partial { len, offset }), _) if !self.taken.segments().is_empty() => {
+            (Some(Partial { len, offset }), _) => {
                 (Place::Local(self.taken.segments().iter().copied().collect(), *offset), len - offset)
             }
             (None, Some((to, offset))) => (Place::Granted(to, offset), to.len - offset),

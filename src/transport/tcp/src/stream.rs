@@ -34,6 +34,8 @@ pub enum Body<'a> {
     None,
     /// In segments of a request of this end.
     Local(RequestId, &'a [Segment]),
+    /// In segments that are not used after the call: what the socket does not take is copied.
+    Copied(&'a [Segment]),
     /// In memory that the peer reads.
     Granted(RemoteSegment),
 }
@@ -225,7 +227,7 @@ impl Stream {
             pieces.push(Source::of(head));
         }
         match body {
-            Body::Local(_, segments) if len > 0 => {
+            Body::Local(_, segments) | Body::Copied(segments) if len > 0 => {
                 let region_ref =
                     |key| if len > LONG { self.regions().acquire_counted(key) } else { self.regions().acquire(key) };
                 region_refs = copy::acquire_all(segments, region_ref).ok_or(NotSent::NoMemory)?;
@@ -397,18 +399,10 @@ impl Stream {
         }
         if len > 0 {
             let mut bytes: Vec<u8> = std::mem::take(&mut out.head);
-            let before = bytes.len();
-            bytes.resize(before + len, 0);
-            let mut rest = Target::of(&mut bytes[before..]);
-            let copied = self.with_pieces(&[], out.body.as_body(), out.offset, out.len, |pieces| {
-                for piece in pieces {
-                    let done = copy_bytes(rest, *piece);
-                    rest = rest.split(done).1;
-                }
-                rest.is_empty()
-            });
+            let copied =
+                self.with_pieces(&[], out.body.as_body(), out.offset, out.len, |pieces| append(&mut bytes, pieces, 0));
             out.head = bytes;
-            if copied != Ok(true) {
+            if copied.is_err() {
                 return false;
             }
             (out.body, out.len) = (Kept::None, 0);
@@ -420,6 +414,17 @@ impl Stream {
             out.head.extend_from_slice(&header.encode());
         }
         true
+    }
+}
+
+/// Appends all pieces without their first `skip` bytes to a list, which has room for them.
+fn append(list: &mut Vec<u8>, pieces: &[Source<'_>], mut skip: usize) {
+    for piece in pieces {
+        let rest = piece.split(skip.min(piece.len())).1;
+        skip -= piece.len() - rest.len();
+        let before = list.len();
+        list.resize(before + rest.len(), 0);
+        copy_bytes(Target::of(&mut list[before..]), rest);
     }
 }
 
@@ -457,10 +462,17 @@ impl Sender<'_> {
     pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
         // What does not fit must stay, so that there is a place for it first.
-        stream.reserve(out, head.len())?;
+        let copied = if let Body::Copied(_) = body { len as usize } else { 0 };
+        stream.reserve(out, head.len() + copied)?;
         let sent = match body {
             Body::None => stream.socket.send_bytes(head),
-            _ => stream.with_pieces(head, body, offset, len, |pieces| stream.socket.send(pieces))?,
+            _ => stream.with_pieces(head, body, offset, len, |pieces| {
+                let sent = stream.socket.send(pieces);
+                if let (Ok(1..), true) = (&sent, copied > 0) {
+                    append(&mut out.head, pieces, *sent.as_ref().unwrap_or(&0));
+                }
+                sent
+            })?,
         };
         let Ok(sent) = sent else { return Err(stream.cut()) };
         if sent == 0 {
@@ -470,10 +482,12 @@ impl Sender<'_> {
         let of_head = sent.min(head.len());
         let of_body = (sent - of_head) as u64;
         if sent < head.len() + len as usize {
-            out.head.extend_from_slice(&head[of_head..]);
-            (out.offset, out.len) = (offset + of_body, len - of_body);
+            if copied == 0 {
+                out.head.extend_from_slice(&head[of_head..]);
+                (out.offset, out.len) = (offset + of_body, len - of_body);
+            }
             out.body = match body {
-                Body::None => Kept::None,
+                Body::None | Body::Copied(_) => Kept::None,
                 Body::Local(id, segments) => Kept::Local(id, segments.iter().copied().collect()),
                 Body::Granted(from) => Kept::Granted(from),
             };

@@ -14,6 +14,7 @@ use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
+use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{Checked, Gauge, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
 use dat_memory::copy;
 use dat_memory::user::{self, Source, Target};
@@ -174,7 +175,9 @@ impl Waiting {
                 stage(kind::MESSAGE, solicited(*flag), &[], self.len - offset)
             }
             Operation::Write(to) => write(to),
-            Operation::WriteImmediate { value, solicited: flag, .. } if progress == Progress::Value => {
+            Operation::WriteImmediate { value, solicited: flag, .. }
+                if progress == Progress::Value || self.len == 0 =>
+            {
                 stage(kind::IMMEDIATE, solicited(*flag), &value.to_le_bytes(), 0)
             }
             Operation::WriteImmediate { to, .. } => write(to),
@@ -286,6 +289,26 @@ impl Tx {
             && self.waiting.len() < GATHERED
             && self.progress == Progress::New
             && self.waiting.iter().all(|request| request.len <= SHORT)
+    }
+
+    /// Sends a datagram, if nothing waits and there is room for it. The program gets no completion for it, so it has no number.
+    pub fn try_send(&mut self, datagram: &Datagram<'_>) -> bool {
+        let &Datagram { segments, len, solicited, .. } = datagram;
+        let Some(stream) = self.stream.as_ref().filter(|_| self.waiting.is_empty()) else { return false };
+        let size = HEADER as u64 + len;
+        if self.handled + u64::from(self.window) < self.sent + size {
+            stream.note_waited();
+            return false;
+        }
+        let sent = stream.sender().and_then(|mut sender| {
+            let flags = if solicited { record::SOLICITED } else { 0 };
+            let header = sender.header(kind::MESSAGE, flags, len as usize, len);
+            sender.send(&header.encode(), Body::Copied(segments), 0, len)
+        });
+        if sent.is_ok() {
+            self.sent += size;
+        }
+        sent.is_ok()
     }
 
     /// Sends requests. Returns whether the socket had no room.

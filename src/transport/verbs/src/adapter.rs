@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering;
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, Operation, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, Shown,
-    Transport,
+    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, Shown, Transport,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -22,7 +22,7 @@ use host::{fork, memory, sysfs};
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
 use crate::cq::CompletionQueue;
-use crate::datagram::{Carrier, Lane};
+use crate::datagram::{UdPeer, UdQp};
 use crate::device::Device;
 use crate::memory::{Region, Zone};
 use crate::qp::{Qp, QpPhase};
@@ -47,8 +47,6 @@ impl Verbs {
         // The end of a connection may not have come in time. A queue pair that is destroyed uses no buffer.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
-        let ending = std::mem::take(&mut self.device.work.lock().ending);
-        ending.iter().for_each(Lane::finish);
         // Tasks that are left refer to queue pairs, and these to the device, which would stay for ever.
         let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
@@ -70,7 +68,7 @@ impl Parts for Verbs {
     type Window = Window;
     type Cq = Arc<CompletionQueue>;
     type Srq = Arc<SharedQueue>;
-    type Qp = Carrier;
+    type Qp = Qp;
     type Tx = ();
     type Listener = Listener;
     type Incoming = Incoming;
@@ -102,34 +100,17 @@ impl Hooks for Verbs {
         }
     }
 
-    fn drain(&self, qp: &Arc<Carrier>) {
-        if let Carrier::Qp(qp) = &**qp {
-            // It may be that no thread fetches the completion of the last request.
-            self.device.command(|work| work.awaited.push_back(qp.clone()));
-        }
+    fn drain(&self, qp: &Arc<Qp>) {
+        // It may be that no thread fetches the completion of the last request.
+        self.device.command(|work| work.awaited.push_back(qp.clone()));
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
         cm::check_address(&self.device, address)
     }
 
-    fn flow(&self, qp: &Carrier, _tx: &()) -> Flow {
-        let request_stalls = qp.qp().map_or(0, |qp| qp.sends.lock().stalls.stalls());
-        Flow { request_stalls, ..Flow::default() }
-    }
-
-    fn datagrams_of_peer(&self, qp: &Carrier) -> Option<u32> {
-        if let Carrier::Lane(lane) = qp { lane.peer() } else { None }
-    }
-
-    fn forget_peer(&self, qp: &Arc<Carrier>) {
-        if let Carrier::Lane(lane) = &**qp {
-            lane.forget();
-        }
-    }
-
-    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        self.device.regions.gather(segments, to)
+    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
+        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
     }
 
     fn device_counter(&self, name: &str) -> u64 {
@@ -137,11 +118,8 @@ impl Hooks for Verbs {
         sysfs::counter(Path::new(sysfs::ROOT), device.as_ref(), *port, name).unwrap_or(0)
     }
 
-    fn await_end(&self, qp: &Arc<Carrier>) {
-        match &**qp {
-            Carrier::Qp(qp) => qp.await_end(),
-            Carrier::Lane(lane) => lane.await_end(),
-        }
+    fn await_end(&self, qp: &Arc<Qp>) {
+        qp.await_end();
     }
 
     fn after_fork_in_child() {
@@ -151,10 +129,45 @@ impl Hooks for Verbs {
     }
 }
 
-impl Transport for Verbs {
-    // A device is done with a datagram once it has sent it, whatever its peer does. All of this memory is pinned.
-    const LANE: usize = 32;
+impl Datagrams for Verbs {
+    type DatagramQp = UdQp;
+    type AddressHandle = Arc<UdPeer>;
 
+    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp>> {
+        self.device.check_device()?;
+        UdQp::new(&self.device, init)
+    }
+
+    fn post_datagram_recv(&self, qp: &UdQp, recv: &Recv<'_>) -> Result<()> {
+        qp.post_recv(recv)
+    }
+
+    fn resolve(&self, qp: &Arc<UdQp>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
+        self.device.check_device()?;
+        qp.resolve(connect, exchange)
+    }
+
+    fn answer(
+        &self,
+        incoming: &mut Option<Incoming>,
+        qp: &Arc<UdQp>,
+        private_data: &[u8],
+        exchange: Exchange<Self>,
+    ) -> Result<()> {
+        qp.answer(incoming, private_data, exchange)
+    }
+
+    fn send_to(&self, qp: &Arc<UdQp>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
+        qp.send(to, datagram)?;
+        Ok(Handed::under_way(SeqNo(datagram.id)))
+    }
+
+    fn close_datagrams(&self, qps: &[Arc<UdQp>]) {
+        UdQp::close(qps);
+    }
+}
+
+impl Transport for Verbs {
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let device = Device::open(name, instance)?;
         let thread = crate::thread::start(&device).map_err(|error| {
@@ -249,33 +262,26 @@ impl Transport for Verbs {
         Ok(())
     }
 
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Carrier>, ())> {
+    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
         self.device.check_device()?;
-        Ok((Carrier::new(&self.device, init)?, ()))
+        Ok((Qp::new(&self.device, init)?, ()))
     }
 
     #[inline(always)]
-    fn post_recv(&self, qp: &Carrier, recv: &Recv<'_>) -> Result<bool> {
+    fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
         // The device tries again, without end.
-        qp.qp()?.post_recv(recv).map(|()| false)
+        qp.post_recv(recv).map(|()| false)
     }
 
     #[inline(always)]
-    fn post(&self, qp: &Arc<Carrier>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
-        match &**qp {
-            Carrier::Qp(qp) => qp.post(request)?,
-            // Not the request itself, which would have to be in memory then for connections too.
-            Carrier::Lane(lane) => {
-                let solicited = matches!(request.operation, Operation::Send { solicited: true });
-                lane.post(request.id, request.segments.first().copied(), solicited)?;
-            }
-        }
+    fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
+        qp.post(request)?;
         Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
         &self,
-        qp: &Arc<Carrier>,
+        qp: &Arc<Qp>,
         (): &mut (),
         id: RequestId,
         window: &Window,
@@ -283,15 +289,12 @@ impl Transport for Verbs {
         _signalled: bool,
     ) -> Result<(u32, SeqNo)> {
         let target = target.map(|target| BindTarget { rights: self.device.limits.granted(target.rights), ..*target });
-        let key = qp.qp()?.post_bind(id, window, target.as_ref())?;
+        let key = qp.post_bind(id, window, target.as_ref())?;
         Ok((key, SeqNo(id)))
     }
 
-    fn reap(&self, qp: &Arc<Carrier>) {
-        match &**qp {
-            Carrier::Qp(qp) => qp.reap(),
-            Carrier::Lane(lane) => lane.reap(),
-        }
+    fn reap(&self, qp: &Arc<Qp>) {
+        qp.reap();
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
@@ -299,34 +302,24 @@ impl Transport for Verbs {
         cm::listen(&self.device, qualifier, sink)
     }
 
-    fn connect(&self, qp: &Arc<Carrier>, connect: &Connect<'_>) -> Result<()> {
+    fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         self.device.check_device()?;
-        match &**qp {
-            Carrier::Qp(qp) => cm::connect(qp, connect),
-            Carrier::Lane(lane) => lane.connect(connect),
-        }
+        cm::connect(qp, connect)
     }
 
-    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Carrier>, private_data: &[u8]) -> Result<()> {
-        match &**qp {
-            Carrier::Qp(qp) => Incoming::accept(incoming, qp, private_data),
-            Carrier::Lane(lane) => lane.accept(incoming, private_data),
-        }
+    fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
+        Incoming::accept(incoming, qp, private_data)
     }
 
     fn reject(&self, mut incoming: Incoming, why: Rejection, private_data: &[u8]) {
         incoming.refuse(why, private_data);
     }
 
-    fn local_qualifier(&self, qp: &Carrier) -> u64 {
-        qp.qp().map_or(0, |qp| qp.state.lock().cm.as_ref().map_or(0, |id| id.local_port().into()))
+    fn local_qualifier(&self, qp: &Qp) -> u64 {
+        qp.state.lock().cm.as_ref().map_or(0, |id| id.local_port().into())
     }
 
-    fn disconnect(&self, qp: &Arc<Carrier>, broken: bool) -> Closing {
-        let qp = match &**qp {
-            Carrier::Qp(qp) => qp,
-            Carrier::Lane(lane) => return lane.disconnect(),
-        };
+    fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {
         if qp.abandon() {
             return Closing::Done;
         }

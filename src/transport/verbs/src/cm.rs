@@ -20,7 +20,7 @@ use rdma_sys::rdma_port_space::{RDMA_PS_TCP, RDMA_PS_UDP};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
 use crate::adapter::Verbs;
-use crate::datagram::Lane;
+use crate::datagram::cm::Attempt;
 use crate::datagram::hello::Hello;
 use crate::device::Device;
 use crate::locate::has_device;
@@ -34,8 +34,8 @@ pub enum CmOwner {
     Listener(u64, ListenerSink<Verbs>),
     /// An end of a connection.
     End(Arc<Qp>),
-    /// A lane that asks its peer.
-    Lane(Arc<Lane>),
+    /// An attempt at an exchange of datagrams.
+    Attempt(Arc<Attempt>),
 }
 
 /// A service point that listens; dropped to stop.
@@ -292,12 +292,12 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         device.lose();
         return;
     }
-    let lane = match device.cm_owners.lock().get(&event.token) {
-        Some(CmOwner::Lane(lane)) => Some(lane.clone()),
+    let attempt = match device.cm_owners.lock().get(&event.token) {
+        Some(CmOwner::Attempt(attempt)) => Some(attempt.clone()),
         _ => None,
     };
-    if let Some(lane) = lane {
-        return lane.handle(&event);
+    if let Some(attempt) = attempt {
+        return attempt.handle(&event);
     }
     let qp = match device.cm_owners.lock().get(&event.token) {
         Some(CmOwner::End(qp)) => qp.clone(),

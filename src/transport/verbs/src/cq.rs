@@ -36,7 +36,7 @@ use host::memory::{self, Room};
 use rdma_sys::ibv_wc;
 
 use crate::channels::{self, CompletionChannel};
-use crate::datagram::shared::SharedQp;
+use crate::datagram::UdQp;
 use crate::device::Device;
 use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
@@ -75,7 +75,7 @@ struct Fetch {
     sources: Vec<Source>,
     table: Table,
     /// The queue pairs for datagrams that complete here.
-    datagrams: Vec<Arc<SharedQp>>,
+    datagrams: Vec<Arc<UdQp>>,
     /// Queue pairs that have something to report once no lock is held.
     touched: Vec<Arc<Qp>>,
 }
@@ -108,6 +108,13 @@ pub struct Reservation {
     count: usize,
 }
 
+impl Reservation {
+    /// The number of entries for work of its own.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}
+
 impl Drop for Reservation {
     fn drop(&mut self) {
         let mut parts = self.cq.parts.lock();
@@ -138,6 +145,22 @@ impl CompletionQueue {
         channels::add(&mut cq.channel.queues.lock(), &cq)?;
         channels::add(&mut device.cqs.lock(), &cq)?;
         Ok(cq)
+    }
+
+    /// The queues for the requests and the receives of a queue pair, whose dispatchers have these.
+    pub fn for_work(
+        device: &Device,
+        requests: Option<&Arc<Self>>,
+        receives: Option<&Arc<Self>>,
+    ) -> Result<[Arc<Self>; 2]> {
+        Ok(match (requests, receives) {
+            (Some(requests), Some(receives)) => [requests, receives].map(Arc::clone),
+            (Some(one), None) | (None, Some(one)) => [one, one].map(Arc::clone),
+            (None, None) => {
+                let spare = CompletionQueue::new(device, 1)?;
+                [spare.clone(), spare]
+            }
+        })
     }
 
     /// Adds a part. The caller adds the source to those that are fetched from, without the lock of the parts: a thread
@@ -240,20 +263,20 @@ impl CompletionQueue {
     }
 
     /// Completions of a queue pair for datagrams are reported from now on, until [`CompletionQueue::leave_datagrams`].
-    pub fn join_datagrams(&self, shared: &Arc<SharedQp>) -> Result<()> {
+    pub fn join_datagrams(&self, qp: &Arc<UdQp>) -> Result<()> {
         let mut fetch = self.fetch.lock();
         fetch.datagrams.room(1)?;
-        fetch.datagrams.push(shared.clone());
+        fetch.datagrams.push(qp.clone());
         Ok(())
     }
 
     /// Completions of the queue pair for datagrams of this number are no longer reported.
     pub fn leave_datagrams(&self, number: u32) {
         let mut gone = Vec::new();
-        self.fetch.lock().datagrams.retain(|shared| {
-            let stays = shared.number() != number;
+        self.fetch.lock().datagrams.retain(|qp| {
+            let stays = qp.number() != number;
             if !stays {
-                gone.push(shared.clone());
+                gone.push(qp.clone());
             }
             stays
         });
@@ -385,14 +408,14 @@ impl CompletionQueue {
     fn look_for_announcement(
         &self,
         source: &mut Source,
-        (table, datagrams): (&Table, &[Arc<SharedQp>]),
+        (table, datagrams): (&Table, &[Arc<UdQp>]),
         nothing: bool,
         found: &mut Found,
     ) {
         if std::mem::take(&mut source.due) {
             match (table.get(source.last).or_else(|| table.first()), datagrams.first()) {
                 (Some((_, qp)), _) => qp.sink.recv_announced(),
-                (None, Some(shared)) => shared.announce(),
+                (None, Some(qp)) => qp.announce(),
                 (None, None) => {}
             }
         }
@@ -451,7 +474,7 @@ fn arm(raw: &RawCq, solicited: bool) {
 
 /// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
 #[inline(never)]
-fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<SharedQp>]), touched: &mut Vec<Arc<Qp>>) {
+fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
         report(run, last, of, touched);
     }
@@ -459,7 +482,7 @@ fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<SharedQp>])
 
 /// Reports completions that belong together.
 #[inline(always)]
-fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<SharedQp>]), touched: &mut Vec<Arc<Qp>>) {
+fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
     let Some(qp) = find(of.0, first.qp_num, last) else {
         report_datagrams(run, first.qp_num, of.1);
@@ -502,9 +525,9 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
 /// Reports completions of a queue pair that is none of a connection.
 #[cold]
 #[inline(never)]
-fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<SharedQp>]) {
-    match datagrams.iter().find(|shared| shared.number() == number) {
-        Some(shared) => shared.complete(run),
+fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
+    match datagrams.iter().find(|qp| qp.number() == number) {
+        Some(qp) => qp.complete(run),
         None => log::debug!(target: host::diagnostics::EVD, "a completion of queue pair {number}, which is gone"),
     }
 }

@@ -1,151 +1,289 @@
-//! Datagrams: one queue pair for each endpoint of the program, and a lane on it for each of its peers.
+//! Queue pairs for datagrams.
 //!
-//! The core has a lane for each peer, which are one connection each to it. Here they share the queue pair ([`shared`]): a
-//! lane is the way to its peer and the number of the peer's queue pair. [`cm`] asks peers and answers them, by the service
-//! of rdma_cm that resolves queue pairs for datagrams, [`hello`] is what ends tell each other there, and [`answers`] is for
-//! answers that get lost. A lane that ends tells nobody; [`ending`] sees to it that the device has given its requests back
-//! by then, and that the queue pair ends with the last lane.
+//! An endpoint for datagrams has one queue pair of the kind UD. [`cm`] asks peers and answers them, by the service of
+//! rdma_cm that resolves such queue pairs, [`hello`] is what endpoints tell each other there, and [`answers`] repeats
+//! answers that got lost. The result is an address handle of the device ([`UdPeer`]). Nothing reports the end of a peer.
+//!
+//! The device reads a datagram from the memory of the program, never the processor: bytes that are no longer mapped are an
+//! error of the request at most. A datagram is complete when the device reports it. A list keeps all that are outstanding, in
+//! order: first those that the device has, then those for which it had no room. The receives of an endpoint without a shared
+//! receive queue of the program are in one of its own, so that a reset of the queue pair does not lose them.
+//!
+//! A receive that is too short for its datagram, or any other local error, puts the queue pair into the error state. The
+//! datagrams that the device flushes wait until the thread of the adapter has made the queue pair ready again, with the same
+//! number ([`ending`]). If the device refuses that, they fail, and the endpoint takes no others.
 //!
 //! # Locks
-//! A thread that reports a receive holds the list of the lanes meanwhile, so that a lane that has left it has no more
-//! reports. The order is: `Device::datagrams`, the list of lanes, the state of one; and the core's locks on requests, the
-//! work of the queue pair.
+//! The order is: the lock of a completion queue, or the core's lock on requests; [`UdQp`]'s list of datagrams. No report is made
+//! under the latter. The list of attempts comes before the table of the identifiers.
 
 pub mod answers;
 pub mod cm;
 mod ending;
 pub mod hello;
-pub mod shared;
 
-use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use dat_core::error::{Error, Result};
-use dat_core::transport::{ConnectionReport, EndpointSink, QpInit, RequestId, Segment};
+use dat_core::error::{Error, Resource, Result};
+use dat_core::event::Status;
+use dat_core::transport::datagrams::{Datagram, DatagramSink, LEAD};
+use dat_core::transport::{Checked, QpInit, Recv, RecvDone, RequestId, Segment, SeqNo};
+use host::diagnostics::COMPLETION;
 use host::lock::Mutex;
-use host::memory;
+use host::memory::{self, Room};
+use rdma_sys::{ibv_qp_cap, ibv_qp_type, ibv_wc, ibv_wc_status};
 
 use crate::adapter::Verbs;
+use crate::channels;
+use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
-use crate::qp::Qp;
-use crate::sys::cm::CmId;
-use crate::sys::datagram::AddressHandle;
-use shared::{SharedQp, Waiting};
+use crate::qp::{as_long_as_possible, small, wr};
+use crate::srq::{Attachment, SharedQueue};
+use crate::status::{self, exhausted, refused};
+use crate::sys::datagram::{AddressHandle, Way};
+use crate::sys::memory::Pd;
+use crate::sys::qp::RawQp;
+use cm::Attempt;
+use ending::Ending;
 
-/// What the core takes for a queue pair.
-pub enum Carrier {
-    /// One end of a connection.
-    Qp(Arc<Qp>),
-    /// The way from an endpoint for datagrams to one peer.
-    Lane(Arc<Lane>),
+/// A peer: the way to its port, and the number of its queue pair.
+pub struct UdPeer {
+    way: AddressHandle,
+    number: u32,
 }
 
-impl Carrier {
-    /// Makes what the core asks for.
-    pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
-        let carrier = match init.datagrams {
-            None => Carrier::Qp(Qp::new(device, init)?),
-            Some(number) => Carrier::Lane(Lane::new(device, number, init)?),
-        };
-        Ok(memory::arc(carrier)?)
+impl UdPeer {
+    fn new(pd: &Arc<Pd>, way: &Way, number: u32) -> Result<Arc<Self>> {
+        let way = AddressHandle::new(pd, way).map_err(exhausted(Resource::Endpoint))?;
+        Ok(memory::arc(UdPeer { way, number })?)
+    }
+}
+
+/// The queue pair of an endpoint for datagrams.
+pub struct UdQp {
+    pub(crate) raw: RawQp,
+    pub(crate) device: Arc<Device>,
+    pd: Arc<Pd>,
+    sink: DatagramSink<Verbs>,
+    /// Its entries in completion queues, for requests and for receives.
+    pub(crate) entries: [Reservation; 2],
+    pub(crate) srq: Attachment,
+    sends: Mutex<Sends>,
+    /// The exchanges that it has asked for and whose outcome is not known.
+    attempts: Mutex<Vec<Arc<Attempt>>>,
+    /// Completions so far, of any kind.
+    completions: AtomicU64,
+    /// Set when the device has returned the last buffer of the shared receive queue.
+    pub(crate) last_reached: AtomicBool,
+    /// Held while it is reset, so that nothing makes it ready again once it ends.
+    ending: Mutex<Ending>,
+}
+
+/// The datagrams of a queue pair.
+struct Sends {
+    open: bool,
+    /// The beginning of a failure, until the queue pair is ready again.
+    failed: Option<Instant>,
+    /// Those that are not complete, oldest first.
+    outstanding: VecDeque<Outstanding>,
+    /// Their memory, in the same order.
+    segments: VecDeque<Segment>,
+    /// Number of segments that were removed from the front of `segments`.
+    removed: u64,
+    /// Number of datagrams that the device has: the oldest ones.
+    on_device: usize,
+    /// Maximum of `on_device`.
+    room: usize,
+}
+
+/// A datagram that is not complete. The device needs the peer until then.
+struct Outstanding {
+    id: RequestId,
+    peer: Arc<UdPeer>,
+    /// Position of its first segment, counted from the first datagram on, and their number.
+    segments: (u64, usize),
+    solicited: bool,
+}
+
+impl Sends {
+    /// Posts waiting datagrams while the device has room.
+    fn feed(&mut self, raw: &RawQp) -> std::io::Result<()> {
+        while self.open && self.failed.is_none() && self.on_device < self.room {
+            let Some(next) = self.outstanding.get(self.on_device) else { break };
+            let first = (next.segments.0 - self.removed) as usize;
+            let segments: Checked = self.segments.range(first..).take(next.segments.1).copied().collect();
+            raw.post_datagram(wr::send(next.id), &segments, (&next.peer.way, next.peer.number), next.solicited)?;
+            self.on_device += 1;
+        }
+        Ok(())
     }
 
-    /// One end of a connection.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] if it is none.
-    #[inline(always)]
-    pub fn qp(&self) -> Result<&Arc<Qp>> {
-        match self {
-            Carrier::Qp(qp) => Ok(qp),
-            Carrier::Lane(_) => Err(Error::Internal),
+    /// Adds a datagram after all others.
+    fn push(&mut self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
+        let Datagram { id, segments, solicited, .. } = *datagram;
+        self.outstanding.room(1)?;
+        self.segments.room(segments.len())?;
+        let place = (self.removed + self.segments.len() as u64, segments.len());
+        self.outstanding.push_back(Outstanding { id, peer: to.clone(), segments: place, solicited });
+        self.segments.extend(segments);
+        Ok(())
+    }
+
+    /// Removes the oldest datagrams.
+    fn remove(&mut self, count: usize) {
+        let segments: usize = self.outstanding.drain(..count).map(|removed| removed.segments.1).sum();
+        self.segments.drain(..segments);
+        self.removed += segments as u64;
+    }
+
+    /// Removes the last datagram.
+    fn pop(&mut self) {
+        if let Some(last) = self.outstanding.pop_back() {
+            self.segments.truncate(self.segments.len() - last.segments.1);
         }
     }
 }
 
-/// How far a lane has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LanePhase {
-    /// Nothing was tried yet.
-    #[default]
-    Idle,
-    /// The peer was asked.
-    Connecting,
-    /// The peer was answered, which is still to be reported.
-    Accepting,
-    Up,
-    /// Requests are coming back, or the queue pair ends with it.
-    Draining,
-    Dead,
-}
-
-#[derive(Default)]
-struct LaneState {
-    phase: LanePhase,
-    cm: Option<Arc<CmId>>,
-    /// The private data of the request, until it is sent.
-    private_data: Vec<u8>,
-    /// The route that the kernel resolves: from where, to where, and until when.
-    way: Option<(SocketAddr, SocketAddr, Instant)>,
-    /// What is reported when it has ended; nothing if the core has no need of it.
-    cause: Option<ConnectionReport>,
-}
-
-/// The way from an endpoint for datagrams to one peer.
-pub struct Lane {
-    shared: Arc<SharedQp>,
-    sink: EndpointSink<Verbs>,
-    /// The number of its endpoint.
-    endpoint: u32,
-    state: Mutex<LaneState>,
-    /// The way, and the number of the peer's queue pair.
-    to: OnceLock<(AddressHandle, u32)>,
-    /// The number of the peer's endpoint.
-    peer: AtomicU32,
-    /// Its requests that the device has, and those whose completion is being reported.
-    on_device: AtomicUsize,
-}
-
-impl Lane {
-    fn new(device: &Arc<Device>, endpoint: u32, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
-        SharedQp::join(device, init, |shared, sink| {
-            Ok(memory::arc(Lane {
-                shared,
-                sink,
-                endpoint,
-                state: Mutex::default(),
-                to: OnceLock::new(),
-                peer: AtomicU32::new(0),
-                on_device: AtomicUsize::new(0),
-            })?)
-        })
+impl UdQp {
+    /// Creates a queue pair that receives already.
+    pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<Self>> {
+        let (pd, sizes) = (&init.zone.pd, init.sizes);
+        let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
+        let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach(pd)?;
+        let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
+        // One place stays free, because a completion comes a little before the device can use its place again.
+        let requests = request_cq.reserve(device, (sizes.requests + 1).min(device.limits.cqe), None, false)?;
+        let buffers = (srq.queue.raw.address(), srq.queue.room());
+        let receives = recv_cq.reserve(device, 0, Some(buffers), init.solicited)?;
+        let make = |sends: usize, _| {
+            let cap = ibv_qp_cap {
+                max_send_wr: small(sends),
+                max_recv_wr: 0,
+                max_send_sge: small(sizes.request_segments.max(1)),
+                max_recv_sge: 0,
+                max_inline_data: 0,
+            };
+            let queue = Some(&srq.queue.raw);
+            RawQp::new(ibv_qp_type::IBV_QPT_UD, pd, [&requests.raw, &receives.raw], queue, cap)
+        };
+        let failed = exhausted(Resource::Endpoint);
+        let (raw, places, _) = as_long_as_possible(requests.count(), 0, make).map_err(&failed)?;
+        let (mut outstanding, room) = (VecDeque::new(), places.saturating_sub(1).max(1));
+        outstanding.room(sizes.requests)?;
+        let sends =
+            Sends { open: true, failed: None, outstanding, segments: VecDeque::new(), removed: 0, on_device: 0, room };
+        let qp = memory::arc(UdQp {
+            raw,
+            device: device.clone(),
+            pd: pd.clone(),
+            sink: init.sink,
+            entries: [requests, receives],
+            srq,
+            sends: Mutex::new(sends),
+            attempts: Mutex::default(),
+            completions: AtomicU64::new(0),
+            last_reached: AtomicBool::new(false),
+            ending: Mutex::default(),
+        })?;
+        channels::add(&mut device.datagrams.lock(), &qp)?;
+        let joined = qp.entries.iter().try_for_each(|entries| entries.cq.join_datagrams(&qp));
+        let ready = joined.and_then(|()| qp.raw.make_ready(device.place.port).map_err(&failed));
+        ready.inspect_err(|_| qp.leave())?;
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: for datagrams", qp.number());
+        Ok(qp)
     }
 
-    /// The adapter's device.
-    pub fn device(&self) -> &Arc<Device> {
-        &self.shared.device
+    /// The number under which the device and peers know it.
+    pub fn number(&self) -> u32 {
+        self.raw.number()
     }
 
-    fn phase(&self) -> LanePhase {
-        self.state.lock().phase
+    /// Hands over a receive, unless the endpoint has a shared receive queue of the program.
+    pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
+        self.srq.queue.post(recv)
     }
 
-    /// The number of the peer's endpoint, once that is known.
-    pub fn peer(&self) -> Option<u32> {
-        Some(self.peer.load(Ordering::Acquire)).filter(|number| *number != 0)
+    /// Hands over a datagram.
+    pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
+        let mut sends = self.sends.lock();
+        if !sends.open {
+            return Err(Error::InsufficientResources(Resource::Endpoint));
+        }
+        sends.push(to, datagram)?;
+        match sends.feed(&self.raw) {
+            // Without others, no completion has the queue pair try again.
+            Err(error) if sends.on_device == 0 => {
+                sends.pop();
+                Err(refused(sends, error))
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Hands over a datagram, which is one segment or empty.
+    /// Reports all work that is complete.
+    pub fn drain(&self) {
+        self.entries.iter().for_each(|entries| entries.cq.drain());
+    }
+
+    /// Handles completions: of several requests that succeeded, or a single one. Called with the lock of the completion
+    /// queue held.
+    pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) {
+        let Some(last) = completions.last() else { return };
+        self.completions.fetch_add(1, Ordering::Release);
+        if last.status != ibv_wc_status::IBV_WC_SUCCESS {
+            log::debug!(target: COMPLETION, "queue pair {}: {}", self.number(), status::text(last.status));
+            // First, so that the device gets nothing more.
+            self.fail();
+        }
+        match wr::split(last.wr_id) {
+            (true, id) => self.complete_recv(last, id),
+            (false, id) => self.complete_sends(completions.len(), last, id),
+        }
+    }
+
+    fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: RequestId) {
+        let status = status::of_completion(last.status);
+        let stuck = {
+            let mut sends = self.sends.lock();
+            let count = count.min(sends.on_device);
+            sends.on_device -= count;
+            if status == Status::Flushed {
+                // They wait until the queue pair is ready again.
+                return;
+            }
+            sends.remove(count);
+            sends.feed(&self.raw).is_err() && sends.on_device == 0
+        };
+        match status {
+            Status::Success => self.sink.sent(SeqNo(id)),
+            status => self.sink.not_sent(status),
+        }
+        if stuck {
+            self.fail();
+        }
+    }
+
+    fn complete_recv(&self, completion: &ibv_wc, id: u64) {
+        self.srq.queue.consumed();
+        let status = status::of_receive(completion.status, self.device.limits.soft_roce);
+        let len = if status == Status::Success { u64::from(completion.byte_len).saturating_sub(LEAD) } else { 0 };
+        self.sink.received(RecvDone { id, status, len, solicited: false });
+    }
+
+    /// Reports that one of the receives reported so far was announced by its sender.
+    pub fn announce(&self) {
+        self.sink.announced();
+    }
+
+    /// Notes that the queue pair is in the error state, or will be: the thread makes it ready again.
     #[cold]
-    #[inline(never)]
-    pub fn post(self: &Arc<Self>, id: RequestId, segment: Option<Segment>, solicited: bool) -> Result<()> {
-        self.shared.post(Waiting { lane: self.clone(), id, segment, solicited })
-    }
-
-    /// Reports all requests that are complete.
-    pub fn reap(&self) {
-        self.shared.drain();
+    pub fn fail(self: &Arc<Self>) {
+        let now = Instant::now();
+        if *self.sends.lock().failed.get_or_insert(now) == now {
+            self.device.command(|work| work.failed.push_back(self.clone()));
+        }
     }
 }

@@ -25,6 +25,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
+use dat_core::transport::datagrams::Exchange;
 use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::cancel::uncancelled;
 use host::environment;
@@ -41,9 +42,9 @@ use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
 use crate::cm::CmOwner;
 use crate::cq::CompletionQueue;
-use crate::datagram::Lane;
 use crate::datagram::answers::Answers;
-use crate::datagram::shared::{Key, SharedQp};
+use crate::datagram::cm::Attempt;
+use crate::datagram::{UdPeer, UdQp};
 use crate::locate::{Place, RESOLVER, locate};
 use crate::memory::Regions;
 use crate::qp::{Qp, QpPhase};
@@ -66,14 +67,12 @@ pub struct Work {
     pub fenced: VecDeque<Weak<Qp>>,
     /// Attempts at connections, each due when its time is up. It may have ended by then.
     pub timers: Timers<Weak<Qp>>,
-    /// Lanes whose requests are coming back.
-    pub ending: VecDeque<Arc<Lane>>,
-    /// Lanes whose peers were answered, which is to be reported.
-    pub accepted: VecDeque<Arc<Lane>>,
-    /// Lanes whose attempts have ended, which is to be reported.
-    pub refused_lanes: VecDeque<(Arc<Lane>, ConnectionReport)>,
+    /// Exchanges that were accepted, which is to be reported; without the peer if the answer could not be sent.
+    pub answered: VecDeque<(Exchange<Verbs>, Option<Arc<UdPeer>>)>,
+    /// Attempts at exchanges for which there is no way, which is to be reported.
+    pub unreachable: VecDeque<Arc<Attempt>>,
     /// Queue pairs for datagrams that have failed.
-    pub failed: VecDeque<Arc<SharedQp>>,
+    pub failed: VecDeque<Arc<UdQp>>,
     /// Ends of attempts to be reported.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
     /// Identifiers whose disconnect message may be under way, with the time when they can be destroyed.
@@ -86,8 +85,8 @@ pub struct Work {
 pub struct Device {
     /// The queue pairs by number. The field comes before the device, so that they are dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
-    /// The queue pairs for datagrams, by what makes lanes those of one.
-    pub(crate) datagrams: Mutex<HashMap<Key, Weak<SharedQp>>>,
+    /// The queue pairs for datagrams.
+    pub(crate) datagrams: Mutex<Vec<Weak<UdQp>>>,
     /// Answers to requests for datagrams.
     pub(crate) answers: Answers,
     pub(crate) cm_owners: Mutex<HashMap<u64, CmOwner>>,
@@ -218,7 +217,7 @@ impl Device {
             }
             qp.begin_end(ConnectionReport::Broken);
         }
-        self.shared_qps(|_| true).iter().for_each(|shared| shared.end(&ConnectionReport::Broken));
+        channels::each(&self.datagrams).for_each(|qp| qp.lose());
         // No message reaches a peer any longer.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
@@ -264,12 +263,6 @@ impl Device {
 
     pub fn qps(&self) -> Vec<Arc<Qp>> {
         self.table.read().values().cloned().collect()
-    }
-
-    /// The queue pairs for datagrams that are `meant`.
-    pub fn shared_qps(&self, meant: impl Fn(&SharedQp) -> bool) -> Vec<Arc<SharedQp>> {
-        let all: Vec<_> = self.datagrams.lock().values().filter_map(Weak::upgrade).collect();
-        all.into_iter().filter(|shared| meant(shared)).collect()
     }
 
     /// Gives the thread a task, unless the thread has to end.
@@ -325,16 +318,14 @@ impl Device {
     /// Reports what has completed in the queues of those that take buffers from the shared receive queue of this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
-        self.shared_qps(|shared| shared.srq.queue.raw.address() == address).iter().for_each(|shared| shared.drain());
+        let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;
+        channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
     }
 
-    /// Ends those that take buffers from the shared receive queue of this address.
+    /// Ends the connections that take buffers from the shared receive queue of this address.
     pub fn end_takers(&self, address: usize) {
         for qp in self.takers(address) {
             qp.begin_end(ConnectionReport::Broken);
-        }
-        for shared in self.shared_qps(|shared| shared.srq.queue.raw.address() == address) {
-            shared.end(&ConnectionReport::Broken);
         }
     }
 

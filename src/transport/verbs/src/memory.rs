@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{RegionKeys, Segment, ZoneId};
+use dat_core::transport::{RegionKeys, ZoneId};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::{limit, zone};
@@ -73,7 +73,7 @@ pub(crate) struct Shared {
 }
 
 /// Regions by local key. Soft-RoCE looks for the buffers of a shared receive queue in the zone of the
-/// endpoint, not of the queue; where these differ, the memory is registered in both. And datagrams are copied from them.
+/// endpoint, not of the queue; where these differ, the memory is registered in both.
 #[derive(Default)]
 pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 
@@ -90,24 +90,6 @@ impl Regions {
         let key = mr.lkey;
         elsewhere.push((pd.clone(), mr));
         Ok(key)
-    }
-
-    /// Copies the bytes of these segments, one behind the other, to the beginning of `to`; false if a region is gone, or there is
-    /// no room. A region that is dropped meanwhile waits.
-    pub fn gather(&self, segments: &[Segment], mut to: &mut [u8]) -> bool {
-        let regions = self.0.read();
-        for segment in segments {
-            let region = regions.get(&(segment.key as u32)).and_then(Weak::upgrade);
-            let Some((part, rest)) = usize::try_from(segment.len).ok().and_then(|len| to.split_at_mut_checked(len))
-            else {
-                return false;
-            };
-            if !region.is_some_and(|region| region.mr.read(region.addr, region.len as u64, segment.addr, part)) {
-                return false;
-            }
-            to = rest;
-        }
-        true
     }
 }
 

@@ -158,21 +158,14 @@ const FEW: usize = 16;
 const USUAL: usize = 63;
 /// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
 /// entry of the queue larger.
-pub const INLINE: u32 = 128;
+const INLINE: u32 = 128;
 
 impl Qp {
     /// Makes a queue pair that takes receives already.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
-        let [request_cq, recv_cq] = match (init.request_cq, init.recv_cq) {
-            (Some(requests), Some(recvs)) => [requests, recvs].map(Arc::clone),
-            (Some(one), None) | (None, Some(one)) => [one, one].map(Arc::clone),
-            (None, None) => {
-                let spare = CompletionQueue::new(device, 1)?;
-                [spare.clone(), spare]
-            }
-        };
+        let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
         // The device gets no more work than one of its completion queues takes.
         let most = if sizes.usual { USUAL.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
@@ -461,7 +454,7 @@ pub fn small(n: usize) -> u32 {
 
 /// Makes a queue pair with as many of `sends` and `recvs` as the device can. How many these are depends on the number
 /// of segments, in a way that cannot be queried. Work beyond them waits in a backlog.
-fn as_long_as_possible<R>(
+pub fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
     make: impl Fn(usize, usize) -> std::io::Result<R>,

@@ -26,9 +26,9 @@ use host::lock::Mutex;
 use host::poll;
 use host::thread::{self, Thread};
 
+use crate::channels;
 use crate::cm;
-use crate::datagram::Lane;
-use crate::datagram::shared::SharedQp;
+use crate::datagram::UdQp;
 use crate::device::{Device, Work};
 use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
@@ -113,11 +113,14 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     for (qp, report) in each(device, |work| work.reports.pop_front()) {
         alone(|| qp.give_up(report));
     }
-    for (lane, report) in each(device, |work| work.refused_lanes.pop_front()) {
-        alone(|| lane.give_up(report));
+    for attempt in each(device, |work| work.unreachable.pop_front()) {
+        alone(|| attempt.give_up(ConnectionReport::Unreachable));
     }
-    for lane in each(device, |work| work.accepted.pop_front()) {
-        alone(|| lane.accepted());
+    for (exchange, peer) in each(device, |work| work.answered.pop_front()) {
+        alone(|| match peer {
+            Some(peer) => exchange.established(peer, 0, Vec::new()),
+            None => exchange.failed(ConnectionReport::AcceptFailed),
+        });
     }
     for qp in each(device, |work| work.timers.take_due(now)) {
         alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
@@ -127,16 +130,14 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     }
     let tick = watch(device, turns, now);
     drain(device);
-    again(&device.work, |work| &mut work.failed, SharedQp::recover);
-    again(&device.work, |work| &mut work.ending, Lane::ending);
+    again(&device.work, |work| &mut work.failed, UdQp::recover);
     turns.limits_due.retain(|&address| device.srq(address).is_some_and(|srq| srq.limit_pending()));
 
     let work = device.work.lock();
     let now = Instant::now();
     let until = |due: Option<Instant>| due.map(|due| due.saturating_duration_since(now));
-    let ending = !work.draining.is_empty() || !work.failed.is_empty() || !work.ending.is_empty();
-    let draining = ending || !turns.limits_due.is_empty();
-    let now_due = work.drain || !work.reports.is_empty() || !work.accepted.is_empty() || !work.refused_lanes.is_empty();
+    let draining = !work.draining.is_empty() || !work.failed.is_empty() || !turns.limits_due.is_empty();
+    let now_due = work.drain || !work.reports.is_empty() || !work.answered.is_empty() || !work.unreachable.is_empty();
     let next = [
         until(work.timers.next_due()),
         until(work.leaving.next_due()),
@@ -160,7 +161,7 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
         alone(|| turns.limits_due.iter().for_each(|&address| device.drain_takers(address)));
     }
     let starving = device.starving();
-    if starving.is_empty() && device.table.read().is_empty() && device.datagrams.lock().is_empty() {
+    if starving.is_empty() && device.table.read().is_empty() && channels::each(&device.datagrams).next().is_none() {
         tidy(device);
         return None;
     }
@@ -223,7 +224,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     log::debug!(target: EXCEPTION, "asynchronous event {found:?}");
     let address = found.object;
     let qp = || device.qp(found.object as u32);
-    let shared = || device.shared_qps(|shared| shared.number() == found.object as u32);
+    let datagrams = || channels::each(&device.datagrams).filter(|qp| qp.number() == found.object as u32);
     match found.kind {
         // The peer has asked for what it may not have.
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
@@ -234,7 +235,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
         }
         event::QP_FATAL => {
             end(qp());
-            shared().iter().for_each(SharedQp::fail);
+            datagrams().for_each(|qp| qp.fail());
         }
         // Data came before the connection was announced.
         event::COMM_EST => {
@@ -248,10 +249,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             if let Some(qp) = qp() {
                 qp.last_reached.store(true, Ordering::Release);
             }
-            // One that ends is in the table no longer.
-            for lane in device.work.lock().ending.iter() {
-                lane.note_last(found.object as u32);
-            }
+            datagrams().for_each(|qp| qp.last_reached.store(true, Ordering::Release));
         }
         event::SRQ_LIMIT_REACHED => {
             device.drain_takers(address);
@@ -263,9 +261,8 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             log::error!("a completion queue overflowed: its connections end");
             let uses = |qp: &Arc<Qp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
             end(device.qps().into_iter().filter(uses));
-            for shared in device.shared_qps(|shared| shared.entries.raw.address() == address) {
-                shared.end(&ConnectionReport::Broken);
-            }
+            let uses = |qp: &Arc<UdQp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
+            channels::each(&device.datagrams).filter(uses).for_each(|qp| qp.fail());
         }
         event::SRQ_ERR => {
             log::error!("a shared receive queue cannot go on: its connections end");

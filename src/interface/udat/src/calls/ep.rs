@@ -164,7 +164,7 @@ macro_rules! ep_calls {
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `soft_high_watermark` is negative and not `DAT_WATERMARK_INFINITE`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `hard_high_watermark` is negative and not `DAT_WATERMARK_INFINITE`
-            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not support the watermark; never from the providers of this project
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the endpoint does not have the watermark: in uDAPL 2.0, the hard one of an endpoint for datagrams
             ///
             /// # Events
             /// Soft: on the EVD for asynchronous events `DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR`, `dat_handle` the

@@ -22,6 +22,7 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone};
+use dat_memory::datagrams::Receiver;
 use host::cold_path;
 use host::lock::Mutex;
 use host::memory;
@@ -35,7 +36,6 @@ use crate::process_context::Command;
 use crate::record::Acknowledge;
 use crate::rx::{AckInfo, Advance, Fatal, Rx, Stop};
 use crate::sleep::News;
-use crate::srq::SharedQueue;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 mod deliver;
@@ -97,15 +97,12 @@ pub struct Conn {
     to_datagrams: AtomicU32,
     phase: AtomicU8,
     attachment: OnceCell<Attachment>,
-    /// The queue of its receives, if that is a shared one.
-    srq: Option<Arc<SharedQueue>>,
-    /// The queue of its receives, if it carries datagrams.
-    datagrams: Option<Arc<SharedQueue>>,
+    receiver: Receiver<Shm>,
     /// A message waits for a receive of the endpoint's own queue.
     rnr: AtomicBool,
     /// Whether a message waits for a receive of any queue, and how often one did. Changed under the lock of `rx`.
     stalls: Gauge,
-    /// It stands in line at `srq`.
+    /// It stands in line at a shared queue.
     pub rnr_queued: AtomicBool,
     rx: Mutex<Rx>,
     /// Records that were found by a ready bit while callers polled, up to [`WARM`], or [`HOT`].
@@ -114,11 +111,7 @@ pub struct Conn {
 
 impl Conn {
     /// A queue pair that is not connected; `info` is what its peer will know of it.
-    pub fn new(sink: EndpointSink<Shm>, info: EndInfo, srq: Option<Arc<SharedQueue>>) -> Result<Arc<Self>> {
-        let (datagrams, srq) = if info.datagrams != 0 { (srq, None) } else { (None, srq) };
-        if let Some(srq) = &srq {
-            srq.expect()?;
-        }
+    pub fn new(sink: EndpointSink<Shm>, info: EndInfo, receiver: Receiver<Shm>) -> Result<Arc<Self>> {
         Ok(memory::arc(Conn {
             sink,
             info,
@@ -126,8 +119,7 @@ impl Conn {
             to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(ConnPhase::Idle as u8),
             attachment: OnceCell::new(),
-            srq,
-            datagrams,
+            receiver,
             rnr: AtomicBool::new(false),
             stalls: Gauge::default(),
             rnr_queued: AtomicBool::new(false),
@@ -242,9 +234,9 @@ impl Conn {
         self.to_datagrams.store(info.datagrams, Ordering::Relaxed);
     }
 
-    /// The number of the other end's endpoint, if that is for datagrams.
-    pub fn datagrams_of_peer(&self) -> Option<u32> {
-        Some(self.to_datagrams.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    /// The number of the other end's endpoint, if that is for datagrams; otherwise 0.
+    pub fn peer_number(&self) -> u32 {
+        self.to_datagrams.load(Ordering::Relaxed)
     }
 
     /// Whether the program of the other end takes extended operations.

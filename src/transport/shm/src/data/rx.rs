@@ -14,12 +14,15 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 use dat_core::CheckedSegment;
 use dat_core::event::Status;
+use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_memory::datagrams::DatagramReceiver;
 use dat_memory::regions::checked_target;
 use dat_memory::user::{LastWord, Target, copy_tail_last};
 use host::cold_path;
 use host::epoch::{EpochGuard, Memory};
 
+use crate::Shm;
 use crate::budget::Budget;
 use crate::conn::Conn;
 use crate::copy::{self, Slice};
@@ -468,9 +471,9 @@ impl Arriving {
         if self.refused {
             return RecordOutcome::Wait;
         }
-        if turn.conn.has_datagrams() && !matches!(view.kind, kind::MESSAGE | kind::MESSAGE_PIECE | kind::NOTHING) {
+        if let Some(receiver) = turn.conn.datagrams() {
             cold_path();
-            return fail(None, None);
+            return datagram(receiver, turn, ring, view);
         }
         if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
             && !budget.record(turn.end, view.aux, view.len.into())
@@ -492,6 +495,24 @@ impl Arriving {
             _ => fail(None, None),
         }
     }
+}
+
+/// Handles a record of a connection that carries datagrams.
+fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
+    let len = view.aux;
+    match view.kind {
+        kind::MESSAGE if len == u64::from(view.len) && len <= MAX_DATAGRAM as u64 => {
+            let bytes = ring.source(view, 0, view.len as usize);
+            receiver.arrived(len, view.flags & record::SOLICITED != 0, |segments| {
+                copy::scatter(turn.end.regions(), segments, 0, bytes, true)
+            });
+        }
+        // The end of a connection that has served its purpose.
+        kind::IMMEDIATE if receiver.notice_arrived() => return fail(None, None),
+        kind::IMMEDIATE | kind::NOTHING => {}
+        _ => return fail(None, None),
+    }
+    RecordOutcome::Consumed
 }
 
 /// The place at byte `at` of the payload of a record.

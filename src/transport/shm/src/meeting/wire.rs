@@ -9,7 +9,7 @@ use dat_core::event::Status;
 pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);

@@ -1,5 +1,4 @@
-//! What endpoints for datagrams tell each other, in front of the private data of their programs: those of a request, and of the
-//! answer to it.
+//! The header that endpoints for datagrams send before the private data of their programs, in a request and in the response.
 //!
 //! A request of rdma_cm for datagrams (SIDR) says neither how its sender is reached nor how long its private data are, and the
 //! answer says of the queue pair alone.
@@ -19,7 +18,7 @@ const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 /// An endpoint, as it introduces itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
-    /// Its number ([`QpInit::datagrams`](dat_core::transport::QpInit::datagrams)).
+    /// Its number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
     /// The number of its queue pair.
     pub qp: u32,
@@ -30,7 +29,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// The bytes that tell of it, with private data behind them.
+    /// Returns the header, followed by private data.
     pub fn write(&self, private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_PRIVATE_DATA }> {
         let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
         let Port { gid, lid, service_level, hop_limit, traffic_class } = self.port;

@@ -12,7 +12,7 @@ use super::Owned;
 use super::cm::CmId;
 use super::device::Context;
 use super::memory::Pd;
-use super::qp::{RawQp, elements, inline_if, solicited_if};
+use super::qp::{RawQp, elements, solicited_if};
 
 /// The key of all queue pairs for datagrams, which peers must name: that of the C implementation.
 const Q_KEY: u32 = 0x7865_4321;
@@ -119,6 +119,7 @@ impl RawQp {
     /// Hands over a datagram to the queue pair `number` on this way. It gets a completion.
     pub fn post_datagram(
         &self,
+        id: u64,
         segments: &[Segment],
         (way, number): (&AddressHandle, u32),
         solicited: bool,
@@ -126,11 +127,11 @@ impl RawQp {
         let mut elements = elements(segments);
         // SAFETY: the structure is plain data, for which zero is a valid value.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
+        wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;
         wr.opcode = ibv_wr_opcode::IBV_WR_SEND;
-        wr.send_flags =
-            ibv_send_flags::IBV_SEND_SIGNALED.0 | inline_if(self.takes(&elements)) | solicited_if(solicited);
+        wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0 | solicited_if(solicited);
         wr.wr.ud = ud_t { ah: way.as_ptr(), remote_qpn: number, remote_qkey: Q_KEY };
         self.hand_over(&mut wr)
     }

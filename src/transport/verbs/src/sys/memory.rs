@@ -39,21 +39,6 @@ impl Mr {
     }
 }
 
-impl Mr {
-    /// Copies the bytes at `at` to `to`, if they are among the `len` at `addr` that are registered.
-    pub fn read(&self, addr: u64, len: u64, at: u64, to: &mut [u8]) -> bool {
-        let inside = at.checked_sub(addr).and_then(|before| len.checked_sub(before));
-        if inside.is_none_or(|rest| rest < to.len() as u64) {
-            return false;
-        }
-        let from = ptr::with_exposed_provenance::<u8>(at as usize);
-        // SAFETY: the program has registered the bytes, and promises that they are there until it gives that up. They may change
-        // meanwhile, in which case their copy has any of the values. `to` is memory of the library.
-        unsafe { ptr::copy_nonoverlapping(from, to.as_mut_ptr(), to.len()) };
-        true
-    }
-}
-
 impl Mw {
     /// Makes an unbound window. One of type 1 can be bound by any queue pair of its zone, any number of times, and all of
     /// them serve it. One of type 2 is bound once; the queue pair that binds it alone serves it, and is destroyed later.

@@ -61,7 +61,7 @@ fn total(elements: &[ibv_sge]) -> u64 {
 
 /// The flag for a request that the processor copies into the queue.
 #[inline(always)]
-pub(super) fn inline_if(copied: bool) -> u32 {
+fn inline_if(copied: bool) -> u32 {
     if copied { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 }
 }
 
@@ -188,7 +188,7 @@ impl RawQp {
 
     /// Whether the processor copies these bytes sooner than the device fetches them: they are few. 0 bytes need neither.
     #[inline(always)]
-    pub(super) fn takes(&self, elements: &[ibv_sge]) -> bool {
+    fn takes(&self, elements: &[ibv_sge]) -> bool {
         total(elements).wrapping_sub(1) < self.inline
     }
 

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use dat_core::event::Status;
-use dat_core::transport::{Delivery, LARGEST_DATAGRAM, Placement, RecvDone, RecvId, Special, Taken, Verdict};
+use dat_core::transport::{Delivery, Placement, RecvDone, RecvId, Special, Taken, Verdict};
+use dat_memory::datagrams::{DatagramReceiver, Receiver};
 use host::cold_path;
 
 use super::{Conn, ConnPhase};
+use crate::Shm;
 use crate::pending::Pending;
 use crate::rx::{Fatal, Stop};
 use crate::tx::Tx;
@@ -19,27 +21,17 @@ impl Conn {
         self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
     }
 
-    /// Takes the next receive for a message of `len` bytes that is arriving; false if there is none, and then the connection is
-    /// looked at again once there is.
+    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is looked at again
+    /// once there is.
     ///
     /// # Errors
     /// The connection cannot go on.
-    pub fn take(self: &Arc<Self>, taken: &mut Taken, len: u64) -> std::result::Result<bool, Fatal> {
+    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
         let note_taken = |id| match self.sink.recv_taken(id) {
             Verdict::Continue => Ok(true),
             Verdict::Break => Err(Fatal::default()),
         };
-        if let Some(queue) = &self.datagrams {
-            if len > LARGEST_DATAGRAM as u64 {
-                return Err(Fatal::default());
-            }
-            if queue.take_datagram(taken, len) {
-                return note_taken(taken.id);
-            }
-            self.sink.datagram_lost();
-            return Ok(true);
-        }
-        if let Some(srq) = &self.srq {
+        if let Receiver::Shared(srq) = &self.receiver {
             if !srq.take(self, taken) {
                 self.note_stall(true);
                 return Ok(false);
@@ -63,9 +55,10 @@ impl Conn {
         Ok(found)
     }
 
-    /// Whether it carries datagrams.
-    pub fn has_datagrams(&self) -> bool {
-        self.datagrams.is_some()
+    /// The receiver of datagrams, if it carries them.
+    #[inline]
+    pub fn datagrams(&self) -> Option<&DatagramReceiver<Shm>> {
+        self.receiver.datagrams()
     }
 
     /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there.
@@ -81,7 +74,7 @@ impl Conn {
         failed: &mut Option<RecvId>,
         place: impl Placement<'s>,
     ) -> std::result::Result<(), Stop> {
-        let Some(srq) = &self.srq else {
+        let Receiver::Shared(srq) = &self.receiver else {
             let (id, stop) = match self.sink.deliver(len, solicited, place) {
                 Delivery::Done => return Ok(()),
                 Delivery::Other => {
@@ -120,15 +113,7 @@ impl Conn {
     /// Reports a receive that is complete.
     #[inline]
     pub fn complete(&self, done: RecvDone) {
-        if self.datagrams.is_some() {
-            cold_path();
-            // One that is lost has no receive.
-            if done.id != RecvId::MAX {
-                self.sink.recv_special(done, Special::Datagram);
-            }
-        } else {
-            self.sink.recv_done(done);
-        }
+        self.sink.recv_done(done);
     }
 
     /// Reports a receive that is complete, and that brought more than bytes.

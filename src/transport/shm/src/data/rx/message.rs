@@ -49,7 +49,7 @@ impl Arriving {
     /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
     #[inline]
     pub(super) fn take(&mut self, turn: &Turn<'_>, len: u64) -> Option<RecordOutcome> {
-        match turn.conn.take(&mut self.taken, len) {
+        match turn.conn.take(&mut self.taken) {
             Ok(true) if len > self.taken.capacity => {
                 Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
             }
@@ -128,10 +128,6 @@ impl Arriving {
         view: &RecordView,
         budget: &mut Budget,
     ) -> RecordOutcome {
-        // Datagrams are short.
-        if turn.conn.has_datagrams() {
-            return fail(None, None);
-        }
         let len = view.aux;
         let begun = self.partial.as_ref().is_some_and(|partial| partial.offset == 0 && partial.len == len);
         let places = read_places(ring, view, 0).filter(|_| self.partial.is_none() || begun);

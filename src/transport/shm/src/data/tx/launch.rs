@@ -1,6 +1,7 @@
 //! Carrying requests out: what goes into the ring, what is copied straight to or from the peer's memory, and what has to wait.
 
 use arrayvec::ArrayVec;
+use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
 use dat_memory::user::Source;
 
@@ -13,6 +14,18 @@ use crate::sleep::News;
 use crate::tx_ring::Put;
 
 impl Tx {
+    /// Puts a datagram into the ring, if nothing waits and there is room. The program gets no completion for it, so it has no mark.
+    pub fn try_send(&mut self, end: &End, datagram: &Datagram<'_>) -> bool {
+        let Datagram { id, segments, len, solicited } = *datagram;
+        let operation = Operation::Send { solicited };
+        let request = Request { id, operation, segments, len, fence: false, signalled: false };
+        let sent = self.is_free(false) && self.put_message(end, solicited, &request).is_some();
+        if sent {
+            end.tell_peer(News::Record);
+        }
+        sent
+    }
+
     /// Carries a request out as far as this side can now. If it has to wait, somebody will look again.
     #[inline]
     pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {

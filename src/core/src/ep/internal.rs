@@ -1,0 +1,158 @@
+//! Connections that a transport creates for itself, to carry the datagrams of an endpoint.
+//!
+//! The connection has an endpoint without a handle and without dispatchers, so a transport handles it like any
+//! connection. Its reports go to a [`ConnectionOwner`], and its sends complete without events. Messages of the
+//! peer are no concern of this endpoint: the transport gives them to the owner by itself.
+
+use std::sync::{Arc, Weak};
+
+use host::lock::Mutex;
+use host::memory;
+use once_cell::sync::OnceCell;
+
+use crate::attached_data::AttachedData;
+use crate::ep::EndpointSink;
+use crate::ep::attr::EpAttributes;
+use crate::ep::datagram::{DatagramSink, Service};
+use crate::ep::endpoint::{Control, Endpoint};
+use crate::ep::receives::Receives;
+use crate::ep::requests::{InFlight, Requests, Work};
+use crate::ep::sending::Locked;
+use crate::ep_state::EpState;
+use crate::error::{Error, Result};
+use crate::event::{CompletionFlags, Transfer};
+use crate::slab::Header;
+use crate::transport::{ConnectionReport, Operation, Parts, Request, Segment, Transport};
+
+/// The owner of a connection that a transport has created for itself. Its methods are called without a lock.
+pub trait ConnectionOwner: Send + Sync {
+    /// Handles a change of the connection. A connection that fails is broken.
+    fn connection(self: Arc<Self>, report: ConnectionReport);
+
+    /// Handles the completion of the last request that was posted by [`Sending::post`]. Further ones may be outstanding by now.
+    fn drained(self: Arc<Self>);
+}
+
+/// A connection that a transport has created for itself.
+pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
+
+/// The sending direction of such a connection, locked.
+pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
+
+/// The transport, the queue pair and its sending direction.
+type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Parts>::Qp>, &'a mut <T as Parts>::Tx);
+
+impl<T: Transport> InternalConnection<T> {
+    /// Creates a connection for the endpoint of `sink`, without a queue pair.
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    pub fn new(sink: &DatagramSink<T>) -> Result<Self> {
+        let of = &sink.endpoint;
+        Ok(InternalConnection(memory::arc(Endpoint {
+            header: Header::part_of(of.header.handle()),
+            ia: of.ia.clone(),
+            srq: None,
+            control: Mutex::new(Control::new(
+                EpState::Unconnected,
+                EpAttributes::defaults(of.ia.transport.attributes()),
+            )),
+            requests: Mutex::new(Requests::new(None)),
+            poll_deferred: Default::default(),
+            receives: Mutex::new(Receives::new(None, false)?),
+            kept: AttachedData::default(),
+            counter_baseline: AttachedData::default(),
+            service: Service::Internal(OnceCell::new()),
+        })?))
+    }
+
+    /// The adapter's transport.
+    pub fn transport(&self) -> &Arc<T> {
+        &self.0.ia.transport
+    }
+
+    /// The sink for the queue pair.
+    pub fn sink(&self) -> EndpointSink<T> {
+        EndpointSink { endpoint: self.0.clone(), life: 1 }
+    }
+
+    /// Sets the owner and the queue pair, with room for `requests` outstanding requests.
+    ///
+    /// # Errors
+    /// [`crate::error::Resource::Memory`].
+    pub fn open(&self, owner: Weak<dyn ConnectionOwner>, (qp, tx): (Arc<T::Qp>, T::Tx), requests: usize) -> Result<()> {
+        let mut sending = self.0.requests();
+        sending.flight.reserve(requests)?;
+        (sending.qp, sending.tx) = (Some(qp), tx);
+        if let Service::Internal(known) = &self.0.service {
+            let _ = known.set(owner);
+        }
+        Ok(())
+    }
+
+    /// Locks the sending direction.
+    pub fn sending(&self) -> Sending<'_, T> {
+        Sending(self.0.requests(), &self.0.ia.transport)
+    }
+
+    /// The queue pair, until the connection is closed.
+    pub fn qp(&self) -> Option<Arc<T::Qp>> {
+        self.0.requests().qp.clone()
+    }
+
+    /// Drops the queue pair, which has ended, and all requests. No later report has an effect.
+    pub fn close(&self) {
+        let (qp, tx) = {
+            let mut requests = self.0.requests();
+            requests.life += 1;
+            while requests.flight.pop().is_some() {}
+            (requests.qp.take(), std::mem::take(&mut requests.tx))
+        };
+        drop((qp, tx));
+    }
+}
+
+impl<T: Transport> Sending<'_, T> {
+    /// The transport, the queue pair and its sending direction; `None` once the connection is closed.
+    pub fn parts(&mut self) -> Option<SendingParts<'_, T>> {
+        let Requests { qp: Some(qp), tx, .. } = &mut *self.0 else { return None };
+        Some((self.1, qp, tx))
+    }
+
+    /// Number of outstanding requests.
+    pub fn outstanding(&self) -> usize {
+        self.0.flight.len()
+    }
+
+    /// Posts a request, whose completion the transport reports. Its memory is used until then.
+    ///
+    /// # Errors
+    /// As [`Transport::post`]; [`Error::Internal`] if as many are outstanding as there is room for, or the connection is
+    /// closed.
+    pub fn post(&mut self, operation: Operation, segments: &[Segment]) -> Result<()> {
+        let Requests { qp: Some(qp), tx, flight, draining, .. } = &mut *self.0 else { return Err(Error::Internal) };
+        let Some((id, place)) = flight.next_place() else { return Err(Error::Internal) };
+        let len = segments.iter().map(|segment| segment.len).sum();
+        let handed = self.1.post(qp, tx, &Request { id, operation, segments, len, fence: false, signalled: true })?;
+        let work = Work::Transfer(Transfer::Send, len);
+        place.fill(InFlight { mark: handed.mark, cookie: 0, flags: CompletionFlags::SUPPRESS, work });
+        *draining = true;
+        Ok(())
+    }
+
+    /// Ends the reports on completed requests until the next post.
+    pub fn rest(&mut self) {
+        self.0.draining = false;
+    }
+}
+
+impl<T: Transport> Endpoint<T> {
+    /// Reports to the owner of a connection that a transport has created for itself. Returns the report of any other endpoint.
+    pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
+        let Service::Internal(owner) = &self.service else { return Some(report) };
+        if let Some(owner) = owner.get().and_then(Weak::upgrade) {
+            tell(owner, report);
+        }
+        None
+    }
+}

@@ -1,0 +1,435 @@
+//! Datagrams over connections, for transports whose network has no queue pairs for them.
+//!
+//! A [`UdQp`] owns a connection to each of its peers ([`Peer`]). A datagram leaves from the program's memory if the ring or the
+//! socket has room ([`DatagramTransport::try_send`]). If not, a copy waits in the [`Queue`] of the peer, up to 64 of which are requests of
+//! the connection. A datagram that finds the queue full is lost. In each case its send is complete.
+//!
+//! A datagram that arrives is stored in one step ([`DatagramReceiver::arrived`]), so it is either lost or in a receive.
+//!
+//! A connection ends when neither side sends anything more. A side whose program has freed the peer sends a notice, which is an
+//! immediate value without bytes, after its last datagram. The side that has received the notice of its peer and has freed
+//! the peer too disconnects.
+
+use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use dat_core::error::{Arg, Error, Result};
+use dat_core::event::Status;
+use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
+use dat_core::transport::{
+    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, InternalConnection, Operation, Parts, Poll, QpInit,
+    QpSizes, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend, Taken, Transport,
+};
+use host::lock::Mutex;
+use host::memory::{self, Room};
+use host::pause::Pause;
+
+mod queue;
+
+use queue::Queue;
+
+/// Copies of datagrams that are requests of a connection.
+const POSTED: usize = 64;
+/// Time for which a close waits for peers that take nothing: as long as a connection over TCP that ends.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
+/// Time for which a close waits for peers that take a little.
+const MAX_DRAIN: Duration = Duration::from_secs(1);
+
+/// What a transport adds.
+pub trait DatagramTransport:
+    Transport<
+        Qp: RnrWaiter,
+        Srq = Arc<SharedQueue<<Self as Parts>::Qp>>,
+        DatagramQp = UdQp<Self>,
+        AddressHandle = PeerHandle<Self>,
+    >
+{
+    /// Creates one end of a connection that carries datagrams.
+    fn create_datagram_connection(
+        &self,
+        init: QpInit<'_, Self>,
+        receiver: DatagramReceiver<Self>,
+    ) -> Result<(Arc<Self::Qp>, Self::Tx)>;
+
+    /// Returns the number of the peer's endpoint; 0 if its end carries no datagrams.
+    fn peer_number(&self, qp: &Self::Qp) -> u32;
+
+    /// Sends a datagram if nothing waits and there is room for all of it. After the call its memory is not used.
+    fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
+
+    /// Copies the bytes of segments to `to`, which has their length. Returns false if a region is gone.
+    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool;
+}
+
+/// The destination of the messages of a connection.
+pub enum Receiver<T: DatagramTransport> {
+    /// The receives of its endpoint.
+    Own,
+    /// A shared receive queue.
+    Shared(T::Srq),
+    /// An endpoint for datagrams.
+    Datagrams(DatagramReceiver<T>),
+}
+
+/// The queue pair of an endpoint for datagrams.
+pub struct UdQp<T: DatagramTransport> {
+    sink: DatagramSink<T>,
+    /// The zone of the connections. No memory of the program is in it, so peers reach none.
+    zone: T::Zone,
+    srq: Option<T::Srq>,
+    /// All peers whose connections have not ended.
+    peers: Mutex<Vec<Arc<Peer<T>>>>,
+}
+
+/// A peer of a queue pair, with the connection to it.
+pub struct Peer<T: DatagramTransport> {
+    qp: Arc<UdQp<T>>,
+    connection: InternalConnection<T>,
+    /// Set while datagrams wait; changed with the sending direction locked.
+    waits: AtomicBool,
+    /// Locked after the sending direction.
+    state: Mutex<State<T>>,
+}
+
+struct State<T: Transport> {
+    queue: Queue<T>,
+    /// Until its outcome is known.
+    exchange: Option<Exchange<T>>,
+    /// The program can no longer send to the peer.
+    freed: bool,
+    /// The notice was posted.
+    notice_sent: bool,
+    /// The notice of the peer has arrived.
+    notice_received: bool,
+}
+
+/// The way to a peer. The program can send to it until this is dropped.
+pub struct PeerHandle<T: DatagramTransport>(Arc<Peer<T>>);
+
+/// The receiving side of a connection that carries datagrams.
+pub struct DatagramReceiver<T: DatagramTransport> {
+    qp: Arc<UdQp<T>>,
+    peer: Weak<Peer<T>>,
+}
+
+impl<T: DatagramTransport> Receiver<T> {
+    /// The receiver of a connection with this shared receive queue, or with none.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn new(srq: Option<&T::Srq>) -> Result<Self> {
+        let Some(srq) = srq else { return Ok(Receiver::Own) };
+        srq.expect()?;
+        Ok(Receiver::Shared(srq.clone()))
+    }
+
+    /// The receiver of datagrams.
+    #[inline]
+    pub fn datagrams(&self) -> Option<&DatagramReceiver<T>> {
+        if let Receiver::Datagrams(datagrams) = self { Some(datagrams) } else { None }
+    }
+
+    /// The number of the endpoint for datagrams; 0 if there is none.
+    pub fn number(&self) -> u32 {
+        self.datagrams().map_or(0, |datagrams| datagrams.qp.sink.number())
+    }
+}
+
+impl<T: DatagramTransport> DatagramReceiver<T> {
+    /// Stores a datagram of `len` bytes by `place`, which returns false if the memory is not registered. Without a receive of
+    /// that length the datagram is lost.
+    pub fn arrived(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) {
+        let UdQp { sink, srq, .. } = &*self.qp;
+        let Some(srq) = srq else {
+            return if !sink.deliver(len, solicited, place) {
+                sink.lost(1)
+            };
+        };
+        let mut taken = Taken::default();
+        if !srq.take_datagram(&mut taken, len) {
+            return sink.lost(1);
+        }
+        let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
+        sink.received(RecvDone { id: taken.id, status, len, solicited });
+    }
+
+    /// Handles the notice of the peer. Returns true if the connection must end.
+    #[must_use]
+    pub fn notice_arrived(&self) -> bool {
+        let Some(peer) = self.peer.upgrade() else { return false };
+        let mut state = peer.state.lock();
+        state.notice_received = true;
+        state.freed && state.notice_sent
+    }
+}
+
+impl<T: DatagramTransport> UdQp<T> {
+    /// Creates a queue pair.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn new(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
+        let zone = transport.zone_create()?;
+        Ok(memory::arc(UdQp { sink: init.sink, zone, srq: init.srq.cloned(), peers: Mutex::default() })?)
+    }
+
+    /// Adds a peer and starts its connection by `start`.
+    ///
+    /// # Errors
+    /// There is no memory, or the error of `start`.
+    pub fn add_peer(
+        self: &Arc<Self>,
+        transport: &T,
+        exchange: Exchange<T>,
+        start: impl FnOnce(&Arc<T::Qp>) -> Result<()>,
+    ) -> Result<()> {
+        let connection = InternalConnection::new(&self.sink)?;
+        let sizes = QpSizes {
+            recvs: 0,
+            requests: POSTED,
+            usual: false,
+            recv_segments: 1,
+            request_segments: 1,
+            reads_in: 0,
+            reads_out: 0,
+        };
+        let init = QpInit {
+            sink: connection.sink(),
+            zone: &self.zone,
+            request_cq: None,
+            recv_cq: None,
+            srq: None,
+            solicited: false,
+            extended: true,
+            sizes,
+        };
+        let state = State {
+            queue: Queue::default(),
+            exchange: Some(exchange),
+            freed: false,
+            notice_sent: false,
+            notice_received: false,
+        };
+        let (waits, state) = (AtomicBool::new(false), Mutex::new(state));
+        let peer = memory::arc(Peer { qp: self.clone(), connection, waits, state })?;
+        let receiver = DatagramReceiver { qp: self.clone(), peer: Arc::downgrade(&peer) };
+        let (qp, tx) = transport.create_datagram_connection(init, receiver)?;
+        let owner: Weak<Peer<T>> = Arc::downgrade(&peer);
+        peer.connection.open(owner, (qp.clone(), tx), POSTED)?;
+        {
+            let mut peers = self.peers.lock();
+            peers.room(1)?;
+            peers.push(peer.clone());
+        }
+        start(&qp).inspect_err(|_| peer.end(None))
+    }
+
+    /// Asks a service point for an exchange.
+    ///
+    /// # Errors
+    /// As [`UdQp::add_peer`].
+    pub fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()> {
+        self.add_peer(transport, exchange, |qp| transport.connect(qp, connect))
+    }
+
+    /// Sends a datagram, or loses it.
+    ///
+    /// # Errors
+    /// [`Arg::Segments`]: the memory is no longer registered.
+    pub fn send(&self, to: &PeerHandle<T>, datagram: &Datagram<'_>) -> Result<Handed> {
+        let peer = &*to.0;
+        let mut sending = peer.connection.sending();
+        let sent = match sending.parts() {
+            Some((transport, qp, tx)) => {
+                !peer.waits.load(Ordering::Relaxed) && transport.try_send(qp, tx, datagram)
+                    || peer.wait(&mut sending, datagram)?
+            }
+            None => false,
+        };
+        if !sent {
+            self.sink.lost(1);
+        }
+        Ok(Handed { mark: SeqNo(datagram.id), done: true })
+    }
+
+    /// Closes queue pairs. See [`Datagrams::close_datagrams`](dat_core::transport::Datagrams::close_datagrams).
+    pub fn close(transport: &T, qps: &[Arc<Self>]) {
+        let peers: Vec<_> = qps.iter().flat_map(|qp| qp.peers.lock().clone()).collect();
+        drain(transport, &peers);
+        peers.iter().for_each(Peer::disconnect);
+        for peer in peers {
+            while let Some(qp) = peer.connection.qp() {
+                if transport.disconnect(&qp, false) == Closing::Done {
+                    peer.end(None);
+                } else {
+                    transport.await_end(&qp);
+                }
+            }
+        }
+    }
+}
+
+/// Waits until the datagrams for these peers have left, as far as the peers take them.
+fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
+    let begun = Instant::now();
+    let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
+    loop {
+        let waiting = peers.iter().map(|peer| peer.waiting(transport)).sum();
+        if waiting < least {
+            (least, since) = (waiting, Instant::now());
+        }
+        if waiting == 0 || since.elapsed() >= DRAIN_TIMEOUT || begun.elapsed() >= MAX_DRAIN {
+            return;
+        }
+        // The peer may do the same.
+        transport.poll(None, Poll::IfFree);
+        pause.pass();
+    }
+}
+
+impl<T: DatagramTransport> PeerHandle<T> {
+    /// Polls once if datagrams wait for this peer, which may wait for this side to take what it has sent.
+    pub fn poll_if_queued(&self, transport: &T) {
+        if self.0.waits.load(Ordering::Relaxed) {
+            transport.poll(None, Poll::IfFree);
+        }
+    }
+}
+
+impl<T: DatagramTransport> PeerHandle<T> {
+    /// Sends a short datagram if none waits and there is room. Returns `false` otherwise.
+    #[inline]
+    pub fn send_short(&self, datagram: ShortSend<'_>) -> bool {
+        let mut sending = self.0.connection.sending();
+        let free = !self.0.waits.load(Ordering::Relaxed);
+        let posted =
+            sending.parts().filter(|_| free).and_then(|(transport, qp, tx)| transport.post_inline(qp, tx, datagram));
+        posted.is_some()
+    }
+}
+
+impl<T: DatagramTransport> Drop for PeerHandle<T> {
+    fn drop(&mut self) {
+        let mut sending = self.0.connection.sending();
+        let mut state = self.0.state.lock();
+        state.freed = true;
+        let ends = self.0.conclude(&mut sending, &mut state);
+        drop((state, sending));
+        if ends {
+            self.0.disconnect();
+        }
+    }
+}
+
+impl<T: DatagramTransport> Peer<T> {
+    /// Adds a datagram to the queue. Returns false if that is full.
+    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
+        let transport = self.connection.transport();
+        let mut state = self.state.lock();
+        let mut found = true;
+        let pushed = state.queue.push(transport, &self.qp.zone, (datagram.len as usize, datagram.solicited), |to| {
+            found = transport.gather(datagram.segments, to);
+            found
+        });
+        if !found {
+            return Err(Error::InvalidParameter(Arg::Segments));
+        }
+        // Without memory it is lost.
+        let queued = pushed.unwrap_or(false);
+        if queued {
+            self.post_next(sending, &mut state);
+        }
+        Ok(queued)
+    }
+
+    /// Posts the next datagrams of the queue, up to [`POSTED`].
+    fn post_next(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) {
+        state.queue.keep_posted(sending.outstanding());
+        let mut lost = 0;
+        while sending.outstanding() < POSTED {
+            let Some((segment, solicited)) = state.queue.post() else { break };
+            let segments = if segment.len > 0 { slice::from_ref(&segment) } else { &[] };
+            lost += u64::from(sending.post(Operation::Send { solicited }, segments).is_err());
+        }
+        self.qp.sink.lost(lost);
+        let waits = sending.outstanding() > 0;
+        self.waits.store(waits, Ordering::Relaxed);
+        if !waits {
+            sending.rest();
+        }
+    }
+
+    /// Posts the notice once the program has freed the peer and all datagrams have left. Returns true if the peer has sent its
+    /// notice, so that the connection must end.
+    fn conclude(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) -> bool {
+        if !state.freed || sending.outstanding() > 0 {
+            return false;
+        }
+        if !state.notice_received && !std::mem::replace(&mut state.notice_sent, true) {
+            let to = RemoteSegment::default();
+            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false }, &[]);
+        }
+        state.notice_received
+    }
+
+    /// Returns how many datagrams wait.
+    fn waiting(&self, transport: &T) -> usize {
+        if let Some(qp) = self.connection.qp().filter(|_| self.waits.load(Ordering::Relaxed)) {
+            transport.reap(&qp);
+        }
+        self.state.lock().queue.len()
+    }
+
+    /// Begins to end the connection. Called without a lock.
+    fn disconnect(self: &Arc<Self>) {
+        if let Some(qp) = self.connection.qp() {
+            // If it ends later, the transport reports that.
+            if self.connection.transport().disconnect(&qp, false) == Closing::Done {
+                self.end(None);
+            }
+        }
+    }
+
+    /// Handles the end of the connection. Called without a lock.
+    fn end(&self, report: Option<ConnectionReport>) {
+        self.connection.close();
+        let (queue, exchange) = {
+            let mut state = self.state.lock();
+            self.waits.store(false, Ordering::Relaxed);
+            (std::mem::take(&mut state.queue), state.exchange.take())
+        };
+        self.qp.sink.lost(queue.len() as u64);
+        self.qp.peers.lock().retain(|peer| !std::ptr::eq(&**peer, self));
+        drop(queue);
+        if let (Some(exchange), Some(report)) = (exchange, report) {
+            exchange.failed(report);
+        }
+    }
+}
+
+impl<T: DatagramTransport> ConnectionOwner for Peer<T> {
+    fn connection(self: Arc<Self>, report: ConnectionReport) {
+        let ConnectionReport::Established(private_data) = report else { return self.end(Some(report)) };
+        let exchange = self.state.lock().exchange.take();
+        if let (Some(exchange), Some(qp)) = (exchange, self.connection.qp()) {
+            let number = self.connection.transport().peer_number(&qp);
+            exchange.established(PeerHandle(self), number, private_data);
+        }
+    }
+
+    fn drained(self: Arc<Self>) {
+        let mut sending = self.connection.sending();
+        let mut state = self.state.lock();
+        self.post_next(&mut sending, &mut state);
+        let ends = self.conclude(&mut sending, &mut state);
+        let queue = if state.queue.len() == 0 { std::mem::take(&mut state.queue) } else { Queue::default() };
+        drop((state, sending));
+        // Without a lock, because it waits for copies of other threads.
+        drop(queue);
+        if ends {
+            self.disconnect();
+        }
+    }
+}
