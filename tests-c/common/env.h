@@ -56,6 +56,12 @@ bool env_valgrind(void);
 /* True when the adapter is the shared-memory one. */
 bool env_is_shm(void);
 
+/*
+ * True when the adapter is on an iWARP device. There a message that finds no receive ends the connection, and a send
+ * completes when the kernel has taken its bytes.
+ */
+bool env_is_iwarp(void);
+
 /* Milliseconds of a clock that only goes forward. */
 uint64_t now_ms(void);
 

@@ -76,6 +76,18 @@ bool all_bytes(const void *mem, size_t size, unsigned char value);
 /* Attributes that ask for every feature in modest size, EVD_THRESHOLD both ways. */
 void attr_default(DAT_EP_ATTR *attr);
 
+/* n, or the most segments of an RDMA read over the adapter that fx_open() opened last: iWARP has one. */
+DAT_COUNT read_iov_at_most(DAT_COUNT n);
+
+/*
+ * The end of a connection that was accepted after the active side had gone: ACCEPT_COMPLETION_ERROR; on iWARP, where it
+ * stands once it is accepted, ESTABLISHED and then DISCONNECTED or BROKEN.
+ */
+bool wait_accept_failed(DAT_EVD_HANDLE conn);
+
+/* True, with a skip of that name, where no message waits for its receive: it ends an iWARP connection. */
+bool none_waits(const char *name);
+
 /* An endpoint with EVDs of its own. */
 struct side {
     struct fx *fx;

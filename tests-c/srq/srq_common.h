@@ -5,7 +5,8 @@
  *
  * "Arrived" means here: the sender has the completion of its Send. From that
  * moment dat_srq_query() must count the message, whether or not the receiving
- * process has called the library since.
+ * process has called the library since. On iWARP a Send is over a little before
+ * its message has arrived, so there srq_arrived() and is_counts() wait.
  */
 #ifndef TESTS_C_SRQ_COMMON_H
 #define TESTS_C_SRQ_COMMON_H
@@ -44,6 +45,9 @@ void srq_fill(struct srq *q, DAT_COUNT first, DAT_COUNT n);
 
 /* All that dat_srq_query() says, which must succeed. */
 DAT_SRQ_PARAM srq_param(DAT_SRQ_HANDLE srq);
+
+/* The same; on iWARP once so many buffers are available, or at the deadline. */
+DAT_SRQ_PARAM srq_arrived(DAT_SRQ_HANDLE srq, DAT_COUNT available);
 
 /* A subtest: the two counters, and that they keep 0 <= available <= outstanding <= max_recv_dtos. */
 bool is_counts(DAT_SRQ_HANDLE srq, DAT_COUNT available, DAT_COUNT outstanding, const char *fmt, ...)

@@ -13,15 +13,20 @@ use std::path::Path;
 /// The folder in which the kernel shows its devices.
 pub const ROOT: &str = "/sys";
 
+/// Hexadecimal digits of a hardware address of Ethernet.
+const HARDWARE_ADDRESS: usize = 12;
+
 /// The RDMA devices below `sysfs`, in the order of their names and numbers.
 pub fn devices(sysfs: &Path) -> Vec<OsString> {
     sorted(&sysfs.join("class/infiniband"))
 }
 
-/// The network interfaces of a device, each once.
+/// Returns the network interfaces of a device, each once, in the same way as the kernel's rdma_cm finds the device of an
+/// interface.
 ///
-/// RoCE and iWARP devices have them behind the GIDs of a port, in the order of the slots, so that the interface for
-/// which the device was made comes first. InfiniBand shows those of all ports together, beside the device.
+/// A RoCE port lists an interface for each GID, in the order of the slots, so that the interface of the device comes
+/// first. An iWARP port does the same since Linux 6.6. On older kernels, its only GID is a hardware address, which the
+/// interface of the device, its VLANs and a bridge over it have. InfiniBand lists the interfaces of all ports together.
 ///
 /// # Parameters
 /// * `sysfs` - [`ROOT`], or a tree like it.
@@ -37,8 +42,12 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
         Some(port) => vec![port.to_string().into()],
         None => sorted(&root.join("ports")),
     };
+    let beside = sorted(&root.join("device/net"));
+    let is_iwarp = is_iwarp(&root);
     for port in ports {
-        let slots = root.join("ports").join(port).join("gid_attrs/ndevs");
+        let port = root.join("ports").join(port);
+        let slots = port.join("gid_attrs/ndevs");
+        let before = found.len();
         for slot in sorted(&slots) {
             // A slot without an interface cannot be read; several slots share one.
             let Ok(text) = fs::read(slots.join(slot)) else { continue };
@@ -47,11 +56,31 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
                 found.push(name);
             }
         }
+        if is_iwarp && found.len() == before {
+            let mut same = with_hardware_address(sysfs, &port);
+            same.sort_by_key(|name| !beside.contains(name));
+            same.retain(|name| !found.contains(name));
+            found.extend(same);
+        }
     }
-    if found.is_empty() {
-        found = sorted(&root.join("device/net"));
-    }
-    found
+    if found.is_empty() { beside } else { found }
+}
+
+/// Returns whether the device in this directory is an RDMA NIC, the kernel's name for an iWARP device.
+fn is_iwarp(device: &Path) -> bool {
+    fs::read_to_string(device.join("node_type")).is_ok_and(|text| text.starts_with("4:"))
+}
+
+/// Returns the network interfaces whose hardware address is the GID of the iWARP port in this directory.
+fn with_hardware_address(sysfs: &Path, port: &Path) -> Vec<OsString> {
+    let hex = |text: String| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+    let Ok(gid) = fs::read_to_string(port.join("gids/0")).map(hex) else { return Vec::new() };
+    let folder = sysfs.join("class/net");
+    let has_address = |name: &OsString| {
+        let address = fs::read_to_string(folder.join(name).join("address")).map(hex).unwrap_or_default();
+        address.len() == HARDWARE_ADDRESS && gid.starts_with(&address)
+    };
+    sorted(&folder).into_iter().filter(has_address).collect()
 }
 
 /// A counter of a device, wherever the kernel has it: those of InfiniBand's ports, the device's own of a port, or those

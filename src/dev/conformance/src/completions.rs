@@ -12,14 +12,14 @@ use dat_core::transport::Transport;
 use dat_core::wait::EvdOutcome;
 use dat_core::{CompletionFlags, EpAttributes, Error, Evd};
 
-use crate::{Network, rounds};
+use crate::{Network, repeats, rounds};
 
 /// Two connected ends and 4096 bytes of memory.
 struct Scene<T: Transport> {
     memory: Buffer<T>,
     a: End<T>,
     b: End<T>,
-    _adapter: Adapter<T>,
+    adapter: Adapter<T>,
 }
 
 impl<T: Transport> Scene<T> {
@@ -32,7 +32,7 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let (a, b) = (adapter.end(), adapter.end_with(None, change));
         connect(&a, &b);
-        Scene { memory: adapter.buffer(4096), a, b, _adapter: adapter }
+        Scene { memory: adapter.buffer(4096), a, b, adapter }
     }
 
     fn send(&self, from: &End<T>, cookie: u64, flags: CompletionFlags) {
@@ -88,6 +88,9 @@ pub fn suppressed_requests_are_told_of_only_if_they_fail<T: Transport>(network: 
     b.arrives(0, Status::Success);
     b.arrives(1, Status::Success);
     assert!(quiet([&a.requests]));
+    if !repeats(&scene.adapter) {
+        return;
+    }
     there.key ^= 0x5555_5555;
     a.ep.post_write(&here, 5, there, CompletionFlags::SUPPRESS).unwrap();
     scene.send(a, 6, CompletionFlags::SUPPRESS);
@@ -99,6 +102,9 @@ pub fn suppressed_requests_are_told_of_only_if_they_fail<T: Transport>(network: 
 pub fn a_write_behind_a_suppressed_send_completes<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     for early in [true, false] {
+        if !early && !repeats(&scene.adapter) {
+            return;
+        }
         if early {
             scene.receive(3);
         }
@@ -116,6 +122,9 @@ pub fn a_write_behind_a_suppressed_send_completes<T: Transport>(network: &Networ
 /// So does a read.
 pub fn a_read_behind_a_suppressed_send_completes<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
+    if !repeats(&scene.adapter) {
+        return;
+    }
     scene.send(&scene.a, 1, CompletionFlags::SUPPRESS);
     scene.a.read(scene.memory.at(0, 8), 2, scene.memory.remote(100, 8));
     scene.receive(3);
@@ -126,6 +135,9 @@ pub fn a_read_behind_a_suppressed_send_completes<T: Transport>(network: &Network
 /// A failure behind a suppressed send comes after the message has arrived.
 pub fn a_failure_behind_a_suppressed_send_is_told<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
+    if !repeats(&scene.adapter) {
+        return;
+    }
     scene.send(&scene.a, 1, CompletionFlags::SUPPRESS);
     scene.a.write(scene.memory.at(0, 80), 2, scene.memory.remote(4090, 80));
     scene.send(&scene.a, 4, CompletionFlags::DEFAULT);
@@ -144,6 +156,9 @@ pub fn a_failure_behind_a_suppressed_send_is_told<T: Transport>(network: &Networ
 pub fn a_graceful_end_behind_a_suppressed_send_comes<T: Transport>(network: &Network<T>) {
     for early in [true, false] {
         let scene = Scene::new(network);
+        if !early && !repeats(&scene.adapter) {
+            return;
+        }
         if early {
             scene.receive(3);
         }
@@ -207,6 +222,10 @@ pub fn unsignalled_receives_do_not_wake_a_waiter<T: Transport>(network: &Network
 /// A waiter on a solicited stream sleeps until the sender asks for it.
 pub fn only_announced_messages_wake_a_solicited_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
+    if !repeats(&scene.adapter) {
+        // Soft-iWARP announces every message.
+        return;
+    }
     let (a, b) = (&scene.a, &scene.b);
     (30..34).for_each(|cookie| scene.receive(cookie));
     let outcome = with_waiter(&b.receives, |waits| {
@@ -264,6 +283,9 @@ pub fn a_fenced_request_sees_what_reads_have_brought<T: Transport>(network: &Net
 pub fn a_full_queue_of_requests_takes_more_later<T: Transport>(network: &Network<T>) {
     const PLACES: usize = 8;
     let adapter = network.open();
+    if !repeats(&adapter) {
+        return;
+    }
     let memory = adapter.buffer(256);
     let a = adapter.end_with(None, |attr| attr.max_request_dtos = PLACES);
     let b = adapter.end();

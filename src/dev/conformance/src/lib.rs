@@ -45,3 +45,4 @@ pub mod windows;
 pub mod zero_based;
 
 pub use network::{Network, rounds};
+use network::{refused, repeats};

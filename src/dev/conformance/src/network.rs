@@ -4,9 +4,9 @@ use std::any::Any;
 use std::marker::PhantomData;
 
 use dat_core::Habits;
-use dat_core::event::ConnectionEvent;
+use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, patience, until};
-use dat_core::transport::Transport;
+use dat_core::transport::{FabricKind, Transport};
 
 /// Where the adapters of one test meet each other and, as far as possible, no others.
 pub struct Network<T: Transport> {
@@ -65,6 +65,16 @@ impl<T: Transport> Network<T> {
         self.is_told_of_the_end(end, ConnectionEvent::Broken);
     }
 
+    /// The next event of `end` says that its connection failed, because the peer refused a request of `end`.
+    #[track_caller]
+    pub(crate) fn is_told_of_a_refusal(&self, adapter: &Adapter<T>, end: &End<T>) {
+        if repeats(adapter) {
+            end.is_told(ConnectionEvent::Broken);
+        } else {
+            self.is_told_of_a_failure(end);
+        }
+    }
+
     /// The next event of `end` says that its peer ended the connection, perhaps in the middle of
     /// something.
     #[track_caller]
@@ -99,6 +109,18 @@ impl<T: Transport> Network<T> {
     pub fn open_with(&self, habits: Habits) -> Adapter<T> {
         Adapter::open_with(&self.name, &self.instance, habits)
     }
+}
+
+/// Returns whether the network repeats a message that finds no receive until there is one. On iWARP such a message ends the
+/// connection. There a send or a write succeeds as soon as the device has its bytes, and only the end of the connection
+/// shows that the peer refused it.
+pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
+    adapter.ia.transport.attributes().fabric.kind != FabricKind::Iwarp
+}
+
+/// The status of a send or a write that the peer refuses with `status`, where the network returns that.
+pub(crate) fn refused<T: Transport>(adapter: &Adapter<T>, status: Status) -> Status {
+    if repeats(adapter) { status } else { Status::Success }
 }
 
 /// How often to repeat what is worth repeating: `full` times, less on a machine for which

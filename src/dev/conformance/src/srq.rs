@@ -8,7 +8,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Evd, Handle, Object, Pz, Rights, Srq};
 
-use crate::{Network, rounds};
+use crate::{Network, repeats, rounds};
 
 /// Bytes of each buffer.
 const SLOT: usize = 64;
@@ -171,6 +171,9 @@ pub fn several_endpoints_take_from_one_queue<T: Transport>(network: &Network<T>)
 /// none is left out.
 pub fn messages_wait_for_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
+    if !repeats(&scene.adapter) {
+        return;
+    }
     for (tx, _) in &scene.pairs {
         (0..3).for_each(|cookie| tx.send(scene.memory.at(4096, 32), cookie));
     }
@@ -244,6 +247,9 @@ pub fn an_endpoint_that_leaves_keeps_the_books_exact<T: Transport>(network: &Net
 pub fn waiting_messages_leave_with_their_connection<T: Transport>(network: &Network<T>) {
     for free in [false, true] {
         let Some(scene) = Scene::new(network, 1) else { return };
+        if !repeats(&scene.adapter) {
+            return;
+        }
         let (tx, rx) = &scene.pairs[0];
         (0..5).for_each(|cookie| tx.send(scene.memory.at(4096, 32), cookie));
         assert!(quiet([&tx.requests]));
@@ -295,7 +301,7 @@ pub fn a_message_too_long_for_a_shared_buffer_costs_one<T: Transport>(network: &
     rx.is_told(ConnectionEvent::Broken);
     network.is_told_of_a_failure(tx);
     let (_, status, _) = tx.done();
-    assert_ne!(status, Status::Success);
+    assert!(status != Status::Success || !repeats(&scene.adapter));
     assert_eq!(scene.counts(), (3, 3));
     for _ in 0..3 {
         scene.send(1);

@@ -7,7 +7,7 @@ use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{patience, quiet, until, wait};
 use dat_core::transport::Transport;
 
-use crate::Network;
+use crate::{Network, repeats};
 use crate::srq::Scene;
 
 /// The low watermark is reported once when it is passed; setting it arms it again.
@@ -86,6 +86,9 @@ pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
     scene.srq.set_low_watermark(0).unwrap();
     scene.srq.resize(4).unwrap();
     assert_eq!(scene.counts(), (4, 4));
+    if !repeats(&scene.adapter) {
+        return;
+    }
     // While messages wait for buffers.
     (0..4).for_each(|_| scene.send(0));
     scene.take_all(0, 4);

@@ -24,7 +24,7 @@ use crate::cq::CompletionQueue;
 use crate::datagram::{Carrier, Lane};
 use crate::device::Device;
 use crate::memory::{Region, Zone};
-use crate::qp::{Qp, QpPhase};
+use crate::qp::{NO_BYTE, Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::{Window, await_binds};
 
@@ -53,6 +53,17 @@ impl Verbs {
         drop(tasks);
         let parties = std::mem::take(&mut *self.device.parties.lock());
         drop(parties);
+    }
+}
+
+impl Verbs {
+    /// Returns a receive in a form that the device takes. Soft-iWARP refuses one without a segment.
+    #[inline(always)]
+    fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
+        if recv.segments.is_empty() && self.device.limits.soft_iwarp {
+            return Recv { segments: NO_BYTE, ..*recv };
+        }
+        *recv
     }
 }
 
@@ -227,16 +238,12 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        // The device tries again, without end.
-        srq.post(recv).map(|()| false)
+        // No message waits in this process.
+        srq.post(&self.padded(recv)).map(|()| false)
     }
 
     fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
-        srq.resize(depth)?;
-        for cq in channels::each(&self.device.cqs) {
-            cq.enlarge_shared(&self.device, srq.raw.address(), srq.room());
-        }
-        Ok(())
+        srq.resize(depth)
     }
 
     fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
@@ -255,8 +262,8 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn post_recv(&self, qp: &Carrier, recv: &Recv<'_>) -> Result<bool> {
-        // The device tries again, without end.
-        qp.qp()?.post_recv(recv).map(|()| false)
+        // No message waits in this process.
+        qp.qp()?.post_recv(&self.padded(recv)).map(|()| false)
     }
 
     #[inline(always)]
