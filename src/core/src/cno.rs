@@ -15,11 +15,11 @@ use host::event_fd::EventFd;
 use host::lock::{Mutex, MutexGuard};
 use host::memory::Room;
 
+use crate::adaptive_spin::AdaptiveSpin;
 use crate::agent::Agent;
-use crate::error::{Error, Refusal, Resource, Result};
+use crate::error::{Error, Resource, Result, StateError};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::patience::Patience;
 use crate::slab::{Handle, Header, Kind};
 use crate::transport::Transport;
 use crate::waker::Waker;
@@ -34,7 +34,7 @@ pub struct Cno<T: Transport> {
     /// Whether the transport was asked to poll although no thread calls in.
     watch: Mutex<bool>,
     /// What its last waits were like.
-    pub(crate) patience: Patience,
+    pub(crate) adaptive_spin: AdaptiveSpin,
 }
 
 impl<T: Transport> Drop for Cno<T> {
@@ -52,7 +52,7 @@ struct CnoState {
     next: u64,
     agent: Option<Agent>,
     /// Readable exactly while there is a trigger, for programs that sleep on its descriptor.
-    bell: Option<EventFd>,
+    wakeup_fd: Option<EventFd>,
     dead: bool,
 }
 
@@ -60,8 +60,8 @@ impl CnoState {
     /// Keeps a trigger, in place of an earlier one.
     fn keep(&mut self, evd: Handle) {
         if self.triggered.replace(evd).is_none() {
-            if let Some(bell) = &self.bell {
-                bell.ring();
+            if let Some(wakeup_fd) = &self.wakeup_fd {
+                wakeup_fd.wake();
             }
         }
     }
@@ -70,8 +70,8 @@ impl CnoState {
     fn take(&mut self) -> Option<Handle> {
         let taken = self.triggered.take();
         if taken.is_some() {
-            if let Some(bell) = &self.bell {
-                bell.clear();
+            if let Some(wakeup_fd) = &self.wakeup_fd {
+                wakeup_fd.clear();
             }
         }
         taken
@@ -99,24 +99,24 @@ impl<T: Transport> Cno<T> {
     /// # Errors
     /// [`Error::InsufficientResources`], also if the process can have no more descriptors.
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
-        let bell = EventFd::new().map_err(|error| {
+        let wakeup_fd = EventFd::new().map_err(|error| {
             log::warn!("no descriptor for a notification object: {error}");
             Error::InsufficientResources(Resource::Memory)
         })?;
-        Self::create_in(ia, CnoState { bell: Some(bell), ..CnoState::default() })
+        Self::create_in(ia, CnoState { wakeup_fd: Some(wakeup_fd), ..CnoState::default() })
     }
 
     fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
         ia.agents.room(ia.count(Kind::Cno) + 1)?;
         // The program calls neither for an agent nor while it sleeps on the descriptor.
-        let watch = state.agent.is_some() || state.bell.is_some();
+        let watch = state.agent.is_some() || state.wakeup_fd.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
             ia: ia.clone(),
             state: Mutex::new(state),
             evds: Mutex::default(),
             watch: Mutex::default(),
-            patience: Patience::default(),
+            adaptive_spin: AdaptiveSpin::default(),
         })?;
         cno.watch(watch);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: made", cno.header.handle());
@@ -126,18 +126,18 @@ impl<T: Transport> Cno<T> {
     /// Frees the object.
     ///
     /// # Errors
-    /// [`Refusal::CnoInUse`] while a dispatcher refers to it or a thread waits on it.
+    /// [`StateError::CnoInUse`] while a dispatcher refers to it or a thread waits on it.
     pub fn free(&self) -> Result<()> {
-        let in_use = Error::InvalidState(Refusal::CnoInUse);
+        let in_use = Error::InvalidState(StateError::CnoInUse);
         let mut state = self.state.lock();
         if !state.waiters.is_empty() || !self.header.users.retire() {
             return Err(in_use);
         }
         state.dead = true;
         state.agent = None;
-        let bell = state.bell.take();
+        let wakeup_fd = state.wakeup_fd.take();
         drop(state);
-        drop(bell);
+        drop(wakeup_fd);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
         // Calls of the agent are known by the handle, also below.
         let _dying = self.ia.disown(self);
@@ -157,8 +157,8 @@ impl<T: Transport> Cno<T> {
             waiter.waker.wake();
         }
         // Threads that sleep on the descriptor wake as well.
-        if let Some(bell) = state.bell.take() {
-            bell.ring();
+        if let Some(wakeup_fd) = state.wakeup_fd.take() {
+            wakeup_fd.wake();
         }
         if let Some(agent) = state.agent.take() {
             self.ia.agents.schedule(self.header.handle(), agent, Handle::NULL);
@@ -172,19 +172,19 @@ impl<T: Transport> Cno<T> {
 
     /// Its descriptor, which only [`Cno::create_polled`] gives it; `None` once freed.
     pub fn descriptor(&self) -> Option<RawFd> {
-        self.state.lock().bell.as_ref().map(|bell| bell.as_fd().as_raw_fd())
+        self.state.lock().wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd())
     }
 
     /// Replaces the agent. An agent is called for one trigger only; setting it again arms it again.
     ///
     /// # Errors
-    /// [`Refusal::CnoInUse`] if the object has a descriptor.
+    /// [`StateError::CnoInUse`] if the object has a descriptor.
     pub fn modify_agent(&self, agent: Option<Agent>) -> Result<()> {
         let cno = self.header.handle();
         {
             let mut state = self.state.lock();
-            if state.bell.is_some() {
-                return Err(Error::InvalidState(Refusal::CnoInUse));
+            if state.wakeup_fd.is_some() {
+                return Err(Error::InvalidState(StateError::CnoInUse));
             }
             // A trigger for which the old agent was not called goes to the new one.
             let passed_on = self.ia.agents.replace(cno, agent);
@@ -235,7 +235,7 @@ impl<T: Transport> Cno<T> {
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
-            if state.bell.is_none() || state.triggered != Some(evd) {
+            if state.wakeup_fd.is_none() || state.triggered != Some(evd) {
                 return;
             }
             state.take();
@@ -297,7 +297,7 @@ impl<T: Transport> Cno<T> {
             if state.dead {
                 return Some(Handle::NULL);
             }
-            (state.take()?, state.bell.is_some())
+            (state.take()?, state.wakeup_fd.is_some())
         };
         self.named(evd).or((!polled).then_some(evd))
     }

@@ -5,10 +5,10 @@
 //!
 //! What the transport alone knows it counts itself (`Flow` in `transport/gauge.rs`): a gauge notes whether something
 //! waits, under the lock of whatever waits. Locked additions are only counts of sleeps, each beside a system call, and of
-//! what happens to connections ([`Happening`]). A query of an adapter holds the lock on the sums of endpoints that were
+//! what happens to connections ([`ConnStat`]). A query of an adapter holds the lock on the sums of endpoints that were
 //! freed, so that no endpoint counts twice or not at all; it comes before the list of objects. No other process can read
 //! the counters, for which they would have to lie in shared memory at a load more for each; a thread of the transport may
-//! tell them ([`Glance`](crate::ep::Glance)).
+//! tell them ([`AdapterSnapshot`](crate::ep::Glance)).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,7 +129,7 @@ impl Counters {
 /// What an adapter counts beside transfers: of connections, and of what befalls it. Nothing of it happens on the way of
 /// a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum ConnStat {
     /// The program has begun to connect an endpoint.
     Connect,
     /// A request has come to a service point.
@@ -154,31 +154,31 @@ pub enum Happening {
     Async(AsyncReason),
 }
 
-impl Happening {
+impl ConnStat {
     const ENDED: usize = 9;
-    const ASYNC: usize = Happening::ENDED + ConnectionEvent::COUNT;
-    const COUNT: usize = Happening::ASYNC + AsyncReason::COUNT;
+    const ASYNC: usize = ConnStat::ENDED + ConnectionEvent::COUNT;
+    const COUNT: usize = ConnStat::ASYNC + AsyncReason::COUNT;
 
     fn index(self) -> usize {
         match self {
-            Happening::Connect => 0,
-            Happening::Request => 1,
-            Happening::Accept => 2,
-            Happening::Reject => 3,
-            Happening::ActiveUp => 4,
-            Happening::PassiveUp => 5,
-            Happening::Disconnect => 6,
-            Happening::PeerDisconnect => 7,
-            Happening::AnyQualifier => 8,
-            Happening::Ended(event) => Happening::ENDED + event as usize,
-            Happening::Async(reason) => Happening::ASYNC + reason as usize,
+            ConnStat::Connect => 0,
+            ConnStat::Request => 1,
+            ConnStat::Accept => 2,
+            ConnStat::Reject => 3,
+            ConnStat::ActiveUp => 4,
+            ConnStat::PassiveUp => 5,
+            ConnStat::Disconnect => 6,
+            ConnStat::PeerDisconnect => 7,
+            ConnStat::AnyQualifier => 8,
+            ConnStat::Ended(event) => ConnStat::ENDED + event as usize,
+            ConnStat::Async(reason) => ConnStat::ASYNC + reason as usize,
         }
     }
 }
 
 /// What happened to the connections of an adapter, in short.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fates {
+pub struct ConnSummary {
     /// Connections that stood, whichever side asked for them.
     pub established: u64,
     /// Connections and attempts that ended otherwise than by a disconnect.
@@ -189,27 +189,27 @@ pub struct Fates {
 
 /// How often each of them happened.
 #[derive(Default)]
-pub(crate) struct Happenings([AtomicU64; Happening::COUNT]);
+pub(crate) struct Happenings([AtomicU64; ConnStat::COUNT]);
 
 impl Happenings {
     /// Counts one.
-    pub fn note(&self, what: Happening) {
+    pub fn note(&self, what: ConnStat) {
         self.0[what.index()].fetch_add(1, Ordering::Relaxed);
     }
 
     /// How often it happened.
-    pub fn of(&self, what: Happening) -> u64 {
+    pub fn of(&self, what: ConnStat) -> u64 {
         self.0[what.index()].load(Ordering::Relaxed)
     }
 
     /// All of them, in short.
-    pub fn fates(&self) -> Fates {
+    pub fn fates(&self) -> ConnSummary {
         let sum = |places: Range<usize>| self.0[places].iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
-        let disconnected = self.of(Happening::Ended(ConnectionEvent::Disconnected));
-        Fates {
-            established: self.of(Happening::ActiveUp) + self.of(Happening::PassiveUp),
-            failures: sum(Happening::ENDED..Happening::ASYNC).saturating_sub(disconnected),
-            async_events: sum(Happening::ASYNC..Happening::COUNT),
+        let disconnected = self.of(ConnStat::Ended(ConnectionEvent::Disconnected));
+        ConnSummary {
+            established: self.of(ConnStat::ActiveUp) + self.of(ConnStat::PassiveUp),
+            failures: sum(ConnStat::ENDED..ConnStat::ASYNC).saturating_sub(disconnected),
+            async_events: sum(ConnStat::ASYNC..ConnStat::COUNT),
         }
     }
 }

@@ -20,7 +20,7 @@ pub enum Error {
     /// An argument or a field behind it has no valid value.
     InvalidParameter(Arg),
     /// The object is in a state that does not admit the call.
-    InvalidState(Refusal),
+    InvalidState(StateError),
     /// Memory, queue entries or transport resources are used up.
     InsufficientResources(Resource),
     /// The model asked for is not offered by the transport.
@@ -66,7 +66,7 @@ impl From<NoMemory> for Error {
 impl From<EpState> for Error {
     /// The refusal of a call that an endpoint in this state does not admit.
     fn from(state: EpState) -> Self {
-        Error::InvalidState(Refusal::Endpoint(state))
+        Error::InvalidState(StateError::Endpoint(state))
     }
 }
 
@@ -137,7 +137,7 @@ pub enum Arg {
 
 /// The reason why a state does not admit a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum StateError {
     /// The endpoint is in this state.
     Endpoint(EpState),
     /// The endpoint lacks a protection zone or a dispatcher that the call needs.

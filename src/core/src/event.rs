@@ -176,7 +176,7 @@ pub enum AsyncReason {
     /// An endpoint holds more receive buffers than its soft high watermark.
     EpSoftHighWatermark,
     /// The connection of an endpoint has ended that receives from a shared receive queue: it takes no more buffers
-    /// from there. Raised only where programs want it ([`Habits`](crate::Habits)).
+    /// from there. Raised only where programs want it ([`ApiCaps`](crate::ApiCaps)).
     EndpointLeftShared,
     /// The adapter cannot go on.
     IaCatastrophic,

@@ -2,7 +2,7 @@
 //!
 //! Opening and closing, which know every object, are in [`crate::open`].
 //!
-//! What a version tells its programs beyond what all are told stands in [`Habits`], which the face gives when it opens
+//! What a version tells its programs beyond what all are told stands in [`ApiCaps`], which the face gives when it opens
 //! an adapter: the core knows what is told, and not for which version. An adapter has the only count of objects of each
 //! kind, and refuses one more than its attributes say.
 
@@ -13,14 +13,14 @@ use host::lock::Mutex;
 use host::memory::{self, Room};
 
 use crate::agent::Agents;
-use crate::counters::{Counters, Happening, Happenings};
-use crate::error::{Error, Refusal, Resource, Result, Role};
+use crate::attached_data::AttachedData;
+use crate::counters::{ConnStat, Counters, Happenings};
+use crate::error::{Error, Resource, Result, Role, StateError};
 use crate::evd::Evd;
 use crate::event::{AsyncReason, Event};
-use crate::kept::Kept;
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
-use crate::slab::{Dying, Handle, Header, Kind, Object, Slab};
+use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
 use crate::transport::Transport;
 use crate::users::Use;
 
@@ -43,7 +43,7 @@ impl<T: Transport> Drop for AsyncOutlet<T> {
 
 /// What the programs of an adapter are told beyond what all are. The default is nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct ApiCaps {
     /// That a connection has ended whose endpoint receives from a shared receive queue, by an asynchronous event.
     pub tell_end_of_shared: bool,
     /// The version of the interface, which the core only passes on to who looks at the adapter.
@@ -69,7 +69,7 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     /// What its programs are told beyond what all are.
-    pub(crate) habits: Habits,
+    pub(crate) api_caps: ApiCaps,
     /// Held while the end of a connection is told by two events, so that those of two endpoints come in the same order on both
     /// dispatchers.
     pub(crate) telling_end: Mutex<()>,
@@ -82,9 +82,9 @@ pub struct Ia<T: Transport> {
     /// What happened to its connections.
     pub(crate) happenings: Happenings,
     /// What the face keeps of its counters.
-    pub ledger: Kept,
+    pub counter_baseline: AttachedData,
     /// What the face keeps with the adapter.
-    pub kept: Kept,
+    pub kept: AttachedData,
 }
 
 /// The handles of all objects that were made from an adapter.
@@ -102,7 +102,7 @@ impl<T: Transport> Ia<T> {
     ///
     /// # Errors
     /// [`Resource::Memory`].
-    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, habits: Habits) -> Result<Arc<Self>> {
+    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, api_caps: ApiCaps) -> Result<Arc<Self>> {
         Ok(memory::arc(Ia {
             header: Header::default(),
             name: memory::text(name)?,
@@ -113,21 +113,21 @@ impl<T: Transport> Ia<T> {
             lmrs: LmrTable::new()?,
             remote_keys: RmrTable::default(),
             agents: memory::arc(Agents::default())?,
-            habits,
+            api_caps,
             telling_end: Mutex::new(()),
             destroyed: AtomicBool::new(false),
             ended: Mutex::default(),
             wakeups: AtomicU64::new(0),
             happenings: Happenings::default(),
-            ledger: Kept::default(),
-            kept: Kept::default(),
+            counter_baseline: AttachedData::default(),
+            kept: AttachedData::default(),
         })?)
     }
 
     /// Admits no more objects if none exists but `spared`.
     ///
     /// # Errors
-    /// [`Refusal::IaInUse`] if another one exists; [`Error::InvalidHandle`] if the adapter is being closed.
+    /// [`StateError::IaInUse`] if another one exists; [`Error::InvalidHandle`] if the adapter is being closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
         if children.closed {
@@ -135,7 +135,7 @@ impl<T: Transport> Ia<T> {
         }
         let in_use = children.live.iter().flatten().any(|&handle| Some(handle) != spared);
         if in_use {
-            return Err(Error::InvalidState(Refusal::IaInUse));
+            return Err(Error::InvalidState(StateError::IaInUse));
         }
         children.closed = true;
         Ok(())
@@ -219,7 +219,7 @@ impl<T: Transport> Ia<T> {
 
     /// Makes the handle of an object dead, and takes the object out of the list; that is so for exactly one caller. The
     /// handle names no other object as long as what this returns lives, which is dropped without a lock.
-    pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<Dying<'_, T>> {
+    pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
         let list = &mut children.live[O::KIND as usize];
@@ -252,7 +252,7 @@ impl<T: Transport> Ia<T> {
     }
 
     /// How often something happened.
-    pub fn happened(&self, what: Happening) -> u64 {
+    pub fn happened(&self, what: ConnStat) -> u64 {
         self.happenings.of(what)
     }
 
@@ -273,7 +273,7 @@ impl<T: Transport> Ia<T> {
 
     /// Queues an asynchronous event. Drops it with a line in the log if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
-        self.happenings.note(Happening::Async(reason));
+        self.happenings.note(ConnStat::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
         if !evd.offer(Event::Async { object, reason }) {
             log::warn!("ia {}: no room for an asynchronous event ({reason})", self.name);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
-use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
+use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::ia::Ia;
 use crate::lmr_table::{LmrTable, Registration};
 use crate::mem::{Base, Rights};
@@ -130,27 +130,27 @@ impl<T: Transport> Lmr<T> {
     /// Deregisters the memory.
     ///
     /// # Errors
-    /// [`Refusal::LmrInUse`] while a remote memory region is bound into it, or the request that unbinds it is held up.
+    /// [`StateError::LmrInUse`] while a remote memory region is bound into it, or the request that unbinds it is held up.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
-            return Err(Error::InvalidState(Refusal::LmrInUse));
+            return Err(Error::InvalidState(StateError::LmrInUse));
         }
         // Nobody binds it meanwhile.
         if self.region().is_some_and(|region| !self.ia.transport.await_peers(Shown::Region(&*region))) {
             self.header.users.revive();
-            return Err(Error::InvalidState(Refusal::LmrInUse));
+            return Err(Error::InvalidState(StateError::LmrInUse));
         }
-        self.bury();
+        self.reclaim();
         Ok(())
     }
 
     /// Deregisters the memory even while it is used, for the abrupt close of the adapter.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
-        self.bury();
+        self.reclaim();
     }
 
-    fn bury(&self) {
+    fn reclaim(&self) {
         self.ia.lmrs.remove(self.context);
         let region = self.region.lock().take();
         if let (Some(row), true) = (self.key_row, region.is_some()) {

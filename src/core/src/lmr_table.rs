@@ -15,7 +15,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
-use host::epoch::{Memory, Section};
+use host::epoch::{EpochGuard, Memory};
 use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 
@@ -80,7 +80,7 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
 #[repr(transparent)]
 pub struct CheckedSegment<'s> {
     segment: Segment,
-    section: PhantomData<&'s Section<Memory>>,
+    section: PhantomData<&'s EpochGuard<Memory>>,
 }
 
 impl Deref for CheckedSegment<'_> {
@@ -289,7 +289,11 @@ impl LmrTable {
     /// # Safety
     /// [`LmrTable::check`] of this table has given the segment, or one that has all its bytes.
     #[inline(always)]
-    pub unsafe fn recheck<'a>(&self, segment: &'a Segment, _: &'a Section<Memory>) -> Option<&'a CheckedSegment<'a>> {
+    pub unsafe fn recheck<'a>(
+        &self,
+        segment: &'a Segment,
+        _: &'a EpochGuard<Memory>,
+    ) -> Option<&'a CheckedSegment<'a>> {
         // SAFETY: nothing but a segment is in it.
         let checked = unsafe { &*ptr::from_ref(segment).cast() };
         (self.removals.load(Ordering::Acquire) == segment.since).then_some(checked)
@@ -342,7 +346,7 @@ impl LmrTable {
     #[inline(always)]
     pub fn check_in<'s>(
         &self,
-        section: Option<&'s Section<Memory>>,
+        section: Option<&'s EpochGuard<Memory>>,
         segment: &LocalSegment,
         zone: u32,
         right: Rights,

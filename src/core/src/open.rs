@@ -12,7 +12,7 @@ use crate::ep::Endpoint;
 use crate::error::{Error, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::event::Streams;
-use crate::ia::{AsyncOutlet, Habits, Ia};
+use crate::ia::{ApiCaps, AsyncOutlet, Ia};
 use crate::lmr::Lmr;
 use crate::pz::Pz;
 use crate::rmr::Rmr;
@@ -79,7 +79,7 @@ impl<T: Transport> Ia<T> {
         name: &str,
         instance_data: &str,
         async_evd: AsyncEvd<T>,
-        habits: Habits,
+        api_caps: ApiCaps,
     ) -> Result<Arc<Self>> {
         if let AsyncEvd::Given(evd) = &async_evd {
             let fits = evd.streams.contains(Streams::ASYNC) && evd.ia().name == name;
@@ -87,7 +87,7 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance_data)?, habits)?;
+        let ia = Ia::new(slab, name, T::open(name, instance_data)?, api_caps)?;
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // Nobody else has it yet.
@@ -114,7 +114,7 @@ impl<T: Transport> Ia<T> {
     /// Closes the instance only if the program has freed all objects it made.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::IaInUse`]; nothing was changed then. [`Error::InvalidHandle`] if another thread closes it.
+    /// [`crate::error::StateError::IaInUse`]; nothing was changed then. [`Error::InvalidHandle`] if another thread closes it.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
         self.destroy()

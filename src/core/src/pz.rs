@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Refusal, Result};
+use crate::error::{Error, Result, StateError};
 use crate::ia::Ia;
 use crate::slab::{Header, Kind};
 use crate::transport::{Transport, ZoneId};
@@ -29,11 +29,11 @@ impl<T: Transport> Pz<T> {
     /// Frees the zone.
     ///
     /// # Errors
-    /// [`Refusal::PzInUse`] while an endpoint, a memory region or a shared receive
+    /// [`StateError::PzInUse`] while an endpoint, a memory region or a shared receive
     /// queue is in the zone.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
-            return Err(Error::InvalidState(Refusal::PzInUse));
+            return Err(Error::InvalidState(StateError::PzInUse));
         }
         self.ia.disown(self);
         Ok(())

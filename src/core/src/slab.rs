@@ -7,8 +7,8 @@
 //! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a stale handle is refused for a long
 //! time.
 //!
-//! A fast call stays in a section of [`host::epoch`] while it works on an object ([`Held`]), and all others count a
-//! reference. A free makes the cell dead, and what it gets then ([`Dying`]) waits for the fast calls under way and drops the
+//! A fast call stays in a section of [`host::epoch`] while it works on an object ([`ObjectGuard`]), and all others count a
+//! reference. A free makes the cell dead, and what it gets then ([`RetiredCell`]) waits for the fast calls under way and drops the
 //! reference of the cell.
 //!
 //! Fast calls look among [`FirstCells`] first: those of the slab in which the library first looked up a handle,
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use host::epoch::{self, Objects, Section};
+use host::epoch::{self, EpochGuard, Objects};
 use host::lock::Mutex;
 use host::memory::{self, Room};
 
@@ -135,7 +135,7 @@ pub struct Cell {
     release: AtomicPtr<()>,
     /// Where the list of the adapter's objects has the handle; changed under the lock on that list.
     pub(crate) listed: AtomicUsize,
-    /// The next one of the dead cells that are left. See [`Dying::end`].
+    /// The next one of the dead cells that are left. See [`RetiredCell::end`].
     next: AtomicUsize,
 }
 
@@ -214,14 +214,14 @@ impl FirstCells {
     /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread
     /// cannot enter a section.
     #[inline(always)]
-    pub fn enter<O: Object>(&self, handle: Handle) -> Option<Held<O>> {
+    pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
             return None;
         }
-        let section = Section::enter()?;
+        let section = EpochGuard::enter()?;
         // SAFETY: as found, this is a cell.
         let object = unsafe { Cell::at(handle.0) }.object()?;
-        Some(Held { object, _section: section })
+        Some(ObjectGuard { object, _section: section })
     }
 
     /// The kind of the live object behind `handle`, if it is among the cells.
@@ -243,7 +243,7 @@ impl Default for FirstCells {
 
 struct Free {
     cells: VecDeque<usize>,
-    /// The first of the dead cells whose objects were not dropped yet: see [`Dying::end`]. Each names the next one.
+    /// The first of the dead cells whose objects were not dropped yet: see [`RetiredCell::end`]. Each names the next one.
     left: usize,
     used: usize,
     chunks: usize,
@@ -300,18 +300,18 @@ impl<D> Slab<D> {
     }
 
     /// Makes the handle of an object dead, if it is alive; that is so for exactly one caller.
-    pub fn remove<O: Object>(&self, object: &O) -> Option<Dying<'_, D>> {
+    pub fn remove<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, D>> {
         let cell = self.cell(object.header().handle())?;
         // While the cell is alive and has the object, it gets no other one in a section.
         let killed = epoch::briefly(|| {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
                 && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         });
-        killed.then(|| Dying { slab: self, cell })
+        killed.then(|| RetiredCell { slab: self, cell })
     }
 
     /// Drops the object behind a dead cell that no fast call is inside of, and lets the cell be used again.
-    fn bury(&self, cell: &'static Cell) {
+    fn reclaim(&self, cell: &'static Cell) {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
         // SAFETY: insert stored it.
@@ -425,12 +425,12 @@ impl Cell {
 
 /// A cell that is dead, and whose object is still there. It gets no other object as long as this lives. When this is dropped,
 /// without a lock that a fast call takes, the object is dropped as well, once no fast call is inside.
-pub struct Dying<'a, D> {
+pub struct RetiredCell<'a, D> {
     slab: &'a Slab<D>,
     cell: &'static Cell,
 }
 
-impl<D> Dying<'_, D> {
+impl<D> RetiredCell<'_, D> {
     /// Waits for the fast calls inside, up to a limit, and drops the object, and those that other frees have left. If a call does
     /// not end, or is the one that this thread is in, it leaves them to the next free.
     fn end(&self, limit: Duration) {
@@ -438,8 +438,8 @@ impl<D> Dying<'_, D> {
         self.cell.next.store(left, Ordering::Relaxed);
         let next = |cell: &&'static Cell| self.slab.cell(Handle(cell.next.load(Ordering::Relaxed)));
         let dead = || std::iter::successors(Some(self.cell), next);
-        if !epoch::is_inside::<Objects>() && epoch::wait::<Objects>(Some(limit)) {
-            return dead().for_each(|cell| self.slab.bury(cell));
+        if !epoch::is_inside::<Objects>() && epoch::synchronize::<Objects>(Some(limit)) {
+            return dead().for_each(|cell| self.slab.reclaim(cell));
         }
         let last = dead().last().unwrap_or(self.cell);
         let mut free = self.slab.free.lock();
@@ -448,19 +448,19 @@ impl<D> Dying<'_, D> {
     }
 }
 
-impl<D> Drop for Dying<'_, D> {
+impl<D> Drop for RetiredCell<'_, D> {
     fn drop(&mut self) {
         self.end(LIMIT);
     }
 }
 
 /// A fast call inside an object, which stays in place even if its handle is freed meanwhile.
-pub struct Held<O: Object> {
+pub struct ObjectGuard<O: Object> {
     object: *const O,
-    _section: Section<Objects>,
+    _section: EpochGuard<Objects>,
 }
 
-impl<O: Object> Deref for Held<O> {
+impl<O: Object> Deref for ObjectGuard<O> {
     type Target = O;
 
     #[inline]

@@ -1,7 +1,7 @@
 //! Shared receive queues.
 //!
 //! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
-//! program has dequeued its completion, which a [`books::Charge`] counts.
+//! program has dequeued its completion, which a [`srq_accounting::OutstandingRecv`] counts.
 //!
 //! Posts and reports wait for the lock on the books, so under it the transport is called to hand over a buffer and for
 //! nothing else. Resizes and new watermarks, which are calls of the device, have a lock of their own around the books
@@ -16,8 +16,7 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
-use crate::books::{self, Books, Completed};
-use crate::error::{Arg, Error, Refusal, Result, Role};
+use crate::error::{Arg, Error, Result, Role, StateError};
 use crate::event::AsyncReason;
 use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
@@ -25,6 +24,7 @@ use crate::mem::Rights;
 use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
 use crate::slab::{Handle, Header, Kind};
+use crate::srq_accounting::{self, Completed, SrqAccounting};
 use crate::transport::{Checked, Poll, RecvId, Transport};
 use crate::users::Use;
 
@@ -40,7 +40,7 @@ pub struct Srq<T: Transport> {
     /// Held during a change of the size or the watermark, including the transport's part, so that there is one change
     /// at a time. Taken before the books, and never for posting or receiving.
     tuning: Mutex<()>,
-    pub(crate) books: Arc<Mutex<Books>>,
+    pub(crate) accounting: Arc<Mutex<SrqAccounting>>,
 }
 
 /// The parameters of a queue, as [`Srq::query`] shows them.
@@ -60,7 +60,7 @@ pub struct SrqStatus {
 
 impl<T: Transport> Drop for Srq<T> {
     fn drop(&mut self) {
-        books::end(&self.books);
+        srq_accounting::end(&self.accounting);
     }
 }
 
@@ -84,8 +84,8 @@ impl<T: Transport> Srq<T> {
         ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let queue = ia.transport.srq_create(&pz.zone, max_recvs, max_segments)?;
-        let mut books = Books::new();
-        books.grow(max_recvs)?;
+        let mut accounting = SrqAccounting::new();
+        accounting.grow(max_recvs)?;
         ia.adopt(Srq {
             header: Header::default(),
             ia: ia.clone(),
@@ -94,7 +94,7 @@ impl<T: Transport> Srq<T> {
             max_segments,
             queue,
             tuning: Mutex::default(),
-            books: memory::arc(Mutex::new(books))?,
+            accounting: memory::arc(Mutex::new(accounting))?,
         })
     }
 
@@ -102,8 +102,8 @@ impl<T: Transport> Srq<T> {
     pub(crate) fn of_endpoint(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize) -> Result<Arc<Self>> {
         let max_segments = ia.transport.attributes().max_segments;
         let queue = ia.transport.srq_create(&pz.zone, max_recvs.max(1), max_segments)?;
-        let mut books = Books::new();
-        books.grow(max_recvs)?;
+        let mut accounting = SrqAccounting::new();
+        accounting.grow(max_recvs)?;
         Ok(memory::arc(Srq {
             header: Header::default(),
             ia: ia.clone(),
@@ -113,7 +113,7 @@ impl<T: Transport> Srq<T> {
             max_segments,
             queue,
             tuning: Mutex::default(),
-            books: memory::arc(Mutex::new(books))?,
+            accounting: memory::arc(Mutex::new(accounting))?,
         })?)
     }
 
@@ -126,9 +126,9 @@ impl<T: Transport> Srq<T> {
 
     /// Makes room for `max_recvs` receives, if there is less.
     pub(crate) fn make_room(&self, max_recvs: usize) -> Result<()> {
-        if max_recvs > self.books.lock().len() {
+        if max_recvs > self.accounting.lock().len() {
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
-            self.books.lock().grow(max_recvs)?;
+            self.accounting.lock().grow(max_recvs)?;
         }
         Ok(())
     }
@@ -136,21 +136,21 @@ impl<T: Transport> Srq<T> {
     /// Frees the queue; buffers on it vanish.
     ///
     /// # Errors
-    /// [`Refusal::SrqInUse`] while an endpoint is attached.
+    /// [`StateError::SrqInUse`] while an endpoint is attached.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
-            return Err(Error::InvalidState(Refusal::SrqInUse));
+            return Err(Error::InvalidState(StateError::SrqInUse));
         }
-        self.bury();
+        self.reclaim();
         Ok(())
     }
 
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
-        self.bury();
+        self.reclaim();
     }
 
-    fn bury(&self) {
+    fn reclaim(&self) {
         self.pz.lock().take();
         self.ia.disown(self);
     }
@@ -175,13 +175,13 @@ impl<T: Transport> Srq<T> {
     /// The sizes, the watermark and the counters, exact at this moment.
     pub fn query(&self) -> SrqStatus {
         self.ia.transport.poll(None, Poll::Complete);
-        let books = self.books.lock();
+        let accounting = self.accounting.lock();
         SrqStatus {
-            max_recvs: books.max_recvs,
+            max_recvs: accounting.max_recvs,
             max_segments: self.max_segments,
-            low_watermark: books.low_watermark,
-            available: books.available,
-            outstanding: books.outstanding(),
+            low_watermark: accounting.low_watermark,
+            available: accounting.available,
+            outstanding: accounting.outstanding(),
         }
     }
 
@@ -189,7 +189,7 @@ impl<T: Transport> Srq<T> {
     /// watermark stays armed, or not, as it was.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`Refusal::SrqTooShort`]
+    /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`]
     /// below the outstanding buffers or the low watermark,
     /// [`Error::InsufficientResources`].
     pub fn resize(&self, max_recvs: usize) -> Result<()> {
@@ -199,22 +199,22 @@ impl<T: Transport> Srq<T> {
         self.ia.transport.poll(None, Poll::Complete);
         let _tuning = self.tuning.lock();
         let grows = {
-            let mut books = self.books.lock();
-            if max_recvs < books.outstanding() || max_recvs < books.low_watermark {
-                return Err(Error::InvalidState(Refusal::SrqTooShort));
+            let mut accounting = self.accounting.lock();
+            if max_recvs < accounting.outstanding() || max_recvs < accounting.low_watermark {
+                return Err(Error::InvalidState(StateError::SrqTooShort));
             }
-            let grows = max_recvs > books.len();
+            let grows = max_recvs > accounting.len();
             if !grows {
-                books.max_recvs = max_recvs;
+                accounting.max_recvs = max_recvs;
             }
             grows
         };
         if grows {
             // What can fail comes first.
-            self.books.lock().room(max_recvs)?;
+            self.accounting.lock().room(max_recvs)?;
             // The new size is larger than the old one, so all buffers posted meanwhile fit it as well.
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
-            self.books.lock().grow(max_recvs)?;
+            self.accounting.lock().grow(max_recvs)?;
         }
         Ok(())
     }
@@ -240,13 +240,13 @@ impl<T: Transport> Srq<T> {
         //   promises.
         let tuning = self.tuning.lock();
         let (before, due) = {
-            let mut books = self.books.lock();
-            if low_watermark > books.max_recvs {
+            let mut accounting = self.accounting.lock();
+            if low_watermark > accounting.max_recvs {
                 return Err(Error::InvalidParameter(Arg::Watermark));
             }
-            let before = (books.low_watermark, books.armed);
-            (books.low_watermark, books.armed) = (low_watermark, true);
-            (before, books.fires())
+            let before = (accounting.low_watermark, accounting.armed);
+            (accounting.low_watermark, accounting.armed) = (low_watermark, true);
+            (before, accounting.fires())
         };
         let limit = if due { 0 } else { low_watermark };
         let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
@@ -254,9 +254,9 @@ impl<T: Transport> Srq<T> {
             Ok(()) => due,
             // The old watermark stays in force; the available buffers may have dropped below it meanwhile.
             Err(_) => {
-                let mut books = self.books.lock();
-                (books.low_watermark, books.armed) = before;
-                books.fires()
+                let mut accounting = self.accounting.lock();
+                (accounting.low_watermark, accounting.armed) = before;
+                accounting.fires()
             }
         };
         drop(tuning);
@@ -268,7 +268,7 @@ impl<T: Transport> Srq<T> {
 
     /// Records that an endpoint took a buffer. Harmless if it was reported already.
     pub(crate) fn taken(&self, id: RecvId) {
-        let fires = self.books.lock().take(id);
+        let fires = self.accounting.lock().take(id);
         if fires {
             self.raise();
         }
@@ -286,7 +286,7 @@ impl<T: Transport> Srq<T> {
     /// there is no such buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
-        let (completed, fires) = books::complete(&self.books, id)?;
+        let (completed, fires) = srq_accounting::complete(&self.accounting, id)?;
         if fires {
             self.raise();
         }

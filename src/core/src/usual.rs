@@ -13,9 +13,8 @@
 use std::sync::atomic::Ordering;
 
 use host::cold_path;
-use host::epoch::Section;
+use host::epoch::EpochGuard;
 
-use crate::books::Completed;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
@@ -27,9 +26,10 @@ use crate::mem::Rights;
 use crate::probes;
 use crate::slab::{Handle, Object};
 use crate::srq::Srq;
+use crate::srq_accounting::Completed;
 use crate::transport::{
-    Awaited, Delivery, EndpointSink, Handed, Mark, Operation, Placement, Recv, RecvDone, RecvId, RemoteSegment,
-    Request, Segment, ShortSend, Transport, Verdict,
+    Awaited, Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RecvId, RemoteSegment, Request,
+    Segment, SeqNo, ShortSend, Transport, Verdict,
 };
 
 // ---- Posting ----
@@ -38,7 +38,7 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a receive, in any state; when disconnected it is flushed at once.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::EndpointHasSrq`], [`crate::error::Refusal::EndpointNotReady`] without zone or
+    /// [`crate::error::StateError::EndpointHasSrq`], [`crate::error::StateError::EndpointNotReady`] without zone or
     /// dispatcher, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], the errors of
     /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
     /// receive queue is full.
@@ -103,7 +103,7 @@ impl<T: Transport> Endpoint<T> {
             let Some((id, place)) = flight.next_place() else { break 'usual };
             let segment = segments.segment(0);
             // The section begins before the segment is checked, so that the memory stays registered during the copy.
-            let section = if send && segment.len <= T::AT_ONCE { Section::enter() } else { None };
+            let section = if send && segment.len <= T::INLINE_MAX { EpochGuard::enter() } else { None };
             if segment.len == 0 {
                 break 'usual;
             }
@@ -117,7 +117,7 @@ impl<T: Transport> Endpoint<T> {
             let signalled = !completion.contains(CompletionFlags::SUPPRESS);
             let at_once = checked.and_then(|segment| {
                 let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-                transport.post_at_once(qp, tx, ShortSend { segment, solicited, fence, signalled })
+                transport.post_inline(qp, tx, ShortSend { segment, solicited, fence, signalled })
             });
             // The transport may take locks for any other post.
             drop(section);
@@ -194,13 +194,13 @@ impl<T: Transport> Srq<T> {
     /// Hands a receive whose segments were checked to the transport. Returns its number.
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<RecvId> {
-        let mut books = self.books.lock();
-        let vacancy = books.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
+        let mut accounting = self.accounting.lock();
+        let vacancy = accounting.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
         let id = vacancy.id();
         let awaited = self.ia.transport.srq_post(&self.queue, &Recv { id, segments })?;
         vacancy.fill(cookie);
         probes::recv_posted(self.header().handle(), cookie, segments);
-        drop(books);
+        drop(accounting);
         if awaited {
             cold_path();
             self.ia.transport.kick(Awaited::Srq(&self.queue));
@@ -269,7 +269,7 @@ impl<T: Transport> Requests<T> {
     /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
     /// and they were the last ones.
     #[inline(always)]
-    pub(crate) fn complete_through(&mut self, ep: Handle, reached: Mark) -> bool {
+    pub(crate) fn complete_through(&mut self, ep: Handle, reached: SeqNo) -> bool {
         if let Some(evd) = &self.evd {
             if let Some(oldest) = self.flight.only_through(reached) {
                 if oldest.value().succeed(evd, ep) {
@@ -330,7 +330,7 @@ impl<T: Transport> Evd<T> {
     /// queue, and any event that is something else to `other`.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
+    /// [`crate::error::StateError::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
     #[inline(always)]
     pub fn take<R>(&self, transfer: impl FnOnce(&Completion) -> R, other: impl FnOnce(Event) -> R) -> Result<R> {
         if let Some((result, _)) = self.take_completion(false, transfer) {
@@ -367,7 +367,7 @@ impl<T: Transport> Queue<T> {
         let Some(place) = self.events.vacancy() else { return false };
         let Queued { completion, more } = queued();
         match more {
-            More::Nothing | More::Charge(_) => {
+            More::Nothing | More::OutstandingRecv(_) => {
                 place.fill(Queued { completion, more });
                 probes::completed(&completion);
             }

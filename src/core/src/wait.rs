@@ -8,7 +8,7 @@
 //! A thread sleeps on a word of memory, unless the transport has a descriptor for it.
 //!
 //! # How a wait sleeps
-//! It becomes the waiter and polls for 30 µs, unless polling does not pay (`patience`): after 5 µs it offers its
+//! It becomes the waiter and polls for 30 µs, unless polling does not pay (`adaptive_spin`): after 5 µs it offers its
 //! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, checks the
 //! queue, and sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by
 //! its waker. Where the thread sleeps follows from what the transport's `arm` returned:
@@ -41,12 +41,12 @@ use std::time::{Duration, Instant};
 use arrayvec::ArrayVec;
 use host::poll;
 
+use crate::adaptive_spin::AdaptiveSpin;
 use crate::cno::Cno;
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Event;
 use crate::ia::Ia;
-use crate::patience::Patience;
 use crate::slab::Handle;
 use crate::transport::{Armed, Transport};
 use crate::waker::{WakePlace, Waker};
@@ -151,7 +151,7 @@ trait Target: Sized + 'static {
     fn ia(&self) -> &Ia<Self::Transport>;
 
     /// What its last waits were like.
-    fn patience(&self) -> &Patience;
+    fn adaptive_spin(&self) -> &AdaptiveSpin;
 
     /// Counts a wait that has slept.
     fn note_sleep(&self) {}
@@ -192,13 +192,13 @@ impl<W: Target> Wait<W> {
             if wait.timing.is_over(now) {
                 return Step::Done(wait.give_up(Error::TimeoutExpired));
             }
-            if !wait.timing.goes_on_looking(wait.target.patience(), now) {
+            if !wait.timing.goes_on_looking(wait.target.adaptive_spin(), now) {
                 return wait.advance(now);
             }
             std::hint::spin_loop();
             wait.target.poll();
             if let Some(outcome) = wait.check() {
-                wait.timing.stop(wait.target.patience());
+                wait.timing.stop(wait.target.adaptive_spin());
                 return Step::Done(outcome);
             }
             now = Instant::now();
@@ -351,10 +351,10 @@ fn prepare_sleep<'a>(
     if alarm.is_some() {
         at_most(BLIND);
     }
-    let bell = waker.bell();
-    let own = bell.as_ref().map(|bell| bell.as_fd().as_raw_fd());
-    match bell {
-        Some(bell) => waker.prepare_sleep(WakePlace::Bell(bell)),
+    let wakeup_fd = waker.wakeup_fd();
+    let own = wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd());
+    match wakeup_fd {
+        Some(wakeup_fd) => waker.prepare_sleep(WakePlace::WakeupFd(wakeup_fd)),
         None => at_most(BLIND),
     }
     let mut all = [-1; MAX_FDS];
@@ -384,8 +384,8 @@ impl<T: Transport> Target for EvdWait<T> {
         self.evd.slept.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn patience(&self) -> &Patience {
-        &self.evd.patience
+    fn adaptive_spin(&self) -> &AdaptiveSpin {
+        &self.evd.adaptive_spin
     }
 
     fn poll(&self) {
@@ -453,7 +453,7 @@ pub fn evd_begin<T: Transport>(
     if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }
-    let timing = Timing::begin(target.patience(), limit);
+    let timing = Timing::begin(target.adaptive_spin(), limit);
     Wait::begin(target, timing)
 }
 
@@ -484,8 +484,8 @@ impl<T: Transport> Target for CnoWait<T> {
         self.cno.ia()
     }
 
-    fn patience(&self) -> &Patience {
-        &self.cno.patience
+    fn adaptive_spin(&self) -> &AdaptiveSpin {
+        &self.cno.adaptive_spin
     }
 
     fn poll(&self) {
@@ -546,7 +546,7 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
 /// Begins to wait for a trigger, as [`evd_begin`] does for events. Ends with the dispatcher that caused it, NULL if the object was destroyed,
 /// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
-    let timing = Timing::begin(&cno.patience, limit);
+    let timing = Timing::begin(&cno.adaptive_spin, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();
     // A wait that is ready says nothing of others.

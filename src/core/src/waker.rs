@@ -70,7 +70,7 @@ pub enum WakePlace {
     /// The word of a transport.
     Word(Arc<dyn Alarm>),
     /// Descriptors, one of which is this bell of the waker.
-    Bell(Arc<EventFd>),
+    WakeupFd(Arc<EventFd>),
 }
 
 /// Wakes the thread that it belongs to.
@@ -78,7 +78,7 @@ pub struct Waker {
     state: SleepState<AtomicU32>,
     place: Mutex<WakePlace>,
     /// Made when the thread first sleeps on descriptors.
-    bell: Mutex<Option<Arc<EventFd>>>,
+    wakeup_fd: Mutex<Option<Arc<EventFd>>>,
     life: u32,
 }
 
@@ -108,19 +108,19 @@ impl Waker {
         Waker {
             state: SleepState(AtomicU32::new(AWAKE)),
             place: Mutex::new(WakePlace::Own),
-            bell: Mutex::default(),
+            wakeup_fd: Mutex::default(),
             life: fork::life(),
         }
     }
 
-    /// The bell for a sleep in [`WakePlace::Bell`]. `None` if none could be made; the thread must then poll by itself
+    /// The bell for a sleep in [`WakePlace::WakeupFd`]. `None` if none could be made; the thread must then poll by itself
     /// after a while.
-    pub fn bell(&self) -> Option<Arc<EventFd>> {
-        let mut bell = self.bell.lock();
-        if bell.is_none() {
-            *bell = memory::arc(EventFd::new().ok()?).ok();
+    pub fn wakeup_fd(&self) -> Option<Arc<EventFd>> {
+        let mut wakeup_fd = self.wakeup_fd.lock();
+        if wakeup_fd.is_none() {
+            *wakeup_fd = memory::arc(EventFd::new().ok()?).ok();
         }
-        bell.clone()
+        wakeup_fd.clone()
     }
 
     /// The word for a sleep in [`WakePlace::Own`], and the value that it has until the sleep is to end.
@@ -141,18 +141,18 @@ impl Waker {
         let place = self.place.lock().clone();
         match place {
             WakePlace::Own => futex::wake(&self.state.0),
-            WakePlace::Word(alarm) => alarm.ring(),
-            WakePlace::Bell(bell) => bell.ring(),
+            WakePlace::Word(alarm) => alarm.wake(),
+            WakePlace::WakeupFd(wakeup_fd) => wakeup_fd.wake(),
         }
     }
 
     /// The thread sleeps in `place` from now on. It calls this before it checks the condition that it is going to sleep
     /// for.
     pub fn prepare_sleep(&self, place: WakePlace) {
-        if let WakePlace::Bell(bell) = &place {
+        if let WakePlace::WakeupFd(wakeup_fd) = &place {
             // The bell is silenced even if it does not seem rung: an earlier wake-up may ring only now, and would end
             // every later sleep at once.
-            bell.clear();
+            wakeup_fd.clear();
         }
         *self.place.lock() = place;
         self.state.prepare_sleep();

@@ -18,7 +18,7 @@
 //! # Threads without a record
 //! A thread finds its record, which has its words, with one load ([`static_tls::word`]). It gets it with its first
 //! section, and another thread uses it when it has ended. There is none for a thread without memory for one, or whose
-//! thread-local data are gone already, or where the kernel has no membarrier(2): then [`Section::enter`] refuses, and
+//! thread-local data are gone already, or where the kernel has no membarrier(2): then [`EpochGuard::enter`] refuses, and
 //! [`briefly`] takes one of a few spare records for as long as it counts a reference. Records are never given back.
 
 use std::marker::PhantomData;
@@ -218,13 +218,13 @@ fn others() -> impl Iterator<Item = &'static Record> {
 /// A section of the calling thread, for as long as this lives. A thread can be in several at once.
 #[derive(Debug)]
 #[must_use]
-pub struct Section<K: Kept> {
+pub struct EpochGuard<K: Kept> {
     count: &'static Count<AtomicU64>,
     /// It stays with its thread.
     kept: PhantomData<*mut K>,
 }
 
-impl<K: Kept> Section<K> {
+impl<K: Kept> EpochGuard<K> {
     /// Enters a section. `None` if the calling thread has no record and gets none.
     #[inline(always)]
     pub fn enter() -> Option<Self> {
@@ -234,11 +234,11 @@ impl<K: Kept> Section<K> {
         };
         let count = record.count::<K>();
         count.enter();
-        Some(Section { count, kept: PhantomData })
+        Some(EpochGuard { count, kept: PhantomData })
     }
 }
 
-impl<K: Kept> Drop for Section<K> {
+impl<K: Kept> Drop for EpochGuard<K> {
     #[inline(always)]
     fn drop(&mut self) {
         self.count.leave();
@@ -247,7 +247,7 @@ impl<K: Kept> Drop for Section<K> {
 
 /// Calls `f`, which only looks and counts a reference, in a section for objects. That needs no record.
 pub fn briefly<R>(f: impl FnOnce() -> R) -> R {
-    let Some(_section) = Section::<Objects>::enter() else { return with_spare(f) };
+    let Some(_section) = EpochGuard::<Objects>::enter() else { return with_spare(f) };
     f()
 }
 
@@ -276,7 +276,7 @@ pub fn is_inside<K: Kept>() -> bool {
 
 /// Waits until all sections are over that other threads are in, but no longer than `limit`, if there is one; whether they are
 /// over. What was done in them is visible then. [`Objects`] and [`Memory`] say which locks the caller may hold.
-pub fn wait<K: Kept>(limit: Option<Duration>) -> bool {
+pub fn synchronize<K: Kept>(limit: Option<Duration>) -> bool {
     let begun = Instant::now();
     // SYNC section-enter: behind the mark of the caller.
     asymmetric::heavy();

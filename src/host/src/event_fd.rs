@@ -28,7 +28,7 @@ impl EventFd {
 
     /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is already ringing.
     #[inline]
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         if rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_err() {
             self.ring_again();
         }

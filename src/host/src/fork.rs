@@ -4,7 +4,7 @@
 //! learn that a process is gone while a child of it lives.
 //!
 //! A library that we call may have locks of its own that it does not watch over a fork. If another thread were inside
-//! at that moment, the child would find the lock taken for ever. So such calls are made by [`undivided`], and so is
+//! at that moment, the child would find the lock taken for ever. So such calls are made by [`with_fork_lock`], and so is
 //! the making of a descriptor together with its note.
 //!
 //! The handler before a fork waits for such calls, for two seconds at most.
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{Timespec, nanosleep};
 
-/// The number of threads inside [`undivided`], with [`FORKING`] while a fork is going on.
+/// The number of threads inside [`with_fork_lock`], with [`FORKING`] while a fork is going on.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
 /// A fork is going on or waits for the threads that are inside.
@@ -25,7 +25,7 @@ const FORKING: u32 = 1 << 31;
 /// The longest time for which a fork waits for the threads that are inside: a thread may be stuck in a call.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The stay of a thread in [`undivided`].
+/// The stay of a thread in [`with_fork_lock`].
 struct Stay;
 
 impl Stay {
@@ -57,12 +57,12 @@ fn a_moment() {
 /// Runs `f` so that no fork of the process falls into it: a fork waits until `f` has returned, and `f` begins only
 /// when no fork is going on. For short calls that take locks which other libraries keep for the whole process, or that
 /// make a descriptor that children must not have. `f` must not call this function again.
-pub fn undivided<R>(f: impl FnOnce() -> R) -> R {
+pub fn with_fork_lock<R>(f: impl FnOnce() -> R) -> R {
     let _stay = Stay::begin();
     f()
 }
 
-/// Keeps threads out of [`undivided`] and waits until none is inside. For the handler before a fork, where one thread
+/// Keeps threads out of [`with_fork_lock`] and waits until none is inside. For the handler before a fork, where one thread
 /// at a time may be.
 pub fn keep_out() {
     INSIDE.fetch_or(FORKING, Ordering::AcqRel);
@@ -109,13 +109,13 @@ fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
 
 /// A note that children close a descriptor. The note must end before the descriptor is closed here, because another
 /// file may get the same number at once. So a value that owns both declares the note first, and one that closes in its
-/// own `drop` calls [`NotInherited::end`] there.
+/// own `drop` calls [`CloseOnFork::end`] there.
 ///
 /// A descriptor from [`MAX_FD`] on stays open in children.
 #[derive(Debug)]
-pub struct NotInherited(RawFd);
+pub struct CloseOnFork(RawFd);
 
-impl NotInherited {
+impl CloseOnFork {
     /// Notes `fd`.
     pub fn new(fd: impl AsFd) -> Self {
         let fd = fd.as_fd().as_raw_fd();
@@ -123,7 +123,7 @@ impl NotInherited {
             END.fetch_max(fd as u32 + 1, Ordering::AcqRel);
             word.fetch_or(bit, Ordering::AcqRel);
         }
-        NotInherited(fd)
+        CloseOnFork(fd)
     }
 
     /// Lets children keep the descriptor from now on.
@@ -134,7 +134,7 @@ impl NotInherited {
     }
 }
 
-impl Drop for NotInherited {
+impl Drop for CloseOnFork {
     fn drop(&mut self) {
         self.end();
     }

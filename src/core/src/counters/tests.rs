@@ -15,7 +15,7 @@ fn counters_add_up() {
 
 #[test]
 fn every_happening_counts_for_itself() {
-    use Happening::*;
+    use ConnStat::*;
     let ended = [
         ConnectionEvent::Established,
         ConnectionEvent::PeerRejected,
@@ -36,14 +36,14 @@ fn every_happening_counts_for_itself() {
     let mut all = vec![Connect, Request, Accept, Reject, ActiveUp, PassiveUp, Disconnect, PeerDisconnect, AnyQualifier];
     all.extend(ended.map(Ended));
     all.extend(raised.map(Async));
-    assert_eq!(all.len(), Happening::COUNT);
+    assert_eq!(all.len(), ConnStat::COUNT);
     let happenings = Happenings::default();
     for (times, &what) in all.iter().enumerate() {
         (0..times).for_each(|_| happenings.note(what));
     }
     assert!(all.iter().enumerate().all(|(times, &what)| happenings.of(what) == times as u64));
     // All ends but that of a disconnect, which is the fifth of them.
-    let fates = Fates { established: 4 + 5, failures: (9..17).sum::<u64>() - 13, async_events: (17..22).sum() };
+    let fates = ConnSummary { established: 4 + 5, failures: (9..17).sum::<u64>() - 13, async_events: (17..22).sum() };
     assert_eq!(happenings.fates(), fates);
 }
 

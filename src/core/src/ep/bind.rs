@@ -24,7 +24,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for another number than that of the segment where the transport has no others,
-    /// [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::Segments`] for a range
+    /// [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::Segments`] for a range
     /// outside the region, [`Error::ProtectionViolation`] unless region, window and
     /// endpoint share a zone, [`Error::PrivilegesViolation`] for a remote right without
     /// the local one, [`Arg::Endpoint`] if it is bound for the connection of another endpoint alone,

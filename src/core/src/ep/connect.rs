@@ -7,7 +7,7 @@ use host::lock::MutexGuard;
 use host::memory;
 
 use crate::addr::Address;
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint, not_ready};
 use crate::ep::receives::Passed;
@@ -21,8 +21,8 @@ impl<T: Transport> Endpoint<T> {
     /// Starts to connect. The outcome is one event on the connect dispatcher.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a
-    /// connect dispatcher, [`crate::error::Refusal::EndpointNotReady`] without a zone,
+    /// [`crate::error::StateError::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a
+    /// connect dispatcher, [`crate::error::StateError::EndpointNotReady`] without a zone,
     /// [`Arg::Timeout`] for 0, [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The
     /// endpoint stays unconnected then.
     pub fn connect(self: &Arc<Self>, request: &Connect<'_>) -> Result<()> {
@@ -74,7 +74,7 @@ impl<T: Transport> Endpoint<T> {
         }
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
-        self.ia.happenings.note(Happening::Connect);
+        self.ia.happenings.note(ConnStat::Connect);
         self.enter(&mut control, to);
         log::debug!(
             target: host::diagnostics::CM,
@@ -89,7 +89,7 @@ impl<T: Transport> Endpoint<T> {
     /// Starts to connect to the peer that `like` is connected to.
     ///
     /// # Errors
-    /// As [`Endpoint::connect`]; [`crate::error::Refusal::Endpoint`] with the state of
+    /// As [`Endpoint::connect`]; [`crate::error::StateError::Endpoint`] with the state of
     /// `like` unless it is connected.
     pub fn dup_connect(
         self: &Arc<Self>,
@@ -128,7 +128,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(error);
         }
         control.remote = Some((address, remote.1));
-        self.ia.happenings.note(Happening::Accept);
+        self.ia.happenings.note(ConnStat::Accept);
         self.enter(&mut control, to);
         log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a request of {}", self.header.handle(), remote.0);
         Ok(())
@@ -138,9 +138,9 @@ impl<T: Transport> Endpoint<T> {
     /// first.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::Endpoint`] if there is neither.
+    /// [`crate::error::StateError::Endpoint`] if there is neither.
     pub fn disconnect(&self, graceful: bool) -> Result<()> {
-        self.settle_requests();
+        self.drain_completions();
         let mut control = self.live()?;
         if self.has_datagrams() {
             // There is no connection. What is under way goes on.
@@ -150,7 +150,7 @@ impl<T: Transport> Endpoint<T> {
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
         control.disconnects += 1;
-        self.ia.happenings.note(Happening::Disconnect);
+        self.ia.happenings.note(ConnStat::Disconnect);
         log::debug!(
             target: host::diagnostics::CM,
             "endpoint {}: disconnects, {}",
@@ -201,7 +201,7 @@ impl<T: Transport> Endpoint<T> {
         control.private_data = private_data.clone();
         control.state = to;
         control.was_up = true;
-        self.ia.happenings.note(if active { Happening::ActiveUp } else { Happening::PassiveUp });
+        self.ia.happenings.note(if active { ConnStat::ActiveUp } else { ConnStat::PassiveUp });
         self.requests().enter(self.header.handle(), to);
         let mut receives = self.receives.lock();
         receives.enter(to);
@@ -268,7 +268,7 @@ impl<T: Transport> Endpoint<T> {
             recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
             srq: self.srq.as_ref().map(|srq| &srq.queue),
             solicited: receives.feed == Feed::Solicited,
-            extended: self.ia.habits.extended,
+            extended: self.ia.api_caps.extended,
             datagrams: if let Service::Lane(lane) = &self.service { Some(lane.number_of_owner()) } else { None },
             sizes: QpSizes {
                 recvs: receives.capacity,

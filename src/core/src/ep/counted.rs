@@ -5,7 +5,7 @@ use std::time::Instant;
 use host::memory;
 use host::pause::Pause;
 
-use crate::counters::{Counters, Fates};
+use crate::counters::{ConnSummary, Counters};
 use crate::ep::datagram::Service;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::Receives;
@@ -127,7 +127,7 @@ fn patiently<R>(pause: &mut Pause, until: Instant, look: impl Fn() -> Option<R>)
 
 /// What a process tells of an open adapter to one that looks on.
 #[derive(Clone, Debug)]
-pub struct Glance {
+pub struct AdapterSnapshot {
     /// The name under which it was opened.
     pub name: String,
     /// The version of the interface for which it was opened, as the face gave it.
@@ -137,7 +137,7 @@ pub struct Glance {
     /// What they and all others have counted.
     pub counters: Counters,
     /// What happened to its connections.
-    pub fates: Fates,
+    pub fates: ConnSummary,
 }
 
 /// The outcome of [`AdapterSink::glance`].
@@ -145,7 +145,7 @@ pub struct Glance {
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Glanced {
     /// This is what there is to tell.
-    Told(Glance),
+    Told(AdapterSnapshot),
     /// A thread keeps a lock.
     Busy,
     /// The adapter is closed.
@@ -161,7 +161,7 @@ impl<T: Transport> AdapterSink<T> {
             return Glanced::Busy;
         };
         let fates = ia.happenings.fates();
-        Glanced::Told(Glance { name, version: ia.habits.version, connections, counters, fates })
+        Glanced::Told(AdapterSnapshot { name, version: ia.api_caps.version, connections, counters, fates })
     }
 
     /// Whether the adapter is gone.

@@ -29,6 +29,7 @@ use once_cell::sync::OnceCell;
 use self::backlog::Backlog;
 use self::own::Own;
 use crate::addr::{Address, Comm};
+use crate::attached_data::AttachedData;
 use crate::counters::Counters;
 use crate::ep::attr::{EpAttributes, Watermark};
 use crate::ep::endpoint::{Control, Endpoint};
@@ -38,7 +39,6 @@ use crate::ep::requests::{InFlight, Requests, Work};
 use crate::ep_state::{EpState, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Peer, PeerEvent, Status};
-use crate::kept::Kept;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::slab::{Handle, Header};
@@ -319,10 +319,10 @@ impl<T: Transport> Endpoint<T> {
                 freed: false,
             }),
             requests: Mutex::new(Requests::new(None)),
-            again: Default::default(),
+            poll_deferred: Default::default(),
             receives: Mutex::new(Receives::new(recv_evd, true)?),
-            kept: Kept::default(),
-            ledger: Kept::default(),
+            kept: AttachedData::default(),
+            counter_baseline: AttachedData::default(),
             service: Service::Lane(lane),
         })?;
         {

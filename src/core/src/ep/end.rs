@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::datagram::Service;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::EpState;
@@ -34,7 +34,7 @@ impl<T: Transport> Endpoint<T> {
         let was_up = std::mem::take(&mut control.was_up);
         let lane = if let Service::Lane(lane) = &self.service { Some(lane) } else { None };
         let leaves =
-            was_up && event.is_some() && self.srq.is_some() && lane.is_none() && self.ia.habits.tell_end_of_shared;
+            was_up && event.is_some() && self.srq.is_some() && lane.is_none() && self.ia.api_caps.tell_end_of_shared;
         control.state = EpState::Disconnected;
         control.life += 1;
         control.qp = None;
@@ -72,7 +72,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let telling = leaves.then(|| self.ia.telling_end.lock());
         if let Some(kind) = event {
-            self.ia.happenings.note(Happening::Ended(kind));
+            self.ia.happenings.note(ConnStat::Ended(kind));
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
             // What came with a rejection was kept when it was reported.
@@ -107,7 +107,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Fails the connection from this side, if there is one.
     pub(super) fn break_connection(&self) {
-        self.settle_requests();
+        self.drain_completions();
         let mut control = self.control.lock();
         if !matches!(control.state, EpState::Connected | EpState::DisconnectPending) {
             return;

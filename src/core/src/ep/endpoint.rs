@@ -15,15 +15,15 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
 use crate::addr::{Address, Comm};
+use crate::attached_data::AttachedData;
 use crate::ep::attr::EpAttributes;
 use crate::ep::datagram::{Peers, Service};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
-use crate::error::{Error, Refusal, Resource, Result, Role};
+use crate::error::{Error, Resource, Result, Role, StateError};
 use crate::evd::Evd;
 use crate::ia::Ia;
-use crate::kept::Kept;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
@@ -59,12 +59,12 @@ pub struct Endpoint<T: Transport> {
     /// Locked by [`Endpoint::requests`], and by transports with [`Transport::KEEPS_TX`].
     pub(super) requests: Mutex<Requests<T>>,
     /// A thread that found the requests locked left its poll to the holder.
-    pub(super) again: AtomicBool,
+    pub(super) poll_deferred: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
     /// What the face keeps with the endpoint.
-    pub kept: Kept,
+    pub kept: AttachedData,
     /// What the face keeps of its counters.
-    pub ledger: Kept,
+    pub counter_baseline: AttachedData,
     pub(super) service: Service<T>,
 }
 
@@ -190,10 +190,10 @@ impl<T: Transport> Endpoint<T> {
                 freed: false,
             }),
             requests: Mutex::new(Requests::new(request_evd)),
-            again: AtomicBool::new(false),
+            poll_deferred: AtomicBool::new(false),
             receives: Mutex::new(Receives::new(recv_evd, parts.srq.is_some())?),
-            kept: Kept::default(),
-            ledger: Kept::default(),
+            kept: AttachedData::default(),
+            counter_baseline: AttachedData::default(),
             service,
         })?;
         {
@@ -277,7 +277,7 @@ impl<T: Transport> Endpoint<T> {
     /// The state, and whether no receive and no request is outstanding.
     pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
-        self.settle_requests();
+        self.drain_completions();
         let control = self.control.lock();
         let request_idle = self.requests().flight.is_empty();
         let receives = self.receives.lock();
@@ -294,12 +294,12 @@ impl<T: Transport> Endpoint<T> {
     /// Frees the endpoint; a connection ends at once. Work that is outstanding is flushed.
     ///
     /// # Errors
-    /// [`Refusal::Endpoint`] while a service point or a connection request holds it.
+    /// [`StateError::Endpoint`] while a service point or a connection request holds it.
     pub fn free(&self) -> Result<()> {
-        self.settle_requests();
+        self.drain_completions();
         let control = self.control.lock();
         next(control.state, Trigger::Free)?;
-        self.bury(control);
+        self.reclaim(control);
         Ok(())
     }
 
@@ -314,11 +314,11 @@ impl<T: Transport> Endpoint<T> {
 
     /// Frees the endpoint in whatever state.
     pub(crate) fn free_anyway(&self) {
-        self.settle_requests();
-        self.bury(self.control.lock());
+        self.drain_completions();
+        self.reclaim(self.control.lock());
     }
 
-    fn bury(&self, mut control: MutexGuard<'_, Control<T>>) {
+    fn reclaim(&self, mut control: MutexGuard<'_, Control<T>>) {
         if std::mem::replace(&mut control.freed, true) {
             // Another thread frees it. The buffers are the program's again when either call returns.
             if let Some(qp) = control.qp.clone() {
@@ -364,7 +364,7 @@ impl<T: Transport> Endpoint<T> {
 
     /// Begins to end the connection, so that [`Endpoint::free_anyway`] has less to wait for.
     pub(crate) fn let_go(&self) {
-        self.settle_requests();
+        self.drain_completions();
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
             let _ = self.ia.transport.disconnect(qp, false);
@@ -378,7 +378,7 @@ impl<T: Transport> Endpoint<T> {
     /// Makes the endpoint ready for another connection.
     ///
     /// # Errors
-    /// [`Refusal::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if another thread frees it.
+    /// [`StateError::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if another thread frees it.
     pub fn reset(&self) -> Result<()> {
         let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
@@ -414,5 +414,5 @@ impl<T: Transport> Endpoint<T> {
 
 /// The refusal of a call that needs a zone or a dispatcher that the endpoint lacks.
 pub(super) fn not_ready() -> Error {
-    Error::InvalidState(Refusal::EndpointNotReady)
+    Error::InvalidState(StateError::EndpointNotReady)
 }

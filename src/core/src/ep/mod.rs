@@ -24,7 +24,7 @@ pub mod table;
 
 pub use crate::ep_state::{EpState, Next, Trigger, next};
 pub use attr::{EpAttributes, Watermark};
-pub use counted::{Glance, Glanced};
+pub use counted::{AdapterSnapshot, Glanced};
 pub use endpoint::{Endpoint, EpParts, EpStatus};
 pub use modify::{Changes, Value};
 pub use report::EndpointSink;

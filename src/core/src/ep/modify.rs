@@ -12,7 +12,7 @@ use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep::table::{Against, Check, Class, Field, Purpose, RULES, Rule, Setting};
 use crate::ep_state::EpState;
-use crate::error::{Arg, Error, Refusal, Result};
+use crate::error::{Arg, Error, Result, StateError};
 use crate::evd::Evd;
 use crate::pz::Pz;
 use crate::transport::Transport;
@@ -55,7 +55,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// In this order: [`Arg::Field`] for a field that can never change; [`Error::InvalidHandle`] if another thread frees the
-    /// endpoint; [`Refusal::Endpoint`] if the state does not admit one of them; [`Refusal::ReceivesPosted`] for the receive
+    /// endpoint; [`StateError::Endpoint`] if the state does not admit one of them; [`StateError::ReceivesPosted`] for the receive
     /// completion flags; [`Arg::Value`] for a value that is not valid, and [`Error::CommNotSupported`] for a kind of socket
     /// that is not supported; [`Error::InsufficientResources`].
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
@@ -73,7 +73,7 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         let posted = self.buffers(&receives);
         if changed(Field::RecvCompletionFlags) && posted > 0 {
-            return Err(Error::InvalidState(Refusal::ReceivesPosted));
+            return Err(Error::InvalidState(StateError::ReceivesPosted));
         }
 
         let mut draft = Draft {

@@ -11,13 +11,13 @@ use crate::ep::sending::Locked;
 use crate::error::{Error, Resource, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
-use crate::transport::{Checked, Mark, Operation, RemoteSegment, Request, Transport};
+use crate::transport::{Checked, Operation, RemoteSegment, Request, SeqNo, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts a send.
     ///
     /// # Errors
-    /// [`crate::error::Refusal::Endpoint`] unless connected or disconnected,
+    /// [`crate::error::StateError::Endpoint`] unless connected or disconnected,
     /// [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], [`Error::LengthError`] above the largest
     /// message, the errors of [`crate::lmr_table::LmrTable::check`],
     /// [`Error::InsufficientResources`] if the request queue is full.
@@ -105,7 +105,7 @@ impl<T: Transport> Endpoint<T> {
     /// Completes a request that is flushed at once.
     #[cold]
     pub(super) fn flush(&self, requests: &Requests<T>, cookie: u64, flags: CompletionFlags, work: Work) {
-        let request = InFlight { mark: Mark::default(), cookie, flags, work };
+        let request = InFlight { mark: SeqNo::default(), cookie, flags, work };
         work.show_posted(self.header.handle(), cookie);
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
@@ -129,7 +129,7 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// Polls the transport for completions of requests.
-    pub(crate) fn settle_requests(&self) {
+    pub(crate) fn drain_completions(&self) {
         let qp = self.requests().qp.clone();
         if let Some(qp) = qp {
             self.ia.transport.reap(&qp);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use host::diagnostics::COMPLETION;
 use host::memory::{self, NoMemory, Room};
 
-use crate::books::Charge;
 use crate::counters::{Specials, Tallies};
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::not_ready;
@@ -17,6 +16,7 @@ use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
+use crate::srq_accounting::OutstandingRecv;
 use crate::transport::{LEAD, RecvDone, RecvId, Segment, Special, Taken, Transport};
 use crate::users::Use;
 
@@ -54,7 +54,7 @@ impl Ended {
 
     /// Its completion. `charge` is that of a buffer of a shared queue.
     #[inline(always)]
-    fn queued(&self, ep: Handle, cookie: u64, charge: Option<Charge>) -> Queued {
+    fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         match self.special {
@@ -207,7 +207,7 @@ impl<T: Transport> Receives<T> {
 
     /// Queues the completion of a receive. `quiet` is the choice of its poster, and `charge` that of a buffer of a shared queue.
     #[inline(always)]
-    pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<Charge>) {
+    pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<OutstandingRecv>) {
         self.note_end(ep, cookie, ended);
         if let Some(evd) = &self.evd {
             evd.push(|| ended.queued(ep, cookie, charge), || ended.notifies(self.feed, quiet));

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use host::lock::MutexGuard;
 
-use crate::books::Completed;
 use crate::ep::attr::Watermark;
 use crate::ep::datagram::Service;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Passed, Posted, Receives};
-use crate::error::{Error, Refusal, Resource, Result};
+use crate::error::{Error, Resource, Result, StateError};
 use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
+use crate::srq_accounting::Completed;
 use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
 
 impl<T: Transport> Endpoint<T> {
@@ -29,7 +29,7 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<()> {
         segments.check()?;
         if self.srq.is_some() {
-            return Err(Error::InvalidState(Refusal::EndpointHasSrq));
+            return Err(Error::InvalidState(StateError::EndpointHasSrq));
         }
         if let Service::Datagrams(peers) = &self.service {
             drop(receives);

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use host::epoch::{Memory, Section};
+use host::epoch::{EpochGuard, Memory};
 use host::lock::MutexGuard;
 use host::memory::Room;
 
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{EpState, Trigger, next};
@@ -17,7 +17,7 @@ use crate::event::{ConnectionEvent, Extended, Status};
 use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
 use crate::transport::{
-    Closing, ConnectionReport, FailedRequest, Mark, RecvDone, RecvId, Segment, Special, Taken, Transport, Verdict,
+    Closing, ConnectionReport, FailedRequest, RecvDone, RecvId, Segment, SeqNo, Special, Taken, Transport, Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
@@ -58,7 +58,7 @@ impl<T: Transport> EndpointSink<T> {
     pub unsafe fn recheck<'a>(
         &self,
         segment: &'a Segment,
-        section: &'a Section<Memory>,
+        section: &'a EpochGuard<Memory>,
     ) -> Option<&'a CheckedSegment<'a>> {
         // SAFETY: the core has checked it, as promised.
         unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
@@ -150,7 +150,7 @@ impl<T: Transport> EndpointSink<T> {
     /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
     #[inline]
     #[must_use]
-    pub fn requests_done(&self, reached: Mark) -> bool {
+    pub fn requests_done(&self, reached: SeqNo) -> bool {
         self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
     }
 
@@ -200,7 +200,7 @@ impl<T: Transport> EndpointSink<T> {
                 ended => {
                     if next(control.state, Trigger::Ended).is_ok() {
                         if event == ConnectionEvent::Disconnected && control.state == EpState::Connected {
-                            ep.ia.happenings.note(Happening::PeerDisconnect);
+                            ep.ia.happenings.note(ConnStat::PeerDisconnect);
                         }
                         if let (ConnectionEvent::PeerRejected, ConnectionReport::PeerRejected(data)) = (event, ended) {
                             control.private_data = (!data.is_empty()).then(|| data.into());

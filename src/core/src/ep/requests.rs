@@ -19,7 +19,7 @@ use crate::fifo::{Fifo, Oldest, Vacancy};
 use crate::mem::Rights;
 use crate::probes;
 use crate::slab::Handle;
-use crate::transport::{FailedRequest, Mark, RequestId, Transport};
+use crate::transport::{FailedRequest, RequestId, SeqNo, Transport};
 use crate::users::Use;
 
 /// The work of a request in flight.
@@ -63,7 +63,7 @@ const _: () = assert!(size_of::<Work>() == 16);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
     /// The mark that the transport gave it.
-    pub mark: Mark,
+    pub mark: SeqNo,
     pub cookie: u64,
     pub flags: CompletionFlags,
     pub work: Work,
@@ -112,7 +112,7 @@ impl Flight {
 
     /// The oldest request, if that one, and no other one, has a mark of at most `reached`.
     #[inline(always)]
-    pub fn only_through(&mut self, reached: Mark) -> Option<Oldest<'_, InFlight>> {
+    pub fn only_through(&mut self, reached: SeqNo) -> Option<Oldest<'_, InFlight>> {
         if self.get(1).is_some_and(|next| next.mark <= reached) {
             return None;
         }
@@ -120,12 +120,12 @@ impl Flight {
     }
 
     /// Whether the oldest request has a mark of at most `reached`.
-    fn reaches(&self, reached: Mark) -> bool {
+    fn reaches(&self, reached: SeqNo) -> bool {
         self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
     /// Takes the oldest request, if its mark is at most `reached`.
-    fn pop_through(&mut self, reached: Mark) -> Option<InFlight> {
+    fn pop_through(&mut self, reached: SeqNo) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
 
@@ -263,8 +263,8 @@ impl<T: Transport> Requests<T> {
     /// The zone for the segments of a request, if everything but their memory admits it.
     ///
     /// # Errors
-    /// The first of: [`crate::error::Refusal::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
-    /// [`crate::error::Refusal::EndpointNotReady`].
+    /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
+    /// [`crate::error::StateError::EndpointNotReady`].
     #[inline(always)]
     pub fn zone_for(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Result<u32> {
         let open = !matches!(self.gate, Gate::Closed);
@@ -308,7 +308,7 @@ impl<T: Transport> Requests<T> {
     /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
     /// and they were the last ones.
     #[inline(never)]
-    pub fn complete_several(&mut self, ep: Handle, reached: Mark) -> bool {
+    pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
         match &self.evd {
             Some(evd) if flight.reaches(reached) => evd.push_all(|batch| {

@@ -16,7 +16,7 @@ use crate::ep::endpoint::Endpoint;
 use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
-use crate::transport::{Mark, Transport};
+use crate::transport::{SeqNo, Transport};
 
 /// The locked requests of an endpoint.
 pub(crate) struct Locked<'a, T: Transport> {
@@ -59,9 +59,9 @@ impl<T: Transport> Drop for Turn<'_, T> {
             return;
         }
         // SYNC again: pairs with the heavy half in `now_or_later`; freeing the lock was the light one.
-        if self.0.again.load(Ordering::Relaxed) {
+        if self.0.poll_deferred.load(Ordering::Relaxed) {
             cold_path();
-            self.0.see_to_others();
+            self.0.run_deferred_poll();
         }
     }
 }
@@ -89,7 +89,7 @@ impl<T: Transport> TxGuard<'_, T> {
     /// Reports what [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done) does.
     #[inline(always)]
     #[must_use]
-    pub fn request_done(&mut self, reached: Mark) -> bool {
+    pub fn request_done(&mut self, reached: SeqNo) -> bool {
         let ep = self.ep();
         self.0.complete_through(ep, reached)
     }
@@ -105,8 +105,8 @@ impl<T: Transport> Endpoint<T> {
     /// one.
     #[cold]
     #[inline(never)]
-    fn now_or_later(&self) -> Option<MutexGuard<'_, Requests<T>>> {
-        self.again.store(true, Ordering::Relaxed);
+    fn try_lock_or_defer(&self) -> Option<MutexGuard<'_, Requests<T>>> {
+        self.poll_deferred.store(true, Ordering::Relaxed);
         asymmetric::heavy();
         // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
         // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
@@ -128,14 +128,14 @@ impl<T: Transport> Endpoint<T> {
     /// Has the transport poll the queue pair again for threads that left that to this one.
     #[cold]
     #[inline(never)]
-    fn see_to_others(&self) {
-        while self.again.load(Ordering::Relaxed) {
+    fn run_deferred_poll(&self) {
+        while self.poll_deferred.load(Ordering::Relaxed) {
             // SYNC again: a thread that has locked the requests meanwhile finds the flag as well when it frees them,
             // and need not be waited for.
             let Some(requests) = self.requests.try_lock() else { return };
-            self.again.store(false, Ordering::SeqCst);
+            self.poll_deferred.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {
-                self.ia.transport.look_again(qp);
+                self.ia.transport.repoll(qp);
             }
             // Another poll may be left until this thread has freed the lock.
             drop(requests);
@@ -153,12 +153,12 @@ impl<T: Transport> EndpointSink<T> {
 
     /// As [`EndpointSink::lock_tx`], but does not wait for another thread that has the requests of the endpoint locked, in a
     /// report or in a call of the program. The answer is `None` then, and
-    /// [`Hooks::look_again`](crate::transport::Hooks::look_again) is called when that thread is done.
+    /// [`Hooks::repoll`](crate::transport::Hooks::look_again) is called when that thread is done.
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(match self.endpoint.requests.try_lock() {
             Some(requests) => requests,
-            None => self.endpoint.now_or_later()?,
+            None => self.endpoint.try_lock_or_defer()?,
         })
     }
 

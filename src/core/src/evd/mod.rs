@@ -18,15 +18,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use host::lock::{Mutex, MutexGuard};
 
-use queue::Tell;
+use queue::PendingWakeup;
 pub(crate) use queue::{Batch, More, Queue, Queued, refuses};
 
+use crate::adaptive_spin::AdaptiveSpin;
+use crate::attached_data::AttachedData;
 use crate::cno::Cno;
-use crate::error::{Arg, Error, Refusal, Resource, Result, Role};
+use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::event::{AsyncReason, Event, Feed, Streams};
 use crate::ia::Ia;
-use crate::kept::Kept;
-use crate::patience::Patience;
 use crate::slab::{Header, Kind};
 use crate::transport::{Poll, Transport};
 use crate::users::Use;
@@ -71,13 +71,13 @@ pub struct Evd<T: Transport> {
     /// Whether the adapter that made it is gone while another one still uses it.
     orphan: AtomicBool,
     /// What its last waits were like.
-    pub(crate) patience: Patience,
+    pub(crate) adaptive_spin: AdaptiveSpin,
     /// Waits that have slept.
     pub(crate) slept: AtomicU64,
     /// Connection events that it was given.
     connection_events: AtomicU64,
     /// What the face keeps of its counters.
-    pub ledger: Kept,
+    pub counter_baseline: AttachedData,
     /// Held by who changes its notification object, and what that knows of it.
     tie: Mutex<()>,
 }
@@ -112,10 +112,10 @@ impl<T: Transport> Evd<T> {
             queue: Mutex::new(queue),
             busy: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
-            patience: Patience::default(),
+            adaptive_spin: AdaptiveSpin::default(),
             slept: AtomicU64::new(0),
             connection_events: AtomicU64::new(0),
-            ledger: Kept::default(),
+            counter_baseline: AttachedData::default(),
             tie: Mutex::default(),
         })?;
         if let Some(cno) = cno {
@@ -137,7 +137,7 @@ impl<T: Transport> Evd<T> {
     /// Frees the dispatcher and what is queued on it.
     ///
     /// # Errors
-    /// [`Refusal::EvdInUse`] while a stream feeds it, [`Refusal::EvdWaiter`] while a
+    /// [`StateError::EvdInUse`] while a stream feeds it, [`StateError::EvdWaiter`] while a
     /// thread waits on it.
     pub fn free(&self) -> Result<()> {
         {
@@ -145,22 +145,22 @@ impl<T: Transport> Evd<T> {
             let queue = self.queue();
             let waiter = queue.has_waiter();
             if waiter && self.header.users.count() == 0 {
-                return Err(Error::InvalidState(Refusal::EvdWaiter));
+                return Err(Error::InvalidState(StateError::EvdWaiter));
             }
             if waiter || !self.header.users.retire() {
-                return Err(Error::InvalidState(Refusal::EvdInUse));
+                return Err(Error::InvalidState(StateError::EvdInUse));
             }
         }
-        self.bury();
+        self.reclaim();
         Ok(())
     }
 
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
-        self.bury();
+        self.reclaim();
     }
 
-    fn bury(&self) {
+    fn reclaim(&self) {
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
         // The notification object knows it by its handle, also below.
         let _dying = self.ia.disown(self);
@@ -189,7 +189,7 @@ impl<T: Transport> Evd<T> {
     /// Ends the dispatcher if it has no other user and its adapter is gone.
     pub(crate) fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
-            self.bury();
+            self.reclaim();
         }
     }
 
@@ -258,7 +258,7 @@ impl<T: Transport> Evd<T> {
     /// Changes the capacity to at least `qlen` events. Loses no event.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`Refusal::EvdTooShort`] if more events are queued or a
+    /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more events are queued or a
     /// thread waits for more, [`Error::InsufficientResources`] above the adapter's limit.
     pub fn resize(&self, qlen: usize) -> Result<()> {
         if qlen == 0 {
@@ -391,11 +391,11 @@ impl<T: Transport> Evd<T> {
 
     /// Wakes what new events wake. Called without the lock of the queue.
     #[cold]
-    fn tell(&self, tell: Tell<T>) {
+    fn tell(&self, tell: PendingWakeup<T>) {
         match tell {
-            Tell::Nobody => {}
-            Tell::Waiter(waker) => waker.wake(),
-            Tell::Object(cno, times) => (0..times).for_each(|_| cno.trigger(self.header.handle())),
+            PendingWakeup::Nobody => {}
+            PendingWakeup::Waiter(waker) => waker.wake(),
+            PendingWakeup::Object(cno, times) => (0..times).for_each(|_| cno.trigger(self.header.handle())),
         }
     }
 

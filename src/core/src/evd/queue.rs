@@ -3,13 +3,13 @@
 use std::mem;
 use std::sync::Arc;
 
-use crate::books::Charge;
 use crate::cno::Cno;
-use crate::error::{Arg, Error, Refusal, Result};
+use crate::error::{Arg, Error, Result, StateError};
 use crate::event::{Completion, Event, Extended, Feed, Status, Transfer};
 use crate::fifo::{Fifo, Vacancy};
 use crate::probes;
 use crate::slab::Handle;
+use crate::srq_accounting::OutstandingRecv;
 use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
@@ -28,12 +28,12 @@ pub(crate) enum More {
     Nothing,
     /// The entry of a shared receive queue that it keeps occupied.
     #[expect(dead_code)] // its drop counts
-    Charge(Charge),
+    OutstandingRecv(OutstandingRecv),
     /// Another event.
     Event(Event),
     /// The kind of a transfer that has the event [`Event::Extended`], what it brought, and the entry of a shared receive
     /// queue that it keeps occupied.
-    Extended(Extended, u32, #[expect(dead_code)] Option<Charge>),
+    Extended(Extended, u32, #[expect(dead_code)] Option<OutstandingRecv>),
 }
 
 // Programs ask for queues of thousands of events.
@@ -46,12 +46,12 @@ const NOTHING: Completion =
 impl Queued {
     /// The end of a transfer. `charge` is that of a buffer of a shared receive queue.
     #[inline(always)]
-    pub fn transfer(completion: Completion, charge: Option<Charge>) -> Self {
-        Queued { completion, more: charge.map_or(More::Nothing, More::Charge) }
+    pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
+        Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
     }
 
     /// The end of a transfer that has the event [`Event::Extended`], with what it brought.
-    pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<Charge>) -> Self {
+    pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: More::Extended(kind, extra, charge) }
     }
 
@@ -66,7 +66,7 @@ impl Queued {
         match self.more {
             More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
             More::Event(_) => {}
-            More::Nothing | More::Charge(_) | More::Extended(..) => probes::completed(&self.completion),
+            More::Nothing | More::OutstandingRecv(_) | More::Extended(..) => probes::completed(&self.completion),
         }
         place.fill(self);
     }
@@ -75,7 +75,7 @@ impl Queued {
     pub fn settle(self) -> Event {
         match self.more {
             More::Event(event) => event,
-            More::Nothing | More::Charge(_) => self.completion.into(),
+            More::Nothing | More::OutstandingRecv(_) => self.completion.into(),
             More::Extended(operation, extra, _) => {
                 let Completion { ep, cookie, len, status, transfer: _ } = self.completion;
                 Event::Extended { ep, cookie, status, len, operation, extra }
@@ -88,7 +88,7 @@ impl Queued {
     #[inline(always)]
     pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {
-            if !matches!(self.more, More::Charge(_)) {
+            if !matches!(self.more, More::OutstandingRecv(_)) {
                 return false;
             }
             self.more = More::Nothing;
@@ -98,7 +98,7 @@ impl Queued {
 }
 
 /// What to wake for new events, once the lock is free.
-pub(crate) enum Tell<T: Transport> {
+pub(crate) enum PendingWakeup<T: Transport> {
     Nobody,
     Waiter(Arc<Waker>),
     /// The notification object, and how often it is triggered.
@@ -211,31 +211,31 @@ impl<T: Transport> Queue<T> {
     }
 
     /// Makes an event that is queued already a notification event.
-    pub fn announce(&mut self) -> Tell<T> {
-        if self.events.is_empty() || self.dead { Tell::Nobody } else { self.tell(1) }
+    pub fn announce(&mut self) -> PendingWakeup<T> {
+        if self.events.is_empty() || self.dead { PendingWakeup::Nobody } else { self.tell(1) }
     }
 
     /// What to wake for events that were just queued, of which `announced` are notification events.
     #[cold]
     #[inline(never)]
-    pub fn tell(&mut self, announced: usize) -> Tell<T> {
+    pub fn tell(&mut self, announced: usize) -> PendingWakeup<T> {
         if let Some(wait) = &mut self.wait {
             wait.announced |= announced > 0;
             if wait.announced && self.events.len() >= wait.threshold {
-                return wait.waker.clone().map_or(Tell::Nobody, Tell::Waiter);
+                return wait.waker.clone().map_or(PendingWakeup::Nobody, PendingWakeup::Waiter);
             }
-            return Tell::Nobody;
+            return PendingWakeup::Nobody;
         }
         match &self.cno {
-            Some(cno) if announced > 0 && self.enabled => Tell::Object(cno.object().clone(), announced),
-            _ => Tell::Nobody,
+            Some(cno) if announced > 0 && self.enabled => PendingWakeup::Object(cno.object().clone(), announced),
+            _ => PendingWakeup::Nobody,
         }
     }
 
     /// Takes the oldest event, for a dequeue.
     pub fn take(&mut self) -> Result<Queued> {
         if self.wait.is_some() {
-            return Err(Error::InvalidState(Refusal::EvdWaiter));
+            return Err(Error::InvalidState(StateError::EvdWaiter));
         }
         self.pop().ok_or(Error::QueueEmpty)
     }
@@ -293,7 +293,7 @@ impl<T: Transport> Queue<T> {
     pub fn check_resize(&self, qlen: usize) -> Result<()> {
         let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
         if self.events.len() > qlen || waited_for > qlen {
-            return Err(Error::InvalidState(Refusal::EvdTooShort));
+            return Err(Error::InvalidState(StateError::EvdTooShort));
         }
         Ok(())
     }
@@ -345,7 +345,7 @@ impl<'a, T: Transport> Batch<'a, T> {
     }
 
     /// The number of events that were lost, and what to wake for the others.
-    pub(super) fn end(self) -> (usize, Option<Tell<T>>) {
+    pub(super) fn end(self) -> (usize, Option<PendingWakeup<T>>) {
         (self.lost, self.queue.watched.then(|| self.queue.tell(self.announced)))
     }
 }
@@ -355,18 +355,18 @@ impl<T: Transport> Queue<T> {
     /// Makes the calling thread the waiter.
     pub fn begin_wait(&mut self, threshold: usize) -> Result<()> {
         if self.wait.is_some() {
-            return Err(Error::InvalidState(Refusal::EvdWaiter));
+            return Err(Error::InvalidState(StateError::EvdWaiter));
         }
         if !self.is_waitable() {
-            return Err(Error::InvalidState(Refusal::EvdUnwaitable));
+            return Err(Error::InvalidState(StateError::EvdUnwaitable));
         }
         if threshold == 0 || threshold > self.qlen {
             return Err(Error::InvalidParameter(Arg::Threshold));
         }
         if threshold != 1 {
             match self.feed() {
-                Some(Feed::Unsignalled) => return Err(Error::InvalidState(Refusal::EvdConfigNotify)),
-                Some(Feed::Solicited) => return Err(Error::InvalidState(Refusal::EvdConfigSolicited)),
+                Some(Feed::Unsignalled) => return Err(Error::InvalidState(StateError::EvdConfigNotify)),
+                Some(Feed::Solicited) => return Err(Error::InvalidState(StateError::EvdConfigSolicited)),
                 Some(Feed::Threshold) | None => {}
             }
         }
@@ -384,7 +384,7 @@ impl<T: Transport> Queue<T> {
         }
         let wait = self.wait.as_ref()?;
         if wait.refused {
-            return Some(Err(Error::InvalidState(Refusal::EvdUnwaitable)));
+            return Some(Err(Error::InvalidState(StateError::EvdUnwaitable)));
         }
         if wait.announced && self.events.len() >= wait.threshold {
             let queued = self.pop()?;

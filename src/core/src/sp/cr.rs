@@ -7,7 +7,7 @@ use host::lock::Mutex;
 use host::memory;
 
 use crate::addr::Address;
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::{Endpoint, EpState, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::ia::Ia;
@@ -86,7 +86,7 @@ impl<T: Transport> Cr<T> {
     /// # Errors
     /// [`Role::Cr`] if it was answered already; [`Role::Ep`] if an endpoint is given although it
     /// brought one, or none although it brought none, or the endpoint lacks a zone or a dispatcher;
-    /// [`crate::error::Refusal::Endpoint`].
+    /// [`crate::error::StateError::Endpoint`].
     pub fn accept(&self, ep: Option<&Arc<Endpoint<T>>>, private_data: &[u8]) -> Result<()> {
         let (ep, trigger) = match (ep, &self.ep) {
             (Some(ep), None) => (ep, Trigger::AcceptExplicit),
@@ -120,7 +120,7 @@ impl<T: Transport> Cr<T> {
         debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
-        self.ia.happenings.note(Happening::Reject);
+        self.ia.happenings.note(ConnStat::Reject);
         log::debug!(target: host::diagnostics::CM, "a request of {} is rejected", self.remote_address);
         Ok(())
     }

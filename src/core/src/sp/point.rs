@@ -5,7 +5,7 @@ use std::sync::Arc;
 use host::lock::Mutex;
 use host::memory;
 
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::ep::{Endpoint, Trigger};
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
@@ -117,7 +117,7 @@ impl<T: Transport> ServicePoint<T> {
     /// know of them.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
-        named && self.ia.habits.extended && self.ia.transport.attributes().datagrams
+        named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
     }
 
     /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
@@ -167,7 +167,7 @@ impl<T: Transport> ServicePoint<T> {
         };
         let event =
             Event::ConnectionRequest { point: handle, reserved, datagrams, qualifier, cr: cr.header().handle() };
-        self.ia.happenings.note(Happening::Request);
+        self.ia.happenings.note(ConnStat::Request);
         if evd.offer(event) {
             return Ok(());
         }

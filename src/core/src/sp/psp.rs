@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::counters::Happening;
+use crate::counters::ConnStat;
 use crate::error::{Arg, Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
@@ -46,7 +46,7 @@ impl<T: Transport> Psp<T> {
             ia.discount(Kind::Psp);
         })?;
         if qualifier.is_none() {
-            ia.happenings.note(Happening::AnyQualifier);
+            ia.happenings.note(ConnStat::AnyQualifier);
         }
         Ok(psp)
     }

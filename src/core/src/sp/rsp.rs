@@ -24,7 +24,7 @@ impl<T: Transport> Rsp<T> {
     ///
     /// # Errors
     /// [`crate::error::Role::EvdConnectionRequests`], [`Arg::Qualifier`] for qualifier 0,
-    /// [`crate::error::Refusal::Endpoint`] unless `ep` is unconnected,
+    /// [`crate::error::StateError::Endpoint`] unless `ep` is unconnected,
     /// [`Error::QualifierInUse`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: u64, ep: &Arc<Endpoint<T>>, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Reserved(ep.clone()))?;

@@ -8,7 +8,7 @@ use super::*;
 use crate::error::Resource;
 use crate::evd::Evd;
 use crate::event::Event;
-use crate::ia::Habits;
+use crate::ia::ApiCaps;
 use crate::lmr::{Lmr, Memory};
 use crate::lmr_table::LocalSegment;
 use crate::mem::Base;
@@ -38,7 +38,7 @@ struct Device {
 impl Full {
     fn new() -> Self {
         let slab: &'static Slab<Fake> = Box::leak(Box::new(Slab::new(0)));
-        let ia = Ia::open(slab, "fake", "", AsyncEvd::Create(8), Habits::default()).unwrap();
+        let ia = Ia::open(slab, "fake", "", AsyncEvd::Create(8), ApiCaps::default()).unwrap();
         let pz = Pz::create(&ia).unwrap();
         let lmr = Lmr::create(&ia, Memory::Virtual(4096), None, 64, &pz, Rights::LOCAL_WRITE, Base::Address).unwrap();
         let segment = LocalSegment { context: lmr.context, addr: 4096, len: 64 };

@@ -6,7 +6,7 @@ use super::{Buffer, End, connect};
 use crate::ep::{Endpoint, EpAttributes, EpParts};
 use crate::evd::Evd;
 use crate::event::Streams;
-use crate::ia::{Habits, Ia};
+use crate::ia::{ApiCaps, Ia};
 use crate::mem::{Base, Rights};
 use crate::open::AsyncEvd;
 use crate::pz::Pz;
@@ -38,16 +38,16 @@ impl<T: Transport> Adapter<T> {
     /// # Panics
     /// Where that fails.
     pub fn open(name: &str, instance: &str) -> Self {
-        Self::open_with(name, instance, Habits { extended: true, ..Habits::default() })
+        Self::open_with(name, instance, ApiCaps { extended: true, ..ApiCaps::default() })
     }
 
     /// Does what [`Adapter::open`] does, with habits.
     ///
     /// # Panics
     /// Where that fails.
-    pub fn open_with(name: &str, instance: &str, habits: Habits) -> Self {
+    pub fn open_with(name: &str, instance: &str, api_caps: ApiCaps) -> Self {
         let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-        let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64), habits).unwrap();
+        let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64), api_caps).unwrap();
         Adapter { pz: Pz::create(&ia).unwrap(), ia }
     }
 

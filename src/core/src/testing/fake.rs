@@ -13,7 +13,7 @@ use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, Hooks,
-    ListenerSink, Mark, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, Shown,
+    ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, SeqNo, Shown,
     Transport, ZoneId,
 };
 
@@ -328,7 +328,7 @@ impl Transport for Fake {
 
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
-        Ok(Handed::under_way(Mark(request.id)))
+        Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
@@ -339,9 +339,9 @@ impl Transport for Fake {
         (): &(),
         _: Option<&BindTarget<'_, Region>>,
         _: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         self.hand_over(Call::Bind(id))?;
-        Ok((number(), Mark(id)))
+        Ok((number(), SeqNo(id)))
     }
 
     fn reap(&self, _: &Arc<()>) {}

@@ -67,14 +67,14 @@ pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
 pub use retry::ConnectRetry;
-pub use shared_queue::{LARGEST_DATAGRAM, LEAD, SharedQueue, Starving};
+pub use shared_queue::{LARGEST_DATAGRAM, LEAD, RnrWaiter, SharedQueue};
 pub use work::{
-    BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Mark, Operation, Recv, RecvId, RemoteSegment,
-    Request, RequestId, Segment, ShortSend,
+    BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request,
+    RequestId, Segment, SeqNo, ShortSend,
 };
 
 use crate::addr::Address;
-pub use crate::ep::{EndpointSink, Glance, Glanced, TxGuard};
+pub use crate::ep::{AdapterSnapshot, EndpointSink, Glanced, TxGuard};
 use crate::error::Result;
 pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
@@ -166,7 +166,7 @@ pub trait Alarm: Send + Sync {
     fn word(&self) -> &AtomicU32;
 
     /// Changes the word and wakes the threads that sleep on it. Never blocks.
-    fn ring(&self);
+    fn wake(&self);
 }
 
 /// The way in which a thread that sleeps hears of new work: see [`Transport::arm`].
@@ -271,11 +271,11 @@ pub trait Hooks: Parts {
     /// Called without any lock after a post that said so: lets messages continue that waited for a buffer.
     fn kick(&self, _posted: Awaited<'_, Self>) {}
 
-    /// Posts a send of one segment with at most [`Transport::AT_ONCE`] bytes, if nothing keeps it from being carried out at
+    /// Posts a send of one segment with at most [`Transport::INLINE_MAX`] bytes, if nothing keeps it from being carried out at
     /// once and it needs no more than a copy of them. The memory stays registered meanwhile. With `None` nothing has
     /// happened, and the core calls [`Transport::post`].
     #[inline(always)]
-    fn post_at_once(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<Mark> {
+    fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
         None
     }
 
@@ -291,7 +291,7 @@ pub trait Hooks: Parts {
 
     /// Called with the requests of the endpoint locked, after [`EndpointSink::try_lock_tx`] has failed at the lock: has
     /// `qp` polled again. Takes no lock.
-    fn look_again(&self, _qp: &Self::Qp) {}
+    fn repoll(&self, _qp: &Self::Qp) {}
 
     /// Checks whether the transport can connect to the address of a host.
     ///
@@ -348,8 +348,8 @@ pub trait Hooks: Parts {
 /// Calls that post, poll or query reach no cancellation point: system calls go past libc, or forbid cancellation
 /// ([`host::cancel`]), and so does what drops the last reference to a descriptor ([`host::cancel::Shielded`]).
 pub trait Transport: Hooks {
-    /// The most bytes of a send for which [`Hooks::post_at_once`] is called.
-    const AT_ONCE: u64 = 0;
+    /// The most bytes of a send for which [`Hooks::post_inline`] is called.
+    const INLINE_MAX: u64 = 0;
 
     /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
     /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] then only says that
@@ -454,7 +454,7 @@ pub trait Transport: Hooks {
         window: &Self::Window,
         target: Option<&BindTarget<'_, Self::Region>>,
         signalled: bool,
-    ) -> Result<(u32, Mark)>;
+    ) -> Result<(u32, SeqNo)>;
 
     /// Polls for completions of the requests of `qp` alone; called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);

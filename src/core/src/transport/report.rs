@@ -1,6 +1,6 @@
 //! What a transport reports. The sinks that it reports to stand beside the objects behind them.
 
-use host::epoch::{Memory, Section};
+use host::epoch::{EpochGuard, Memory};
 
 use crate::addr::Address;
 use crate::event::Status;
@@ -83,7 +83,7 @@ pub enum Verdict {
 /// compiler decides where the body of one goes, and this must be in line.
 pub trait Placement<'s> {
     /// The section in which the message is delivered, if there is one.
-    fn section(&self) -> Option<&'s Section<Memory>>;
+    fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 
     /// Puts the message into this segment, which is long enough; false if its memory is no longer registered. `checked` is
     /// the same segment if its memory is, as far as can be said at once.

@@ -21,9 +21,9 @@ pub const LEAD: u64 = 40;
 pub const LARGEST_DATAGRAM: usize = 4096;
 
 /// A connection that takes buffers of a shared queue.
-pub trait Starving {
+pub trait RnrWaiter {
     /// Whether it stands in line. Belongs to the queue.
-    fn in_line(&self) -> &AtomicBool;
+    fn rnr_queued(&self) -> &AtomicBool;
 
     /// Goes on with a message that waited for a buffer, as there is one. Called without a lock.
     fn resume(self: &Arc<Self>);
@@ -40,7 +40,7 @@ struct Buffers<C> {
     line: VecDeque<Weak<C>>,
 }
 
-impl<C: Starving> SharedQueue<C> {
+impl<C: RnrWaiter> SharedQueue<C> {
     /// A queue for `recvs` receives of up to `segments` segments.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl<C: Starving> SharedQueue<C> {
             return true;
         }
         // A connection stands in line once, however often it finds nothing.
-        if !conn.in_line().swap(true, Ordering::Relaxed) {
+        if !conn.rnr_queued().swap(true, Ordering::Relaxed) {
             buffers.line.push_back(Arc::downgrade(conn));
         }
         false
@@ -121,7 +121,7 @@ impl<C: Starving> SharedQueue<C> {
                     return;
                 }
                 let Some(next) = buffers.line.pop_front() else { return };
-                next.upgrade().inspect(|conn| conn.in_line().store(false, Ordering::Relaxed))
+                next.upgrade().inspect(|conn| conn.rnr_queued().store(false, Ordering::Relaxed))
             };
             if let Some(conn) = next {
                 conn.resume();

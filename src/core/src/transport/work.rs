@@ -44,26 +44,26 @@ pub type RequestId = u64;
 /// one request of a queue pair to the next, and otherwise mean what the transport likes: the number of the request, a
 /// position in a ring, a count of tickets. So it needs no list of requests that end in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark(pub u64);
+pub struct SeqNo(pub u64);
 
-impl Mark {
+impl SeqNo {
     /// The mark of a request that is not done before its connection has ended, and is flushed then: of one that was posted
     /// while the connection ended.
-    pub const NEVER: Mark = Mark(u64::MAX);
+    pub const NEVER: SeqNo = SeqNo(u64::MAX);
 }
 
 /// The answer of a transport to a request that it was handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handed {
     /// Its mark.
-    pub mark: Mark,
+    pub mark: SeqNo,
     /// Whether it is done, and all before it are. Then no report on it follows, and the core completes it at once.
     pub done: bool,
 }
 
 impl Handed {
     /// The answer for a request that is reported later.
-    pub const fn under_way(mark: Mark) -> Self {
+    pub const fn under_way(mark: SeqNo) -> Self {
         Handed { mark, done: false }
     }
 }
@@ -154,7 +154,7 @@ pub struct Request<'a> {
     pub signalled: bool,
 }
 
-/// A send of one segment of at most [`AT_ONCE`](super::Transport::AT_ONCE) bytes, to post.
+/// A send of one segment of at most [`INLINE_MAX`](super::Transport::AT_ONCE) bytes, to post.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortSend<'a> {
     /// Local memory.

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::patience::Patience;
+use crate::adaptive_spin::AdaptiveSpin;
 
 /// How long a wait polls before it sleeps.
 const LOOK: Duration = Duration::from_micros(30);
@@ -34,14 +34,22 @@ pub struct Timing {
 
 impl Timing {
     /// Begins now.
-    pub fn begin(patience: &Patience, limit: Option<Duration>) -> Self {
+    pub fn begin(adaptive_spin: &AdaptiveSpin, limit: Option<Duration>) -> Self {
         let began = Instant::now();
         let end = limit.and_then(|time| began.checked_add(time));
-        Timing { began, end, looks: patience.looks(), offered: false, taken: false, slept: false, longest_sleep: FIRST }
+        Timing {
+            began,
+            end,
+            looks: adaptive_spin.looks(),
+            offered: false,
+            taken: false,
+            slept: false,
+            longest_sleep: FIRST,
+        }
     }
 
     /// True if the wait polls once more; false if it goes to sleep.
-    pub fn goes_on_looking(&mut self, patience: &Patience, now: Instant) -> bool {
+    pub fn goes_on_looking(&mut self, adaptive_spin: &AdaptiveSpin, now: Instant) -> bool {
         if !self.looks {
             return false;
         }
@@ -54,7 +62,7 @@ impl Timing {
             thread::yield_now();
             if now.elapsed() >= TAKEN {
                 self.taken = true;
-                if patience.note_kept() {
+                if adaptive_spin.note_kept() {
                     return false;
                 }
             }
@@ -62,14 +70,14 @@ impl Timing {
         if looked < LOOK {
             return true;
         }
-        self.stop(patience);
+        self.stop(adaptive_spin);
         false
     }
 
     /// Ends polling, because its time is up or because it has found something.
-    pub fn stop(&self, patience: &Patience) {
+    pub fn stop(&self, adaptive_spin: &AdaptiveSpin) {
         if self.looks && !self.taken {
-            patience.note_free();
+            adaptive_spin.note_free();
         }
     }
 

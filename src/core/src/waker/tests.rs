@@ -5,13 +5,13 @@ use host::poll;
 
 use super::*;
 
-fn bell(waker: &Waker) -> WakePlace {
-    WakePlace::Bell(waker.bell().expect("a bell"))
+fn wakeup_fd(waker: &Waker) -> WakePlace {
+    WakePlace::WakeupFd(waker.wakeup_fd().expect("a bell"))
 }
 
 fn rings(waker: &Waker) -> bool {
-    let bell = waker.bell().expect("a bell");
-    let [found] = poll::wait([Some(bell.as_fd())], Some(Duration::ZERO)).expect("poll");
+    let wakeup_fd = waker.wakeup_fd().expect("a bell");
+    let [found] = poll::wait([Some(wakeup_fd.as_fd())], Some(Duration::ZERO)).expect("poll");
     found.readable
 }
 
@@ -34,7 +34,7 @@ fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
 fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
     let waker = Waker::new();
     for _ in 0..2 {
-        waker.prepare_sleep(bell(&waker));
+        waker.prepare_sleep(wakeup_fd(&waker));
         assert!(!rings(&waker));
         waker.wake();
         assert!(rings(&waker));
@@ -42,21 +42,21 @@ fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
     waker.prepare_sleep(WakePlace::Own);
     waker.set_awake();
     waker.wake();
-    waker.prepare_sleep(bell(&waker));
+    waker.prepare_sleep(wakeup_fd(&waker));
     assert!(!rings(&waker), "nobody rings for a thread that is awake");
 }
 
 #[test]
 fn a_wake_up_that_rings_late_is_cleared_as_well() {
     let waker = Waker::new();
-    waker.prepare_sleep(bell(&waker));
+    waker.prepare_sleep(wakeup_fd(&waker));
     // A thread that wakes the sleeper has changed the word, and is held up before it rings;
     assert_eq!(waker.state.0.swap(WOKEN, Ordering::AcqRel), ASLEEP);
     // the sleeper sleeps anew meanwhile.
-    waker.prepare_sleep(bell(&waker));
+    waker.prepare_sleep(wakeup_fd(&waker));
     waker.wake_in_place();
     assert!(rings(&waker), "for once it has no reason to");
-    waker.prepare_sleep(bell(&waker));
+    waker.prepare_sleep(wakeup_fd(&waker));
     assert!(!rings(&waker), "every sleep to come ends at once");
     waker.wake();
     assert!(rings(&waker));
@@ -72,7 +72,7 @@ fn the_alarm_of_a_transport_is_rung_for_a_thread_that_sleeps_on_it() {
             &self.0
         }
 
-        fn ring(&self) {
+        fn wake(&self) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }

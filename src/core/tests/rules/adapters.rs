@@ -1,27 +1,27 @@
 //! Adapters: opening, asynchronous dispatchers, closing.
 
 use dat_core::ep::EpParts;
-use dat_core::error::{Arg, Error, Refusal, Resource, Role};
+use dat_core::error::{Arg, Error, Resource, Role, StateError};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Fake, next};
 use dat_core::transport::{Scope, Transport};
 use dat_core::{
-    AsyncEvd, Base, Endpoint, Evd, Habits, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
+    ApiCaps, AsyncEvd, Base, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
 };
 
 use super::*;
 
-const IN_USE: Result<()> = Err(Error::InvalidState(Refusal::IaInUse));
+const IN_USE: Result<()> = Err(Error::InvalidState(StateError::IaInUse));
 
 /// Opens another instance of the adapter.
 fn again(adapter: &Adapter<Fake>, evd: AsyncEvd<Fake>) -> Result<std::sync::Arc<Ia<Fake>>> {
-    Ia::open(adapter.ia.slab, &adapter.ia.name, "", evd, Habits::default())
+    Ia::open(adapter.ia.slab, &adapter.ia.name, "", evd, ApiCaps::default())
 }
 
 #[test]
 fn what_cannot_be_opened_is_refused() {
     let slab: &'static Slab<Fake> = Box::leak(Box::new(Slab::new(0)));
-    let open = |instance, qlen| Ia::open(slab, "fake", instance, AsyncEvd::Create(qlen), Habits::default()).err();
+    let open = |instance, qlen| Ia::open(slab, "fake", instance, AsyncEvd::Create(qlen), ApiCaps::default()).err();
     assert_eq!(open("", 0), Some(Error::InvalidParameter(Arg::QueueLength)));
     assert_eq!(open("", 1001), Some(Error::InsufficientResources(Resource::Evd)));
     assert_eq!(open(Fake::NO_DEVICE, 8), Some(Error::InsufficientResources(Resource::Device)));
@@ -30,7 +30,7 @@ fn what_cannot_be_opened_is_refused() {
     let bad = Some(Error::InvalidHandle(Role::EvdAsync));
     assert_eq!(again(&adapter, AsyncEvd::Given(transfers.clone())).err(), bad);
     let own = adapter.events();
-    let other = Ia::open(adapter.ia.slab, "another", "", AsyncEvd::Given(own.clone()), Habits::default());
+    let other = Ia::open(adapter.ia.slab, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
     assert_eq!(other.err(), bad);
     // Nothing of that uses them.
     transfers.free().unwrap();
@@ -49,7 +49,7 @@ fn asynchronous_dispatchers_are_made_lent_or_elsewhere() {
     let without = again(&adapter, AsyncEvd::Elsewhere).unwrap();
     assert!(without.async_evd().is_none());
     without.close_graceful().unwrap();
-    assert_eq!(own.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
+    assert_eq!(own.free(), Err(Error::InvalidState(StateError::EvdInUse)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dat_core::ep::table::Field;
 use dat_core::ep::{EpState, Value};
-use dat_core::error::{AddressFault, Arg, Error, Refusal, Resource, Role};
+use dat_core::error::{AddressFault, Arg, Error, Resource, Role, StateError};
 use dat_core::testing::{Call, quiet, wait};
 use dat_core::transport::{Closing, Transport};
 use dat_core::{Comm, CompletionFlags, Endpoint, EpParts, Event, Streams};
@@ -55,7 +55,7 @@ fn an_endpoint_without_its_parts_is_not_ready() {
     let none = EpParts::default();
     assert_eq!(connect(&none), Err(Error::InvalidHandle(Role::EvdConnect)));
     let told = EpParts { connect_evd: Some(&connections), ..none };
-    assert_eq!(connect(&told), Err(Error::InvalidState(Refusal::EndpointNotReady)));
+    assert_eq!(connect(&told), Err(Error::InvalidState(StateError::EndpointNotReady)));
     let zoned = EpParts { pz: Some(&adapter.pz), connect_evd: Some(&connections), ..EpParts::default() };
     assert_eq!(connect(&zoned), Ok(()));
 }
@@ -227,7 +227,7 @@ fn reports_of_an_earlier_life_are_dropped() {
     let new = establish(&adapter, &end);
     end.ep.post_send(&[], 2, CompletionFlags::DEFAULT).unwrap();
     old.recv_done(received(0));
-    assert!(!old.requests_done(Mark(9)));
+    assert!(!old.requests_done(SeqNo(9)));
     old.failed(None, Some((FailedRequest::Number(0), Status::Transport)));
     old.connection(ConnectionReport::Disconnected);
     old.drained();

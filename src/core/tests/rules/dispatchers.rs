@@ -1,6 +1,6 @@
 //! Event dispatchers and notification objects.
 
-use dat_core::error::{Arg, Error, Refusal, Resource};
+use dat_core::error::{Arg, Error, Resource, StateError};
 use dat_core::testing::Call;
 use dat_core::{Agent, Cno, Evd, Event, Feed, Handle, Streams};
 
@@ -72,7 +72,7 @@ fn a_resize_loses_nothing() {
     assert_eq!(evd.resize(1001), Err(Error::InsufficientResources(Resource::Evd)));
     evd.post_software(1).unwrap();
     evd.post_software(2).unwrap();
-    assert_eq!(evd.resize(1), Err(Error::InvalidState(Refusal::EvdTooShort)));
+    assert_eq!(evd.resize(1), Err(Error::InvalidState(StateError::EvdTooShort)));
     evd.resize(3).unwrap();
     evd.post_software(3).unwrap();
     assert_eq!(evd.post_software(4), Err(Error::QueueFull));
@@ -87,7 +87,7 @@ fn a_resize_loses_nothing() {
 fn a_dispatcher_lives_as_long_as_something_feeds_it() {
     let adapter = open();
     let end = adapter.end();
-    let in_use = Err(Error::InvalidState(Refusal::EvdInUse));
+    let in_use = Err(Error::InvalidState(StateError::EvdInUse));
     for evd in [&end.receives, &end.requests, &end.connections] {
         assert_eq!(evd.free(), in_use);
     }
@@ -111,7 +111,7 @@ fn a_notification_object_lives_as_long_as_dispatchers_refer_to_it() {
     let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
     let tied = |to: &std::sync::Arc<Cno<Fake>>| evd.cno().is_some_and(|cno| std::sync::Arc::ptr_eq(&cno, to));
     assert!(tied(&cno));
-    assert_eq!(cno.free(), Err(Error::InvalidState(Refusal::CnoInUse)));
+    assert_eq!(cno.free(), Err(Error::InvalidState(StateError::CnoInUse)));
     evd.modify_cno(Some(&cno)).unwrap();
     assert!(tied(&cno));
     evd.modify_cno(Some(&other)).unwrap();

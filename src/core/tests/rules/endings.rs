@@ -7,7 +7,7 @@ use dat_core::ep::EpState;
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Call, next, quiet, until};
 use dat_core::transport::Closing;
-use dat_core::{CompletionFlags, Endpoint, Evd, Habits, Handle, Object, Streams};
+use dat_core::{ApiCaps, CompletionFlags, Endpoint, Evd, Handle, Object, Streams};
 
 use super::*;
 
@@ -106,7 +106,7 @@ fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
     assert!(quiet([&end.connections, &end.requests, &end.receives]), "the buffers are in use");
     assert_eq!(end.ep.post_send(&[], 4, CompletionFlags::DEFAULT), Err(EpState::DisconnectPending.into()));
     // What was done before is told as it was.
-    assert!(!sink.requests_done(Mark(0)) && !sink.requests_done(Mark(1)));
+    assert!(!sink.requests_done(SeqNo(0)) && !sink.requests_done(SeqNo(1)));
     sink.connection(ConnectionReport::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
     assert_eq!(end.state(), EpState::Disconnected);
@@ -150,8 +150,8 @@ fn a_graceful_end_waits_for_the_last_request() {
     // Messages still arrive.
     sink.recv_done(received(0));
     end.arrives(10, Status::Success);
-    assert!(!sink.requests_done(Mark(2)));
-    assert!(sink.requests_done(Mark(3)), "the end waits for that");
+    assert!(!sink.requests_done(SeqNo(2)));
+    assert!(sink.requests_done(SeqNo(3)), "the end waits for that");
     sink.drained();
     assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: false }]);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Success));
@@ -234,7 +234,7 @@ fn a_close_begins_all_ends_before_it_waits_for_one() {
 
 /// An adapter whose programs are told that an endpoint has left its shared receive queue.
 fn telling() -> Adapter<Fake> {
-    Adapter::open_with("fake", "", Habits { tell_end_of_shared: true, ..Habits::default() })
+    Adapter::open_with("fake", "", ApiCaps { tell_end_of_shared: true, ..ApiCaps::default() })
 }
 
 /// The endpoint that has left its shared receive queue, as the next asynchronous event tells.

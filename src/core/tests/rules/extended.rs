@@ -1,7 +1,7 @@
 //! Transfers that not every version of the interface has, and windows for one connection.
 
 use dat_core::ep::EpState;
-use dat_core::error::{Access, Arg, Error, Refusal};
+use dat_core::error::{Access, Arg, Error, StateError};
 use dat_core::event::Extended;
 use dat_core::testing::{Buffer, Call, next, patience, quiet, wait};
 use dat_core::transport::{Closing, RemoteSegment, Scope, Special, Verdict};
@@ -116,7 +116,7 @@ fn they_complete_in_order_with_the_usual_transfers() {
     end.ep.post_send_invalidate(&[buffer.at(0, 9)], 4, 5, NONE).unwrap();
     end.ep.post_write_immediate(&[], 5, REMOTE, 7, CompletionFlags::SUPPRESS).unwrap();
     end.write_immediate(buffer.at(0, 3), 6, REMOTE, 7);
-    assert!(!sink.requests_done(Mark(6)));
+    assert!(!sink.requests_done(SeqNo(6)));
     assert_eq!(end.done(), (0, Status::Success, 10));
     assert_eq!(end.done_with(), ((1, Status::Success, 10), Extended::WriteImmediate));
     assert_eq!(end.done_with(), ((2, Status::Success, 8), Extended::FetchAdd));
@@ -222,14 +222,14 @@ fn a_window_that_was_revoked_is_unbound_before_the_receive_is_told_of() {
     let old = bind(&end, &rmr, &far).unwrap();
     let new = bind(&end, &rmr, &far).unwrap();
     assert_ne!(old, new);
-    assert!(!sink.requests_done(Mark(1)));
+    assert!(!sink.requests_done(SeqNo(1)));
     (0..2).for_each(|_| assert!(matches!(next(&end.requests), Event::Bind { .. })));
     // Keys of others, and old ones, change nothing.
     for (id, key) in [old, buffer.lmr().remote_key, 0].into_iter().enumerate() {
         sink.recv_special(received(id as u64), Special::Invalidated(key));
         assert_eq!(rmr.status().map(|status| status.remote_key), Some(new));
     }
-    assert_eq!(far.lmr().free(), Err(Error::InvalidState(Refusal::LmrInUse)));
+    assert_eq!(far.lmr().free(), Err(Error::InvalidState(StateError::LmrInUse)));
     sink.recv_special(received(3), Special::Invalidated(new));
     assert_eq!(rmr.status(), None);
     far.lmr().free().unwrap();
@@ -260,7 +260,7 @@ fn windows_for_one_connection_belong_to_its_endpoint() {
         let passing = Rmr::create(&adapter.pz, Scope::Endpoint).unwrap();
         bind(&end, &passing, &far).unwrap();
         passing.free();
-        assert!(!sink.requests_done(Mark(u64::MAX - 1)));
+        assert!(!sink.requests_done(SeqNo(u64::MAX - 1)));
         while end.requests.dequeue().is_ok() {}
     }
     let elsewhere = Rmr::create(&adapter.pz, Scope::Endpoint).unwrap();

@@ -18,7 +18,7 @@ use dat_core::addr::Address;
 use dat_core::error::Result;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, Fake, request};
-use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, Mark, RecvDone};
+use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, SeqNo};
 
 /// The qualifier that ends connect to.
 const QUALIFIER: u64 = 5;

@@ -1,13 +1,13 @@
 //! Protection zones, regions and windows: who uses whom, and what a region covers.
 
-use dat_core::error::{Access, Arg, Error, Refusal, Resource};
+use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::testing::Buffer;
 use dat_core::transport::Scope;
 use dat_core::{Base, CompletionFlags, Lmr, LocalSegment, Memory, Object, Pz, Rights, Rmr};
 
 use super::*;
 
-const PZ_IN_USE: Result<()> = Err(Error::InvalidState(Refusal::PzInUse));
+const PZ_IN_USE: Result<()> = Err(Error::InvalidState(StateError::PzInUse));
 
 fn local() -> Rights {
     Rights::LOCAL_READ | Rights::LOCAL_WRITE
@@ -115,13 +115,13 @@ fn a_bind_holds_its_region_until_the_window_moves() {
         let flags = CompletionFlags::DEFAULT;
         end.ep.post_bind(&rmr, Some(buffer.lmr()), buffer.at(0, len), Rights::REMOTE_READ, Base::Address, 7, flags)
     };
-    let in_use = Err(Error::InvalidState(Refusal::LmrInUse));
+    let in_use = Err(Error::InvalidState(StateError::LmrInUse));
     let key = bind(&first, 100).unwrap();
     assert_ne!(key, 0);
     let status = rmr.status().unwrap();
     assert_eq!((status.segment, status.rights, status.remote_key), (first.at(0, 100), Rights::REMOTE_READ, key));
     assert_eq!(first.lmr().free(), in_use);
-    assert!(!sink.requests_done(Mark(0)));
+    assert!(!sink.requests_done(SeqNo(0)));
     let told = dat_core::testing::next(&end.requests);
     let dat_core::Event::Bind { rmr: told, cookie, status } = told else { panic!("{told:?}") };
     assert_eq!((told, cookie, status), (rmr.header().handle(), 7, Status::Success));

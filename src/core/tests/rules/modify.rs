@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dat_core::ep::table::{Field, Qos, Setting};
 use dat_core::ep::{EpState, Value};
-use dat_core::error::{Arg, Error, Refusal, Role};
+use dat_core::error::{Arg, Error, Role, StateError};
 use dat_core::{Comm, CompletionFlags, Pz, Rsp, Streams};
 
 use super::*;
@@ -127,7 +127,7 @@ fn what_is_posted_has_to_complete_somewhere_and_to_fit() {
     assert_eq!(end.ep.modify(&[(Field::RecvEvd, Value::Evd(None))]), BAD);
     let flags = Value::Setting(Setting::Flags(CompletionFlags::DEFAULT));
     let fixed = end.ep.modify(&[(Field::RecvCompletionFlags, flags)]);
-    assert_eq!(fixed, Err(Error::InvalidState(Refusal::ReceivesPosted)));
+    assert_eq!(fixed, Err(Error::InvalidState(StateError::ReceivesPosted)));
     end.ep.modify(&count(Field::MaxRecvDtos, 3)).unwrap();
     end.ep.modify(&count(Field::MaxRecvIov, 2)).unwrap();
     // In another zone the memory does not fit any more.

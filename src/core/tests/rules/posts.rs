@@ -1,6 +1,6 @@
 //! Posting: what is admitted, what is checked, and how it completes.
 
-use dat_core::error::{Access, Arg, Error, Refusal, Resource};
+use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::event::{Event, Transfer};
 use dat_core::testing::{Buffer, Call, next, quiet};
 use dat_core::transport::{RemoteSegment, Transport};
@@ -22,7 +22,7 @@ fn requests_want_a_connection_and_receives_do_not() {
     assert_eq!(idle.ep.post_write(&list, 1, REMOTE, CompletionFlags::DEFAULT), refused);
     assert_eq!(idle.ep.post_recv(&list, 1, CompletionFlags::DEFAULT), Ok(()));
     let bare = dat_core::Endpoint::create(&adapter.ia, &Default::default(), None).unwrap();
-    let not_ready = Err(Error::InvalidState(Refusal::EndpointNotReady));
+    let not_ready = Err(Error::InvalidState(StateError::EndpointNotReady));
     assert_eq!(bare.post_recv(&list, 1, CompletionFlags::DEFAULT), not_ready);
 }
 
@@ -109,7 +109,7 @@ fn completions_carry_what_was_posted() {
     end.send(buffer.at(0, 10), 1);
     end.write(buffer.at(0, 10), 2, REMOTE);
     end.read(buffer.at(0, 10), 3, REMOTE);
-    assert!(!sink.requests_done(Mark(2)));
+    assert!(!sink.requests_done(SeqNo(2)));
     for (cookie, kind) in [(1, Transfer::Send), (2, Transfer::Write), (3, Transfer::Read)] {
         let Event::Transfer { cookie: told, status, len, transfer, .. } = next(&end.requests) else {
             panic!("no transfer")
@@ -129,12 +129,12 @@ fn a_report_tells_of_all_earlier_requests_once() {
         end.ep.post_send(&[buffer.at(0, 1)], cookie, flag).unwrap();
     }
     assert_eq!(fake(&adapter).calls(), [0, 1, 2, 3, 4, 5].map(Call::Request));
-    assert!(!sink.requests_done(Mark(3)));
-    assert!(!sink.requests_done(Mark(1)));
+    assert!(!sink.requests_done(SeqNo(3)));
+    assert!(!sink.requests_done(SeqNo(1)));
     end.completes(1, Status::Success);
     end.completes(3, Status::Success);
     assert!(!end.ep.status().2);
-    assert!(!sink.requests_done(Mark(5)));
+    assert!(!sink.requests_done(SeqNo(5)));
     end.completes(5, Status::Success);
     assert!(end.ep.status().2);
     assert!(quiet([&end.requests]));
@@ -157,7 +157,7 @@ fn a_queue_that_is_full_takes_more_when_something_is_done() {
     recv().unwrap();
     (0..2).for_each(|_| send().unwrap());
     assert_eq!(send(), full);
-    assert!(!sink.requests_done(Mark(0)));
+    assert!(!sink.requests_done(SeqNo(0)));
     send().unwrap();
     assert_eq!(send(), full);
 }
@@ -180,7 +180,7 @@ fn what_the_transport_refuses_was_not_posted() {
     end.send(list[0], 2);
     end.receive(list[0], 3);
     assert_eq!(fake(&adapter).calls(), [Call::Request(0), Call::Recv(0)]);
-    assert!(!sink.requests_done(Mark(0)));
+    assert!(!sink.requests_done(SeqNo(0)));
     sink.recv_done(received(0));
     end.completes(2, Status::Success);
     end.arrives(3, Status::Success);
@@ -233,7 +233,7 @@ fn unsignalled_is_a_word_of_unsignalled_streams() {
     end.ep.post_recv(&[], 1, CompletionFlags::UNSIGNALLED).unwrap();
     end.ep.post_send(&[], 2, CompletionFlags::UNSIGNALLED).unwrap();
     sink.recv_done(received(0));
-    assert!(!sink.requests_done(Mark(0)));
+    assert!(!sink.requests_done(SeqNo(0)));
     // Queued all the same.
     end.arrives(1, Status::Success);
     end.completes(2, Status::Success);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dat_core::counters::Happening;
+use dat_core::counters::ConnStat;
 use dat_core::ep::EpState;
-use dat_core::error::{AddressFault, Arg, Error, Refusal, Role};
+use dat_core::error::{AddressFault, Arg, Error, Role, StateError};
 use dat_core::event::Event;
 use dat_core::testing::{Call, next, next_request, quiet};
 use dat_core::transport::{ConnectionRequestInfo, Rejection};
@@ -52,10 +52,10 @@ fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
     assert_eq!(adapter.ia.made(Kind::Psp), (0, 0));
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Provider).unwrap();
     assert_eq!((psp.point.qualifier(), psp.mode), (Fake::QUALIFIER_CHOSEN, PspMode::Provider));
-    assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
+    assert_eq!(requests.free(), Err(Error::InvalidState(StateError::EvdInUse)));
     psp.free();
     assert_eq!(adapter.ia.made(Kind::Psp), (1, 1));
-    assert_eq!(adapter.ia.happened(Happening::AnyQualifier), 1);
+    assert_eq!(adapter.ia.happened(ConnStat::AnyQualifier), 1);
     requests.free().unwrap();
 }
 
@@ -258,7 +258,7 @@ fn a_common_service_point_has_the_port_that_it_listens_on() {
     let tcp = Comm { domain: 10, protocol: 6, ..STREAM };
     let named = Csp::create(&adapter.ia, tcp, &socket("[::1]:7"), &requests).unwrap();
     assert_eq!((named.address(), named.comm), (&socket("[::1]:7"), tcp));
-    assert_eq!(requests.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
+    assert_eq!(requests.free(), Err(Error::InvalidState(StateError::EvdInUse)));
     any.free();
     named.free();
     requests.free().unwrap();

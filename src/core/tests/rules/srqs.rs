@@ -1,7 +1,7 @@
 //! Shared receive queues: the books, over a transport that takes buffers as the test says.
 
 use dat_core::ep::Watermark;
-use dat_core::error::{Access, Arg, Error, Refusal, Resource};
+use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Buffer, Call, next, quiet};
 use dat_core::transport::Verdict;
@@ -64,7 +64,7 @@ fn a_resize_is_no_shorter_than_what_is_outstanding() {
     for bad in [0, 65] {
         assert_eq!(srq.resize(bad), Err(Error::InvalidParameter(Arg::QueueLength)));
     }
-    assert_eq!(srq.resize(2), Err(Error::InvalidState(Refusal::SrqTooShort)));
+    assert_eq!(srq.resize(2), Err(Error::InvalidState(StateError::SrqTooShort)));
     srq.resize(3).unwrap();
     assert!(srq.post_recv(&[], 3).is_err());
     fake(&adapter).refuse_after(0, Error::InsufficientResources(Resource::Memory));
@@ -73,7 +73,7 @@ fn a_resize_is_no_shorter_than_what_is_outstanding() {
     srq.resize(20).unwrap();
     srq.post_recv(&[], 3).unwrap();
     srq.set_low_watermark(4).unwrap();
-    assert_eq!(srq.resize(3), Err(Error::InvalidState(Refusal::SrqTooShort)));
+    assert_eq!(srq.resize(3), Err(Error::InvalidState(StateError::SrqTooShort)));
 }
 
 #[test]
@@ -103,10 +103,10 @@ fn a_queue_lives_as_long_as_endpoints_are_attached() {
     let fifth = dat_core::Endpoint::create(&adapter.ia, &parts, None).err();
     assert!(fifth.is_some());
     let refused = ends[0].ep.post_recv(&[], 1, CompletionFlags::DEFAULT);
-    assert_eq!(refused, Err(Error::InvalidState(Refusal::EndpointHasSrq)));
+    assert_eq!(refused, Err(Error::InvalidState(StateError::EndpointHasSrq)));
     assert!(ends[0].ep.query().srq.is_some());
     for end in &ends {
-        assert_eq!(srq.free(), Err(Error::InvalidState(Refusal::SrqInUse)));
+        assert_eq!(srq.free(), Err(Error::InvalidState(StateError::SrqInUse)));
         end.ep.free().unwrap();
     }
     srq.free().unwrap();

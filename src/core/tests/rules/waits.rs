@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dat_core::error::{Arg, Error, Refusal, Role};
+use dat_core::error::{Arg, Error, Role, StateError};
 use dat_core::testing::{self, Call, patience, until, wait_for_trigger};
 use dat_core::wait::{self, EvdOutcome, SleepPlace, Step};
 use dat_core::{Agent, Cno, CompletionFlags, Evd, Event, Handle, Object, Streams};
@@ -18,7 +18,7 @@ const NOW: Option<Duration> = Some(Duration::ZERO);
 
 /// Whether a thread waits on the dispatcher, which is empty.
 fn has_waiter(evd: &Evd<Fake>) -> bool {
-    evd.dequeue().err() == Some(Error::InvalidState(Refusal::EvdWaiter))
+    evd.dequeue().err() == Some(Error::InvalidState(StateError::EvdWaiter))
 }
 
 /// Waits in a thread of its own while `script` runs.
@@ -63,8 +63,8 @@ fn streams_that_are_told_of_some_events_admit_one_as_threshold() {
         attr.request_completion_flags = CompletionFlags::UNSIGNALLED;
     });
     let two = |evd| testing::wait(evd, 2, NOW).result.err();
-    assert_eq!(two(&end.receives), Some(Error::InvalidState(Refusal::EvdConfigSolicited)));
-    assert_eq!(two(&end.requests), Some(Error::InvalidState(Refusal::EvdConfigNotify)));
+    assert_eq!(two(&end.receives), Some(Error::InvalidState(StateError::EvdConfigSolicited)));
+    assert_eq!(two(&end.requests), Some(Error::InvalidState(StateError::EvdConfigNotify)));
     end.ep.free().unwrap();
     assert_eq!(two(&end.receives), Some(Error::TimeoutExpired));
 }
@@ -75,10 +75,10 @@ fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
     let evd = Evd::create(&adapter.ia, 10, None, Streams::SOFTWARE).unwrap();
     let outcome = while_waiting(&evd, 2, || {
         // There is one waiter at a time, and nobody takes its events.
-        let refused = Some(Error::InvalidState(Refusal::EvdWaiter));
+        let refused = Some(Error::InvalidState(StateError::EvdWaiter));
         assert_eq!(testing::wait(&evd, 1, NOW).result.err(), refused);
         assert_eq!(evd.free().err(), refused);
-        assert_eq!(evd.resize(1), Err(Error::InvalidState(Refusal::EvdTooShort)));
+        assert_eq!(evd.resize(1), Err(Error::InvalidState(StateError::EvdTooShort)));
         evd.post_software(1).unwrap();
         assert_eq!(evd.dequeue().err(), refused);
         evd.post_software(2).unwrap();
@@ -87,7 +87,7 @@ fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
     assert_eq!(outcome.more, 1);
     evd.dequeue().unwrap();
 
-    let unwaitable = Some(Error::InvalidState(Refusal::EvdUnwaitable));
+    let unwaitable = Some(Error::InvalidState(StateError::EvdUnwaitable));
     let outcome = while_waiting(&evd, 1, || evd.set_unwaitable());
     assert_eq!(outcome.result.err(), unwaitable);
     evd.post_software(3).unwrap();
@@ -145,7 +145,7 @@ fn an_announcement_from_before_the_connection_wakes_whoever_waits_once_that_is_t
         sink.recv_done(received(1));
         end.receives.set_unwaitable();
     });
-    assert_eq!(outcome.result.err(), Some(Error::InvalidState(Refusal::EvdUnwaitable)));
+    assert_eq!(outcome.result.err(), Some(Error::InvalidState(StateError::EvdUnwaitable)));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn unsignalled_completions_wake_nobody_and_failures_do() {
     let sink = establish(&adapter, &end);
     (0..2).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::UNSIGNALLED).unwrap());
     let outcome = while_waiting(&end.requests, 1, || {
-        assert!(!sink.requests_done(Mark(0)));
+        assert!(!sink.requests_done(SeqNo(0)));
         assert!(has_waiter(&end.requests));
         sink.failed(None, Some((FailedRequest::Number(1), Status::RemoteAccess)));
     });
@@ -303,7 +303,7 @@ fn the_transport_looks_for_events_while_there_is_a_descriptor() {
     let adapter = open();
     let cno = Cno::create_polled(&adapter.ia).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Watch(true)]);
-    assert_eq!(cno.modify_agent(None), Err(Error::InvalidState(Refusal::CnoInUse)));
+    assert_eq!(cno.modify_agent(None), Err(Error::InvalidState(StateError::CnoInUse)));
     cno.free().unwrap();
     drop(cno);
     assert_eq!(fake(&adapter).calls(), [Call::Watch(false)]);
@@ -359,7 +359,7 @@ fn the_end_of_a_notification_object_ends_its_waits() {
     // A face is told to sleep, and asks again when something has woken it.
     let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), None) else { panic!("nothing has happened") };
     assert!(matches!(sleep.place, SleepPlace::Word { shared: false, .. }));
-    assert_eq!(cno.free(), Err(Error::InvalidState(Refusal::CnoInUse)));
+    assert_eq!(cno.free(), Err(Error::InvalidState(StateError::CnoInUse)));
     adapter.ia.close_abrupt().unwrap();
     let Step::Done(told) = wait::cno_resume::<Fake>(false) else { panic!("the object is gone") };
     assert_eq!(told, Ok(Handle::NULL));

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use dat_core::error::{Error, Refusal};
+use dat_core::error::{Error, StateError};
 use dat_core::event::{Event, Status};
 use dat_core::testing::{connect, next, next_request, patience, request, until, wait};
 use dat_core::transport::{Scope, Transport};
@@ -103,7 +103,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         }
         let outcome = thread::scope(|scope| {
             let waiter = scope.spawn(|| wait(&d.receives, 1, None));
-            until("a thread waits", || d.receives.dequeue().err() == Some(Error::InvalidState(Refusal::EvdWaiter)));
+            until("a thread waits", || d.receives.dequeue().err() == Some(Error::InvalidState(StateError::EvdWaiter)));
             adapter.ia.close_abrupt().unwrap();
             waiter.join().unwrap()
         });
@@ -127,11 +127,11 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
 /// An adapter closes gracefully once everything was freed, in any order that uses allow.
 pub fn a_graceful_close_wants_everything_freed<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let in_use = Err(Error::InvalidState(Refusal::IaInUse));
+    let in_use = Err(Error::InvalidState(StateError::IaInUse));
     let (a, b) = adapter.pair();
     assert_eq!(adapter.ia.close_graceful(), in_use);
     for end in [&a, &b] {
-        assert_eq!(end.receives.free(), Err(Error::InvalidState(Refusal::EvdInUse)));
+        assert_eq!(end.receives.free(), Err(Error::InvalidState(StateError::EvdInUse)));
         end.ep.free().unwrap();
         end.receives.free().unwrap();
         end.requests.free().unwrap();

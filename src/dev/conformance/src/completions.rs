@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dat_core::ep::EpState;
-use dat_core::error::Refusal;
+use dat_core::error::StateError;
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, quiet, until, wait};
 use dat_core::transport::Transport;
@@ -46,7 +46,7 @@ impl<T: Transport> Scene<T> {
 
 /// Whether a thread waits on the dispatcher, for which it has to be empty.
 fn has_waiter<T: Transport>(evd: &Evd<T>) -> bool {
-    evd.dequeue().err() == Some(Error::InvalidState(Refusal::EvdWaiter))
+    evd.dequeue().err() == Some(Error::InvalidState(StateError::EvdWaiter))
 }
 
 /// Waits on `evd` in a thread of its own while `script` runs, which gets a function that says
@@ -200,7 +200,7 @@ pub fn unsignalled_requests_do_not_wake_a_waiter<T: Transport>(network: &Network
     until("the request is complete", || b.ep.status().2);
     assert_eq!(woken(wait(&b.requests, 1, Some(Duration::ZERO))), (13, Status::Success, 0));
     let refused = wait(&b.requests, 2, Some(Duration::ZERO)).result.err();
-    assert_eq!(refused, Some(Error::InvalidState(Refusal::EvdConfigNotify)));
+    assert_eq!(refused, Some(Error::InvalidState(StateError::EvdConfigNotify)));
 }
 
 /// So is an unsignalled receive.
@@ -241,7 +241,7 @@ pub fn only_announced_messages_wake_a_solicited_waiter<T: Transport>(network: &N
     b.arrives(31, Status::Success);
     b.arrives(32, Status::Success);
     let refused = wait(&b.receives, 2, Some(Duration::ZERO)).result.err();
-    assert_eq!(refused, Some(Error::InvalidState(Refusal::EvdConfigSolicited)));
+    assert_eq!(refused, Some(Error::InvalidState(StateError::EvdConfigSolicited)));
 }
 
 /// Where every completion is announced anyway, the sender's flag changes nothing.

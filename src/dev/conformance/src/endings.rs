@@ -7,7 +7,7 @@ use dat_core::ep::EpState;
 use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
-use dat_core::{CompletionFlags, Evd, Habits, Object, Streams};
+use dat_core::{ApiCaps, CompletionFlags, Evd, Object, Streams};
 
 use crate::{Network, repeats, rounds};
 
@@ -321,7 +321,7 @@ struct Side<T: Transport> {
 
 impl<T: Transport> Side<T> {
     fn new(network: &Network<T>, count: usize) -> Self {
-        let adapter = network.open_with(Habits { tell_end_of_shared: true, ..Habits::default() });
+        let adapter = network.open_with(ApiCaps { tell_end_of_shared: true, ..ApiCaps::default() });
         adapter.events().resize(count).unwrap();
         let srq = adapter.srq(4);
         let receives = adapter.evd(Streams::TRANSFERS);

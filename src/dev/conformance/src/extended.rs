@@ -3,7 +3,7 @@
 use dat_core::event::{Extended, Status};
 use dat_core::testing::{Buffer, End, connect, quiet};
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{Change, CompletionFlags, Error, Habits, Result};
+use dat_core::{ApiCaps, Change, CompletionFlags, Error, Result};
 
 use crate::Network;
 
@@ -23,7 +23,7 @@ pub fn a_peer_that_does_not_take_extended_operations_gets_none<T: Transport>(net
     if !network.is_exact() {
         return;
     }
-    let (able, plain) = (network.open(), network.open_with(Habits::default()));
+    let (able, plain) = (network.open(), network.open_with(ApiCaps::default()));
     let (near, far) = (able.buffer(64), plain.buffer(64));
     for able_asks in [true, false] {
         let (a, b) = (able.end(), plain.end());

@@ -14,7 +14,7 @@ use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, connect, patience, wait};
 use dat_core::transport::{Connect, RemoteSegment, Scope, Transport};
 use dat_core::{
-    AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Habits, Ia, Lmr, LocalSegment, Memory,
+    ApiCaps, AsyncEvd, Base, Change, Cno, CompletionFlags, Cr, Endpoint, EpParts, Evd, Ia, Lmr, LocalSegment, Memory,
     Psp, PspMode, Pz, Rights, Rmr, Slab, Srq, Streams,
 };
 use host::memory::{self, Allocator};
@@ -114,8 +114,8 @@ fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
 /// One object of every kind, from its creation to its end.
 fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
     let (name, instance) = network.place();
-    let habits = Habits { extended: true, ..Habits::default() };
-    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), habits)?;
+    let api_caps = ApiCaps { extended: true, ..ApiCaps::default() };
+    let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), api_caps)?;
     let closing = Closing(ia.clone());
     let pz = Pz::create(&ia)?;
     let cno = Cno::create(&ia, None)?;
@@ -249,7 +249,7 @@ pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     // Freed handles rest for long; after these there are enough of them, and the slab grows no further.
     {
         let (name, instance) = network.place();
-        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), Habits::default()).expect("memory"));
+        let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), ApiCaps::default()).expect("memory"));
         for _ in 0..6000 {
             Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
         }

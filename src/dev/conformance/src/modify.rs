@@ -161,13 +161,13 @@ pub fn completion_flags_are_those_at_the_connection<T: Transport>(network: &Netw
     set(&b.ep, Field::RecvCompletionFlags, flags(CompletionFlags::SOLICITED_WAIT)).unwrap();
     b.receive(memory.at(0, 64), 1);
     let fixed = set(&b.ep, Field::RecvCompletionFlags, flags(CompletionFlags::DEFAULT));
-    assert_eq!(fixed.err(), Some(Error::InvalidState(dat_core::error::Refusal::ReceivesPosted)));
+    assert_eq!(fixed.err(), Some(Error::InvalidState(dat_core::error::StateError::ReceivesPosted)));
     connect(&a, &b);
     a.ep.post_send(&[memory.at(64, 64)], 2, CompletionFlags::UNSIGNALLED | CompletionFlags::SOLICITED_WAIT).unwrap();
     b.arrives(1, Status::Success);
     a.completes(2, Status::Success);
     let two = dat_core::testing::wait(&b.receives, 2, Some(std::time::Duration::ZERO));
-    assert_eq!(two.result.err(), Some(Error::InvalidState(dat_core::error::Refusal::EvdConfigSolicited)));
+    assert_eq!(two.result.err(), Some(Error::InvalidState(dat_core::error::StateError::EvdConfigSolicited)));
 }
 
 /// A connected endpoint keeps its parameters.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
-use dat_core::Habits;
+use dat_core::ApiCaps;
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, patience, until};
 use dat_core::transport::{FabricKind, Transport};
@@ -106,8 +106,8 @@ impl<T: Transport> Network<T> {
     ///
     /// # Panics
     /// Where that fails.
-    pub fn open_with(&self, habits: Habits) -> Adapter<T> {
-        Adapter::open_with(&self.name, &self.instance, habits)
+    pub fn open_with(&self, api_caps: ApiCaps) -> Adapter<T> {
+        Adapter::open_with(&self.name, &self.instance, api_caps)
     }
 }
 

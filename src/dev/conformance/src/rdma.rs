@@ -197,7 +197,8 @@ pub fn a_region_that_is_freed_cannot_be_reached<T: Transport>(network: &Network<
         a.completes(1, Status::Success);
         far.lmr().free().unwrap();
         post(&a, write, &memory, 2, remote);
-        let status = if !write && !repeats(&adapter) { Status::Flushed } else { refused(&adapter, Status::RemoteAccess) };
+        let status =
+            if !write && !repeats(&adapter) { Status::Flushed } else { refused(&adapter, Status::RemoteAccess) };
         a.completes(2, status);
         network.is_told_of_a_refusal(&adapter, &a);
         network.is_told_of_a_failure(&b);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dat_core::error::{Arg, Refusal};
+use dat_core::error::{Arg, StateError};
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
@@ -144,7 +144,7 @@ pub fn the_end_of_the_connection_unbinds_its_windows<T: Transport>(network: &Net
         let (a, b) = scene.adapter.pair();
         let window = scene.bind(&b);
         scene.is_open_to(&a, window, 1);
-        assert_eq!(scene.far.lmr().free(), Err(Error::InvalidState(Refusal::LmrInUse)), "{how}");
+        assert_eq!(scene.far.lmr().free(), Err(Error::InvalidState(StateError::LmrInUse)), "{how}");
         match how {
             "its own disconnect" => b.ep.disconnect(false).unwrap(),
             "the peer's disconnect" => a.ep.disconnect(false).unwrap(),

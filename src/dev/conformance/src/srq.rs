@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dat_core::error::{Error, Refusal};
+use dat_core::error::{Error, StateError};
 use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
@@ -279,7 +279,7 @@ pub fn a_reset_keeps_the_shared_queue<T: Transport>(network: &Network<T>) {
         end.is_told(ConnectionEvent::Disconnected);
         end.ep.reset().unwrap();
     }
-    assert_eq!(scene.srq.free(), Err(Error::InvalidState(Refusal::SrqInUse)));
+    assert_eq!(scene.srq.free(), Err(Error::InvalidState(StateError::SrqInUse)));
     assert_eq!(scene.counts(), (3, 4));
     scene.take(0);
     // The other way round this time.
@@ -354,7 +354,7 @@ pub fn an_endpoint_of_another_zone_takes_buffers<T: Transport>(network: &Network
     tx.write(scene.memory.at(4096, SLOT), 5, theirs.remote(128, SLOT));
     tx.completes(5, Status::Success);
     assert!(theirs.shows(128..128 + SLOT, 3));
-    assert_eq!(zone.free(), Err(Error::InvalidState(Refusal::PzInUse)));
+    assert_eq!(zone.free(), Err(Error::InvalidState(StateError::PzInUse)));
 }
 
 /// Many connections on one queue, all of them used.

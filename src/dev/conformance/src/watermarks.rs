@@ -2,13 +2,13 @@
 
 use dat_core::Object;
 use dat_core::ep::{EpState, Watermark};
-use dat_core::error::{Error, Refusal};
+use dat_core::error::{Error, StateError};
 use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{patience, quiet, until, wait};
 use dat_core::transport::Transport;
 
-use crate::{Network, repeats};
 use crate::srq::Scene;
+use crate::{Network, repeats};
 
 /// The low watermark is reported once when it is passed; setting it arms it again.
 pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>) {
@@ -57,7 +57,7 @@ pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..10);
     scene.srq.set_low_watermark(5).unwrap();
-    let too_short = Err(Error::InvalidState(Refusal::SrqTooShort));
+    let too_short = Err(Error::InvalidState(StateError::SrqTooShort));
     assert_eq!(scene.srq.resize(9), too_short);
     scene.send(0);
     assert_eq!(scene.srq.resize(9), too_short, "what is not dequeued counts");

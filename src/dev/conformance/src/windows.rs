@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dat_core::error::Refusal;
+use dat_core::error::StateError;
 use dat_core::event::{ConnectionEvent, Event, Status};
 use dat_core::testing::{Adapter, Buffer, End, next, quiet};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
@@ -168,7 +168,7 @@ pub fn a_window_is_unbound<T: Transport>(network: &Network<T>) {
     let window = scene.bind(&rmr, 0, 100, both());
     scene.bound(&rmr);
     scene.access(window, false, true);
-    let in_use = Some(Error::InvalidState(Refusal::LmrInUse));
+    let in_use = Some(Error::InvalidState(StateError::LmrInUse));
     assert_eq!(scene.far.lmr().free().err(), in_use);
     scene.unbind(&rmr);
     scene.bound(&rmr);
@@ -246,7 +246,7 @@ pub fn a_region_can_be_freed_before_its_window_has_moved<T: Transport>(network: 
             }
         });
         let freed = first.lmr().free();
-        assert!(matches!(freed, Ok(()) | Err(Error::InvalidState(Refusal::LmrInUse))), "{freed:?}");
+        assert!(matches!(freed, Ok(()) | Err(Error::InvalidState(StateError::LmrInUse))), "{freed:?}");
         scene.released(&rmr);
         if freed.is_err() {
             first.lmr().free().unwrap();

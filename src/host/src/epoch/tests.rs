@@ -3,7 +3,7 @@ use std::sync::mpsc;
 use super::*;
 
 fn record() -> usize {
-    drop(Section::<Memory>::enter());
+    drop(EpochGuard::<Memory>::enter());
     ptr::from_ref(own().expect("a record")).addr()
 }
 
@@ -29,7 +29,7 @@ fn wait_for_another() {
     let (entered, is_entered) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let section = Section::<Objects>::enter().expect("a record");
+            let section = EpochGuard::<Objects>::enter().expect("a record");
             entered.send(()).expect("it is awaited");
             while !gone.load(Ordering::Relaxed) {
                 std::thread::yield_now();
@@ -40,9 +40,9 @@ fn wait_for_another() {
             drop(section);
         });
         is_entered.recv().expect("it is entered");
-        assert!(!wait::<Objects>(Some(Duration::ZERO)), "it is not over");
+        assert!(!synchronize::<Objects>(Some(Duration::ZERO)), "it is not over");
         gone.store(true, Ordering::Relaxed);
-        wait::<Objects>(None);
+        synchronize::<Objects>(None);
         assert!(left.load(Ordering::Relaxed), "the section was over");
     });
 }
@@ -52,11 +52,11 @@ fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
     if !asymmetric::available() {
         return;
     }
-    let [first, second] = [(); 2].map(|()| Section::<Objects>::enter().expect("a record"));
-    let memory = Section::<Memory>::enter().expect("a record");
+    let [first, second] = [(); 2].map(|()| EpochGuard::<Objects>::enter().expect("a record"));
+    let memory = EpochGuard::<Memory>::enter().expect("a record");
     assert!(is_inside::<Objects>() && is_inside::<Memory>());
     // A thread does not wait for itself, and waits for sections of the kind alone.
-    wait::<Objects>(None);
+    synchronize::<Objects>(None);
     std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
     drop(first);
     assert!(is_inside::<Objects>(), "in the second one");
@@ -68,9 +68,9 @@ fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
 
 #[test]
 fn a_thread_that_ends_in_a_section_holds_nobody_up() {
-    let end = || std::mem::forget(Section::<Objects>::enter());
+    let end = || std::mem::forget(EpochGuard::<Objects>::enter());
     std::thread::spawn(end).join().expect("no panic");
-    wait::<Objects>(None);
+    synchronize::<Objects>(None);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_wait_is_for_a_thread_with_a_spare_record() {
             });
         });
         entered.recv().expect("it is entered");
-        wait::<Objects>(None);
+        synchronize::<Objects>(None);
         assert!(left.load(Ordering::Relaxed), "the section was over");
     });
 }
@@ -98,6 +98,6 @@ fn more_threads_than_there_are_spare_records_wait_for_one() {
         for _ in 0..2 * SPARE.len() {
             scope.spawn(|| (0..100).for_each(|_| with_spare(std::thread::yield_now)));
         }
-        assert!((0..100).all(|_| wait::<Objects>(None)));
+        assert!((0..100).all(|_| synchronize::<Objects>(None)));
     });
 }

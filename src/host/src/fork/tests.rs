@@ -13,7 +13,7 @@ fn a_fork_waits_for_the_thread_that_is_inside() {
     let (inside, entered) = std::sync::mpsc::channel();
     let (leave, left) = std::sync::mpsc::channel::<()>();
     let worker = std::thread::spawn(move || {
-        undivided(|| {
+        with_fork_lock(|| {
             inside.send(()).expect("told");
             left.recv().expect("asked to leave");
         });
@@ -24,7 +24,7 @@ fn a_fork_waits_for_the_thread_that_is_inside() {
         keep_out();
         // On a busy machine the fork may have lost patience.
         let alone = INSIDE.load(Ordering::Acquire) == FORKING || began.elapsed() >= PATIENCE;
-        let newcomer = std::thread::spawn(|| undivided(Instant::now));
+        let newcomer = std::thread::spawn(|| with_fork_lock(Instant::now));
         let opened = Instant::now();
         let_in();
         (alone, opened, newcomer.join().expect("no panic"))
@@ -48,7 +48,7 @@ fn a_fork_does_not_wait_for_ever_and_the_child_is_free() {
     keep_out();
     assert!(began.elapsed() >= PATIENCE);
     let_in_child();
-    assert_eq!(undivided(|| 5), 5);
+    assert_eq!(with_fork_lock(|| 5), 5);
     drop(stuck);
     assert_eq!(INSIDE.load(Ordering::Acquire), 0);
 }
@@ -62,7 +62,7 @@ fn is_noted(fd: RawFd) -> bool {
 fn a_child_keeps_only_what_is_not_noted() {
     let (mut heard, noted) = UnixStream::pair().expect("pair");
     let (mut waited, kept) = UnixStream::pair().expect("pair");
-    let note = NotInherited::new(&noted);
+    let note = CloseOnFork::new(&noted);
     assert!(is_noted(noted.as_raw_fd()));
     // SAFETY: the child makes system calls only.
     let child = unsafe { libc::fork() };
@@ -98,7 +98,7 @@ fn a_child_keeps_only_what_is_not_noted() {
 #[test]
 fn a_note_ends_with_its_value() {
     let (one, other) = UnixStream::pair().expect("pair");
-    let mut notes = [NotInherited::new(&one), NotInherited::new(&other)];
+    let mut notes = [CloseOnFork::new(&one), CloseOnFork::new(&other)];
     assert!(is_noted(one.as_raw_fd()) && is_noted(other.as_raw_fd()));
     notes[0].end();
     assert!(!is_noted(one.as_raw_fd()) && is_noted(other.as_raw_fd()));

@@ -22,7 +22,7 @@ fn epoll_tells_what_happened_where() {
     epoll.add(two.as_fd(), u64::MAX).expect("add");
     assert_eq!(epoll.add(one.as_fd(), 1).expect_err("twice").kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(tokens(&epoll, NOW), []);
-    two.ring();
+    two.wake();
     let ready = Ready { token: u64::MAX, readable: true, writable: false, closed: false };
     assert_eq!(tokens(&epoll, LONG), [ready]);
     epoll.modify(two.as_fd(), 5, true).expect("modify");
@@ -46,13 +46,13 @@ fn the_end_of_a_connection_is_told() {
 #[test]
 fn waiting_ends_by_time_and_by_ringing() {
     let epoll = Epoll::new().expect("epoll");
-    let bell = EventFd::new().expect("bell");
-    epoll.add(bell.as_fd(), 1).expect("add");
+    let wakeup_fd = EventFd::new().expect("bell");
+    epoll.add(wakeup_fd.as_fd(), 1).expect("add");
     let start = Instant::now();
     assert_eq!(tokens(&epoll, Some(Duration::from_micros(1500))), []);
     assert!(start.elapsed() >= Duration::from_micros(1500));
     thread::scope(|scope| {
-        scope.spawn(|| bell.ring());
+        scope.spawn(|| wakeup_fd.wake());
         assert_eq!(tokens(&epoll, LONG).len(), 1);
     });
     // This is longer than the system takes, which must not make it an error.
@@ -62,11 +62,11 @@ fn waiting_ends_by_time_and_by_ringing() {
 #[test]
 fn a_few_descriptors_are_told_apart() {
     let bells = [(); 3].map(|()| EventFd::new().expect("bell"));
-    let [one, two, three] = bells.each_ref().map(|bell| Some(bell.as_fd()));
+    let [one, two, three] = bells.each_ref().map(|wakeup_fd| Some(wakeup_fd.as_fd()));
     let quiet = Polled::default();
     let rung = Polled { readable: true, failed: false };
     assert_eq!(wait([one, two, three], NOW).expect("wait"), [quiet; 3]);
-    bells[2].ring();
+    bells[2].wake();
     assert_eq!(wait([one, two, three], LONG).expect("wait"), [quiet, quiet, rung]);
     assert_eq!(wait([one, None, three], LONG).expect("wait"), [quiet, quiet, rung]);
     assert_eq!(wait([one, two, None], NOW).expect("wait"), [quiet; 3]);

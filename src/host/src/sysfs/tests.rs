@@ -83,10 +83,13 @@ fn iwarp_ports_have_the_interfaces_with_their_hardware_address() {
 fn the_interface_of_an_iwarp_device_comes_before_others_with_its_address() {
     let root = tree();
     put(root.path(), "cxgb4_0/node_type", "4: RNIC\n");
-    for (port, gid) in [("1", "0007:4312:0001:0000:0000:0000:0000:0000"), ("2", "0007:4312:0002:0000:0000:0000:0000:0000")] {
+    for (port, gid) in
+        [("1", "0007:4312:0001:0000:0000:0000:0000:0000"), ("2", "0007:4312:0002:0000:0000:0000:0000:0000")]
+    {
         put(root.path(), &format!("cxgb4_0/ports/{port}/gids/0"), gid);
     }
-    for (name, address) in [("eth1", "00:07:43:12:00:01"), ("eth2", "00:07:43:12:00:02"), ("br0", "00:07:43:12:00:01")] {
+    for (name, address) in [("eth1", "00:07:43:12:00:01"), ("eth2", "00:07:43:12:00:02"), ("br0", "00:07:43:12:00:01")]
+    {
         put_in(root.path(), "net", &format!("{name}/address"), address);
     }
     for name in ["eth1", "eth2"] {

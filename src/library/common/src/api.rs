@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use dat_registry::{Held, Missing, Registry, Version};
+use dat_registry::{EntriesGuard, Missing, Registry, Version};
 use dat_udat::dat_error::{
     self, DAT_ERROR, DAT_GET_SUBTYPE, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
     DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK,
@@ -63,7 +63,7 @@ pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,
     /// The registry's lock during a fork.
-    pub hold: Hold<Held<'static, Providers<A>>>,
+    pub hold: Hold<EntriesGuard<'static, Providers<A>>>,
 }
 
 impl<A: Api> Statics<A> {

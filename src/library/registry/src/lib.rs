@@ -34,7 +34,7 @@ pub mod step;
 
 pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Version};
 pub use registry::{
-    AddError, Backend, Held, InitError, LoadFailure, OpenError, Opening, Purpose, Registry, RemoveError, Snapshot,
-    Ticket,
+    AddError, Backend, EntriesGuard, InitError, LoadFailure, OpenError, Opening, Purpose, Registry, RemoveError,
+    Snapshot, Ticket,
 };
 pub use select::{Missing, Request};

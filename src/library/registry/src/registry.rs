@@ -213,7 +213,7 @@ impl<B: Backend> Registry<B> {
     ///
     /// A child that is forked while another thread is inside the dynamic loader can never load anything. So this waits for
     /// such a thread, but not longer than `limit`, because that thread may itself be waiting for the fork.
-    pub fn hold_for_fork(&self, limit: Duration) -> Held<'_, B> {
+    pub fn hold_for_fork(&self, limit: Duration) -> EntriesGuard<'_, B> {
         let me = Id::current();
         let others_are_loading =
             |state: &mut Option<Entries<B>>| state.as_ref().is_some_and(|s| s.others_are_loading(me));
@@ -221,7 +221,7 @@ impl<B: Backend> Registry<B> {
             .idle
             .wait_timeout_while(self.raw_lock(), limit, others_are_loading)
             .unwrap_or_else(PoisonError::into_inner);
-        Held(held.0)
+        EntriesGuard(held.0)
     }
 
     fn raw_lock(&self) -> MutexGuard<'_, Option<Entries<B>>> {
@@ -513,9 +513,9 @@ impl<B: Backend> Guard<'_, B> {
 }
 
 /// The lock on the entries, held across a fork.
-pub struct Held<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
+pub struct EntriesGuard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
-impl<B: Backend> Held<'_, B> {
+impl<B: Backend> EntriesGuard<'_, B> {
     /// Cleans up in the child of a fork: adapters that another thread of the parent was working on become idle, because
     /// that thread does not exist here. Those of the calling thread stay as they are.
     pub fn abandon_other_threads(&mut self) {

@@ -22,7 +22,7 @@ use host::cold_path;
 use host::diagnostics::{CALL, Function, RETURN};
 use host::memory::{self, NoMemory};
 
-use crate::{Face, Version};
+use crate::{Provider, Version};
 
 /// The reason why a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl At<()> for () {
 
 /// The return code of a call that ended with `answer`.
 #[inline(always)]
-pub(crate) fn code<F: Face>(answer: Answer<()>) -> DAT_RETURN {
+pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     match answer {
         Ok(()) => DAT_SUCCESS,
         Err(fault) => failed::<F>(fault),
@@ -111,7 +111,7 @@ pub(crate) fn code<F: Face>(answer: Answer<()>) -> DAT_RETURN {
 ///
 /// Without memory the body does not run, and the code is that of [`Resource::Memory`]. Otherwise it does what [`slow`]
 /// does.
-pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<F>(body),
         Err(NoMemory) => code::<F>(Err(OUT_OF_MEMORY)),
@@ -124,7 +124,7 @@ pub fn making<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`] has written its line by
 /// then. The thread cannot be cancelled meanwhile: cancellation would leave locks behind, and the stack could not be
 /// unwound through this code.
-pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
     let function = Function::of(&body);
     log::debug!(target: CALL, "{function}");
@@ -139,7 +139,7 @@ pub fn slow<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 macro_rules! simple_slot {
     ($slot:ident: $type:ident as $role:ident, $method:ident) => {
         #[doc = concat!("Slot of ", stringify!($slot), ".")]
-        pub fn $slot<F: $crate::Face>(handle: $crate::udat::DAT_HANDLE) -> $crate::udat::DAT_RETURN {
+        pub fn $slot<F: $crate::Provider>(handle: $crate::udat::DAT_HANDLE) -> $crate::udat::DAT_RETURN {
             let role = $crate::core::error::Role::$role;
             $crate::call::slow::<F>(|| {
                 let object = $crate::handle::find::<F, $crate::core::$type<F::Transport>>(handle, role)?;
@@ -152,12 +152,12 @@ macro_rules! simple_slot {
 /// Runs the body of a fast call, which is a post, a dequeue or a short query, and gives its return code. The body neither
 /// allocates nor panics. If it panicked anyway, the process would end, because no frame here catches. The thread cannot be
 /// cancelled meanwhile: the body may drop the last reference to an object.
-pub fn fast<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }
 
 /// Does what [`fast`] does, for a call that often finds nothing, because programs poll by it.
-pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
+pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| match body() {
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
         answer => code::<F>(answer),
@@ -168,7 +168,7 @@ pub fn polling<F: Face>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// always. For all else the code is that of `otherwise`, which has a function of its own, so that this one has little to keep.
 /// If `found` says that the body would find nothing, the code is that of [`Error::QueueEmpty`].
 #[inline(always)]
-pub fn quickly<F: Face, O: Object>(
+pub fn quickly<F: Provider, O: Object>(
     handle: DAT_HANDLE,
     found: impl FnOnce(&O) -> bool,
     body: impl FnOnce(&O) -> Answer<()>,
@@ -200,7 +200,7 @@ pub fn quickly<F: Face, O: Object>(
 /// The return code of a fault.
 #[cold]
 #[inline(never)]
-fn failed<F: Face>(fault: Fault) -> DAT_RETURN {
+fn failed<F: Provider>(fault: Fault) -> DAT_RETURN {
     F::Version::code(fault)
 }
 

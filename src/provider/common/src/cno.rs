@@ -9,10 +9,10 @@ use dat_udat::*;
 use crate::call::{making, slow};
 use crate::handle::{find, give, query, raw};
 use crate::ptr::OutPtr;
-use crate::{Answer, At, Face, Fault, Version};
+use crate::{Answer, At, Fault, Provider, Version};
 
 /// What dat_cno_query tells in the form of a face.
-type CnoParam<F> = <<F as Face>::Version as Version>::CnoParam;
+type CnoParam<F> = <<F as Provider>::Version as Version>::CnoParam;
 
 /// An agent in the terms of the core; `None` for the value that means no agent. It is the second argument of every call
 /// that takes one.
@@ -63,7 +63,7 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
 ///
 /// # Safety
 /// The function of the agent has its type and stays valid as long as it is the agent.
-pub unsafe fn dat_cno_create<F: Face>(
+pub unsafe fn dat_cno_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
     cno_handle: OutPtr<DAT_CNO_HANDLE>,
@@ -80,7 +80,10 @@ pub unsafe fn dat_cno_create<F: Face>(
 ///
 /// # Safety
 /// The same as for [`dat_cno_create`].
-pub unsafe fn dat_cno_modify_agent<F: Face>(cno_handle: DAT_CNO_HANDLE, agent: DAT_OS_WAIT_PROXY_AGENT) -> DAT_RETURN {
+pub unsafe fn dat_cno_modify_agent<F: Provider>(
+    cno_handle: DAT_CNO_HANDLE,
+    agent: DAT_OS_WAIT_PROXY_AGENT,
+) -> DAT_RETURN {
     slow::<F>(|| {
         let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         cno.modify_agent(self::agent(agent)?).at(&[])
@@ -88,7 +91,7 @@ pub unsafe fn dat_cno_modify_agent<F: Face>(cno_handle: DAT_CNO_HANDLE, agent: D
 }
 
 /// Slot of dat_cno_query.
-pub fn dat_cno_query<F: Face>(
+pub fn dat_cno_query<F: Provider>(
     cno_handle: DAT_CNO_HANDLE,
     cno_param_mask: DAT_CNO_PARAM_MASK,
     cno_param: OutPtr<CnoParam<F>>,

@@ -11,7 +11,7 @@ macro_rules! codes {
     () => {
         use $crate::Fault;
         use $crate::core::ep::EpState;
-        use $crate::core::error::{Access, AddressFault, Error, Refusal, Resource, Role};
+        use $crate::core::error::{Access, AddressFault, Error, Resource, Role, StateError};
 
         /// The code of a fault.
         #[cold]
@@ -110,9 +110,9 @@ macro_rules! codes {
             }
         }
 
-        fn state(refusal: Refusal) -> DAT_RETURN_SUBTYPE {
+        fn state(refusal: StateError) -> DAT_RETURN_SUBTYPE {
             match refusal {
-                Refusal::Endpoint(state) => match state {
+                StateError::Endpoint(state) => match state {
                     EpState::Unconnected => DAT_INVALID_STATE_EP_UNCONNECTED,
                     EpState::Reserved => DAT_INVALID_STATE_EP_RESERVED,
                     EpState::PassiveConnectionPending => DAT_INVALID_STATE_EP_PASSCONNPENDING,
@@ -123,21 +123,22 @@ macro_rules! codes {
                     EpState::Disconnected => DAT_INVALID_STATE_EP_DISCONNECTED,
                     EpState::CompletionPending => DAT_INVALID_STATE_EP_COMPLPENDING,
                 },
-                Refusal::EndpointNotReady => DAT_INVALID_STATE_EP_NOTREADY,
-                Refusal::IaInUse => DAT_INVALID_STATE_IA_IN_USE,
-                Refusal::PzInUse => DAT_INVALID_STATE_PZ_IN_USE,
-                Refusal::LmrInUse => DAT_INVALID_STATE_LMR_IN_USE,
-                Refusal::EvdInUse => DAT_INVALID_STATE_EVD_IN_USE,
-                Refusal::EvdWaiter => DAT_INVALID_STATE_EVD_WAITER,
-                Refusal::EvdUnwaitable => DAT_INVALID_STATE_EVD_UNWAITABLE,
-                Refusal::EvdConfigNotify => DAT_INVALID_STATE_EVD_CONFIG_NOTIFY,
-                Refusal::EvdConfigSolicited => DAT_INVALID_STATE_EVD_CONFIG_SOLICITED,
-                Refusal::CnoInUse => DAT_INVALID_STATE_CNO_IN_USE,
-                Refusal::SrqInUse => DAT_INVALID_STATE_SRQ_IN_USE,
+                StateError::EndpointNotReady => DAT_INVALID_STATE_EP_NOTREADY,
+                StateError::IaInUse => DAT_INVALID_STATE_IA_IN_USE,
+                StateError::PzInUse => DAT_INVALID_STATE_PZ_IN_USE,
+                StateError::LmrInUse => DAT_INVALID_STATE_LMR_IN_USE,
+                StateError::EvdInUse => DAT_INVALID_STATE_EVD_IN_USE,
+                StateError::EvdWaiter => DAT_INVALID_STATE_EVD_WAITER,
+                StateError::EvdUnwaitable => DAT_INVALID_STATE_EVD_UNWAITABLE,
+                StateError::EvdConfigNotify => DAT_INVALID_STATE_EVD_CONFIG_NOTIFY,
+                StateError::EvdConfigSolicited => DAT_INVALID_STATE_EVD_CONFIG_SOLICITED,
+                StateError::CnoInUse => DAT_INVALID_STATE_CNO_IN_USE,
+                StateError::SrqInUse => DAT_INVALID_STATE_SRQ_IN_USE,
                 // The interface has no subtypes for these.
-                Refusal::EndpointHasSrq | Refusal::ReceivesPosted | Refusal::EvdTooShort | Refusal::SrqTooShort => {
-                    DAT_NO_SUBTYPE
-                }
+                StateError::EndpointHasSrq
+                | StateError::ReceivesPosted
+                | StateError::EvdTooShort
+                | StateError::SrqTooShort => DAT_NO_SUBTYPE,
             }
         }
 

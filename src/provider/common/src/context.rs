@@ -8,15 +8,15 @@ use crate::call::fast;
 use crate::handle::find;
 use crate::post::word;
 use crate::ptr::OutPtr;
-use crate::{Answer, Face, Fault};
+use crate::{Answer, Fault, Provider};
 
 /// The type of common service points, which uDAPL 1.2 does not know, and does not have.
 const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
 
 /// Calls `f` with the header that every object has.
 #[inline]
-fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
-    fn go<F: Face, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
+fn with_header<F: Provider, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
+    fn go<F: Provider, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
         Ok(f(find::<F, O>(handle, Role::Any)?.header()))
     }
     match F::domain().kind(handle) {
@@ -37,12 +37,12 @@ fn with_header<F: Face, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> 
 }
 
 /// Slot of dat_set_consumer_context.
-pub fn dat_set_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
+pub fn dat_set_consumer_context<F: Provider>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
     fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 
 /// Slot of dat_get_consumer_context.
-pub fn dat_get_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: OutPtr<DAT_CONTEXT>) -> DAT_RETURN {
+pub fn dat_get_consumer_context<F: Provider>(dat_handle: DAT_HANDLE, context: OutPtr<DAT_CONTEXT>) -> DAT_RETURN {
     fast::<F>(|| {
         let word = with_header::<F, u64>(dat_handle, Header::context)?;
         context.required(2)?.write(DAT_CONTEXT { as_64: word });
@@ -51,7 +51,10 @@ pub fn dat_get_consumer_context<F: Face>(dat_handle: DAT_HANDLE, context: OutPtr
 }
 
 /// Slot of dat_get_handle_type.
-pub fn dat_get_handle_type<F: Face>(dat_handle: DAT_HANDLE, dat_handle_type: OutPtr<DAT_HANDLE_TYPE>) -> DAT_RETURN {
+pub fn dat_get_handle_type<F: Provider>(
+    dat_handle: DAT_HANDLE,
+    dat_handle_type: OutPtr<DAT_HANDLE_TYPE>,
+) -> DAT_RETURN {
     fast::<F>(|| {
         let kind = F::domain().kind(dat_handle).ok_or(Fault::Handle(Role::Any))?;
         dat_handle_type.required(2)?.write(match kind {

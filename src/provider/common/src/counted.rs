@@ -154,7 +154,7 @@ impl Lists {
 
     /// Calls `f` with the lists that no object has. No fork falls into it, since a child has objects of its own.
     fn spare<R>(&self, f: impl FnOnce(&mut Spare) -> R) -> R {
-        fork::undivided(|| f(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner)))
+        fork::with_fork_lock(|| f(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// A list that begins with `head`, which is never freed.

@@ -10,10 +10,10 @@ use crate::call::{making, slow};
 use crate::ep::connect;
 use crate::handle::{find, find_or_null, handle_or_null, query, same_ia};
 use crate::ptr::{OutPtr, c_bytes};
-use crate::{At, Face};
+use crate::{At, Provider};
 
 /// Slot of dat_cr_query.
-pub fn dat_cr_query<F: Face>(
+pub fn dat_cr_query<F: Provider>(
     cr_handle: DAT_CR_HANDLE,
     cr_param_mask: DAT_CR_PARAM_MASK,
     cr_param: OutPtr<DAT_CR_PARAM>,
@@ -36,7 +36,7 @@ pub fn dat_cr_query<F: Face>(
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe fn dat_cr_accept<F: Face>(
+pub unsafe fn dat_cr_accept<F: Provider>(
     cr_handle: DAT_CR_HANDLE,
     ep_handle: DAT_EP_HANDLE,
     private_data_size: DAT_COUNT,
@@ -56,6 +56,6 @@ pub unsafe fn dat_cr_accept<F: Face>(
 }
 
 /// Slot of dat_cr_handoff.
-pub fn dat_cr_handoff<F: Face>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
+pub fn dat_cr_handoff<F: Provider>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
 }

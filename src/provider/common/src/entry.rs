@@ -9,7 +9,7 @@ use host::{cancel, cstr, memory, own_library};
 
 use crate::call::caught;
 use crate::registration::{Identity, RegistryFunction, registry_function};
-use crate::{Adapter, Face, Version, fork};
+use crate::{Adapter, Provider, Version, fork};
 
 /// The name and identity in `info`, if they can be registered.
 ///
@@ -30,7 +30,7 @@ unsafe fn read_info<V: Version>(info: *const DAT_PROVIDER_INFO) -> Option<(CStri
 ///
 /// # Safety
 /// `function` is one of these two; `info` is readable.
-unsafe fn tell<F: Face>(
+unsafe fn tell<F: Provider>(
     function: RegistryFunction,
     adapter: &'static Adapter<F>,
     info: *const DAT_PROVIDER_INFO,
@@ -47,7 +47,7 @@ unsafe fn tell<F: Face>(
 ///
 /// # Safety
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
-pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
+pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
     let before = cancel::forbid();
     // A panic has already written its line; an adapter that is not registered is not found.
     let _ = caught(|| {
@@ -104,7 +104,7 @@ pub unsafe fn init<F: Face>(library: &'static str, info: *const DAT_PROVIDER_INF
 ///
 /// # Safety
 /// `info` is NULL or readable.
-pub unsafe fn fini<F: Face>(info: *const DAT_PROVIDER_INFO) {
+pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
     let before = cancel::forbid();
     let _ = caught(|| {
         // SAFETY: the caller's promise.
@@ -135,7 +135,7 @@ macro_rules! export_provider {
         /// The face of this library.
         struct Library;
 
-        impl $crate::Face for Library {
+        impl $crate::Provider for Library {
             type Transport = $transport;
             type Version = $version;
 

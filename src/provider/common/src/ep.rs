@@ -16,12 +16,12 @@ use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
 use crate::handle::{find, find_or_null, give, query, same_ia};
 use crate::ptr::{InPtr, OutPtr};
-use crate::{Answer, Face, Fault, Version, count};
+use crate::{Answer, Fault, Provider, Version, count};
 
 /// The attributes of an endpoint in the form of a face.
-type EpAttr<F> = <<F as Face>::Version as Version>::EpAttr;
+type EpAttr<F> = <<F as Provider>::Version as Version>::EpAttr;
 /// The parameters of an endpoint in the form of a face.
-pub(crate) type EpParam<F> = <<F as Face>::Version as Version>::EpParam;
+pub(crate) type EpParam<F> = <<F as Provider>::Version as Version>::EpParam;
 
 /// The answer to dat_ep_query, a `DAT_EP_PARAM` of the version that is in scope, with the fields that only this version
 /// has; these may look at `$status`, what the core tells of the endpoint. `$attributes` makes its attributes.
@@ -68,7 +68,7 @@ macro_rules! ep_param {
 
 /// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`; that for connections may be one
 /// of any adapter, since no device has a part in it.
-fn evd_of<F: Face>(
+fn evd_of<F: Provider>(
     ia: &Arc<Ia<F::Transport>>,
     handle: DAT_EVD_HANDLE,
     stream: Streams,
@@ -88,7 +88,7 @@ fn evd_of<F: Face>(
 
 /// Makes an endpoint, with a shared receive queue if `srq` is the handle of one; `position` is that of the attributes, and the
 /// place for the handle is the next argument.
-fn create<F: Face>(
+fn create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     [recv, request, connect]: [DAT_EVD_HANDLE; 3],
@@ -126,7 +126,7 @@ fn create<F: Face>(
 }
 
 /// Slot of dat_ep_create.
-pub fn dat_ep_create<F: Face>(
+pub fn dat_ep_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
@@ -140,7 +140,7 @@ pub fn dat_ep_create<F: Face>(
 }
 
 /// Slot of dat_ep_create_with_srq.
-pub fn dat_ep_create_with_srq<F: Face>(
+pub fn dat_ep_create_with_srq<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     recv_completion_evd_handle: DAT_EVD_HANDLE,
@@ -155,7 +155,7 @@ pub fn dat_ep_create_with_srq<F: Face>(
 }
 
 /// Slot of dat_ep_query.
-pub fn dat_ep_query<F: Face>(
+pub fn dat_ep_query<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
     ep_param: OutPtr<EpParam<F>>,
@@ -167,7 +167,7 @@ pub fn dat_ep_query<F: Face>(
 }
 
 /// Slot of dat_ep_get_status.
-pub fn dat_ep_get_status<F: Face>(
+pub fn dat_ep_get_status<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_state: OutPtr<DAT_EP_STATE>,
     recv_idle: OutPtr<DAT_BOOLEAN>,
@@ -183,7 +183,7 @@ pub fn dat_ep_get_status<F: Face>(
 }
 
 /// Slot of dat_ep_recv_query.
-pub fn dat_ep_recv_query<F: Face>(
+pub fn dat_ep_recv_query<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     nbufs_allocated: OutPtr<DAT_COUNT>,
     bufs_alloc_span: OutPtr<DAT_COUNT>,
@@ -197,7 +197,7 @@ pub fn dat_ep_recv_query<F: Face>(
 }
 
 /// Slot of dat_ep_set_watermark.
-pub fn dat_ep_set_watermark<F: Face>(
+pub fn dat_ep_set_watermark<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     soft_high_watermark: DAT_COUNT,
     hard_high_watermark: DAT_COUNT,

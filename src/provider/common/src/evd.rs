@@ -9,13 +9,13 @@ use crate::call::{making, slow};
 use crate::handle::{find, find_or_null, give, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
-use crate::{At, Face, Fault, Version, count};
+use crate::{At, Fault, Provider, Version, count};
 
 /// An event in the form of a face.
-pub(crate) type Event<F> = <<F as Face>::Version as Version>::Event;
+pub(crate) type Event<F> = <<F as Provider>::Version as Version>::Event;
 
 /// Slot of dat_evd_create.
-pub fn dat_evd_create<F: Face>(
+pub fn dat_evd_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     evd_min_qlen: DAT_COUNT,
     cno_handle: DAT_CNO_HANDLE,
@@ -36,7 +36,7 @@ pub fn dat_evd_create<F: Face>(
 }
 
 /// Slot of dat_evd_query.
-pub fn dat_evd_query<F: Face>(
+pub fn dat_evd_query<F: Provider>(
     evd_handle: DAT_EVD_HANDLE,
     evd_param_mask: DAT_EVD_PARAM_MASK,
     evd_param: OutPtr<DAT_EVD_PARAM>,
@@ -58,7 +58,7 @@ pub fn dat_evd_query<F: Face>(
 }
 
 /// Slot of dat_evd_modify_cno.
-pub fn dat_evd_modify_cno<F: Face>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
+pub fn dat_evd_modify_cno<F: Provider>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
@@ -75,7 +75,7 @@ crate::simple_slot!(dat_evd_set_unwaitable: Evd as Evd, set_unwaitable);
 crate::simple_slot!(dat_evd_clear_unwaitable: Evd as Evd, clear_unwaitable);
 
 /// Slot of dat_evd_resize.
-pub fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
+pub fn dat_evd_resize<F: Provider>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
@@ -84,7 +84,7 @@ pub fn dat_evd_resize<F: Face>(evd_handle: DAT_EVD_HANDLE, evd_min_qlen: DAT_COU
 }
 
 /// Slot of dat_evd_post_se.
-pub fn dat_evd_post_se<F: Face>(evd_handle: DAT_EVD_HANDLE, event: InPtr<Event<F>>) -> DAT_RETURN {
+pub fn dat_evd_post_se<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: InPtr<Event<F>>) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         let pointer = F::Version::software_event(event).ok_or(Fault::Argument(2))?;

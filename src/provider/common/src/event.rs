@@ -4,7 +4,7 @@ use dat_core::event::{AsyncReason, ConnectionEvent, PeerEvent, Status};
 use dat_core::{Handle, Ia, Kind};
 use dat_udat::*;
 
-use crate::Face;
+use crate::Provider;
 use crate::handle::raw;
 use crate::ia::ia_handle;
 
@@ -40,7 +40,7 @@ macro_rules! write_event {
                 DAT_RMR_BIND_COMPLETION_EVENT
             }
             Event::ConnectionRequest { point, reserved: _, datagrams: _, qualifier, cr } => {
-                let request = <$face>::domain().get::<Cr<<$face as $crate::Face>::Transport>>(raw(cr));
+                let request = <$face>::domain().get::<Cr<<$face as $crate::Provider>::Transport>>(raw(cr));
                 let data = DAT_CR_ARRIVAL_EVENT_DATA {
                     // The handles of all kinds of service points are in the same place.
                     sp_handle: DAT_SP_HANDLE { psp_handle: raw(point) },
@@ -87,7 +87,7 @@ macro_rules! write_event {
 }
 
 /// The handle that the program has for the object of an asynchronous event.
-pub fn object_handle<F: Face>(object: Handle) -> DAT_HANDLE {
+pub fn object_handle<F: Provider>(object: Handle) -> DAT_HANDLE {
     let handle = raw(object);
     match F::domain().kind(handle) {
         Some(Kind::Ia) => F::domain().get::<Ia<F::Transport>>(handle).map_or(handle, |ia| ia_handle::<F>(&ia)),

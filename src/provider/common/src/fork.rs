@@ -3,10 +3,10 @@
 use dat_core::transport::Hooks;
 use host::{fork, memory};
 
-use crate::Face;
+use crate::Provider;
 
 /// Watches for forks from now on. Must be called before the first adapter is registered.
-pub fn watch<F: Face>() {
+pub fn watch<F: Provider>() {
     F::domain().fork_watch.call_once(|| {
         // SAFETY: the three functions are never unloaded, because provider libraries keep themselves loaded.
         let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
@@ -17,7 +17,7 @@ pub fn watch<F: Face>() {
 }
 
 /// Locks the registrations, so that the child does not get them half changed.
-unsafe extern "C" fn prepare<F: Face>() {
+unsafe extern "C" fn prepare<F: Provider>() {
     let held = F::domain().registrations();
     // This comes after the lock, so that one fork at a time is here.
     fork::keep_out();
@@ -25,13 +25,13 @@ unsafe extern "C" fn prepare<F: Face>() {
     unsafe { F::domain().fork.keep(held) };
 }
 
-unsafe extern "C" fn parent<F: Face>() {
+unsafe extern "C" fn parent<F: Provider>() {
     fork::let_in();
     // SAFETY: this is the handler after a fork.
     drop(unsafe { F::domain().fork.fetch() });
 }
 
-unsafe extern "C" fn child<F: Face>() {
+unsafe extern "C" fn child<F: Provider>() {
     memory::after_fork_in_child();
     fork::let_in_child();
     // SAFETY: this is the handler after a fork, in the child.

@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::transport::Transport;
-use dat_core::{Cell, FirstCells, Handle, Held, Ia, Kind, Object, Slab};
+use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, ObjectGuard, Slab};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
 
 use crate::ptr::{Out, OutPtr};
 use crate::registration::{Known, Registrations};
-use crate::{Answer, Face, Fault, Version};
+use crate::{Answer, Fault, Provider, Version};
 
 /// The table type of a face's version.
-type Table<F> = <<F as Face>::Version as Version>::Table;
+type Table<F> = <<F as Provider>::Version as Version>::Table;
 
 /// Everything that one provider library holds: the adapters it was initialised for, and the slabs with the handles of
 /// their objects.
-pub struct Domain<F: Face> {
+pub struct Domain<F: Provider> {
     /// The slabs, in a list that only grows, except that a fork starts a new one.
     first: AtomicPtr<Space<F>>,
     /// The first cells of the slab in which a handle was looked up first.
@@ -40,23 +40,23 @@ pub struct Domain<F: Face> {
 }
 
 /// A slab in the list.
-struct Space<F: Face> {
+struct Space<F: Provider> {
     slab: Slab<F::Transport>,
     next: Option<&'static Space<F>>,
 }
 
 /// An adapter name with its provider table. It is never freed, because handles point to the table.
-pub struct Adapter<F: Face> {
+pub struct Adapter<F: Provider> {
     table: Table<F>,
     name: CString,
 }
 
 // SAFETY: nothing in a table changes, and its pointers are those of functions and of the name beside it.
-unsafe impl<F: Face> Send for Adapter<F> {}
+unsafe impl<F: Provider> Send for Adapter<F> {}
 // SAFETY: as above.
-unsafe impl<F: Face> Sync for Adapter<F> {}
+unsafe impl<F: Provider> Sync for Adapter<F> {}
 
-impl<F: Face> Adapter<F> {
+impl<F: Provider> Adapter<F> {
     /// Makes an adapter of this name that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
@@ -77,7 +77,7 @@ impl<F: Face> Adapter<F> {
     }
 }
 
-impl<F: Face> Domain<F> {
+impl<F: Provider> Domain<F> {
     /// A domain without adapters.
     pub const fn empty() -> Self {
         Domain {
@@ -116,7 +116,7 @@ impl<F: Face> Domain<F> {
 
     /// Enters the live object of type `O` behind `handle` in the quickest way; `None` also if that cannot be gone.
     #[inline(always)]
-    pub fn get_quickly<O: Object>(&self, handle: DAT_HANDLE) -> Option<Held<O>> {
+    pub fn get_quickly<O: Object>(&self, handle: DAT_HANDLE) -> Option<ObjectGuard<O>> {
         self.window.enter(Handle(handle.addr()))
     }
 
@@ -171,12 +171,12 @@ pub fn raw(handle: Handle) -> DAT_HANDLE {
 }
 
 /// Finds the object of type `O` behind `handle`, which has this `role` in the call.
-pub fn find<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
+pub fn find<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
     F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }
 
 /// Does what [`find`] does for an argument that may be NULL.
-pub fn find_or_null<F: Face, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Option<Arc<O>>> {
+pub fn find_or_null<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Option<Arc<O>>> {
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 
@@ -187,7 +187,7 @@ pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) ->
 
 /// Answers a query of the object of type `O` behind `handle`, the first argument, which has this `role`. `unknown` are the bits
 /// of the mask, the second argument, that name no field; the answer has all fields, whatever the mask says.
-pub fn query<F: Face, O: Object, P>(
+pub fn query<F: Provider, O: Object, P>(
     handle: DAT_HANDLE,
     role: Role,
     unknown: impl Into<u64>,

@@ -12,15 +12,15 @@ use crate::call::{making, slow};
 use crate::handle::{find, give, handle_of, raw};
 use crate::ptr::OutPtr;
 use crate::registration::RegistryFunction;
-use crate::{At, Face, Fault, Version};
+use crate::{At, Fault, Provider, Version};
 
 /// The attributes of an adapter in the form of a face.
-type IaAttr<F> = <<F as Face>::Version as Version>::IaAttr;
+type IaAttr<F> = <<F as Provider>::Version as Version>::IaAttr;
 /// The attributes of a provider in the form of a face.
-type ProviderAttr<F> = <<F as Face>::Version as Version>::ProviderAttr;
+type ProviderAttr<F> = <<F as Provider>::Version as Version>::ProviderAttr;
 
 /// The handle that the program has for an adapter. A registry may give the program a handle of its own.
-pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
+pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     let handle = handle_of(ia);
     if F::Version::IA_HANDLES.is_none() {
         return handle;
@@ -42,7 +42,7 @@ pub fn ia_handle<F: Face>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
 ///
 /// # Safety
 /// The name is NULL or a C string; `async_evd_handle` is readable too unless it is NULL.
-pub unsafe fn dat_ia_openv<F: Face>(
+pub unsafe fn dat_ia_openv<F: Provider>(
     name: DAT_NAME_PTR,
     async_evd_qlen: DAT_COUNT,
     async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
@@ -85,7 +85,7 @@ pub unsafe fn dat_ia_openv<F: Face>(
 }
 
 /// Slot of dat_ia_query.
-pub fn dat_ia_query<F: Face>(
+pub fn dat_ia_query<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
     ia_attr_mask: DAT_IA_ATTR_MASK,
@@ -116,7 +116,7 @@ pub fn dat_ia_query<F: Face>(
 }
 
 /// Slot of dat_ia_close.
-pub fn dat_ia_close<F: Face>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+pub fn dat_ia_close<F: Provider>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         match close_flags {

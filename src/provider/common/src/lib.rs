@@ -1,7 +1,7 @@
 //! uDAPL over the core: all that the versions of the interface share.
 //!
 //! A *face* is the side of the core that a C program sees. It is made of a [`Version`] of the interface, which knows C
-//! structures and return codes, and a transport; a provider library ties them together by implementing [`Face`] for a
+//! structures and return codes, and a transport; a provider library ties them together by implementing [`Provider`] for a
 //! type of its own.
 //!
 //! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
@@ -10,7 +10,7 @@
 //! says what each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the
 //! core, calls it, and turns the result back.
 //!
-//! A slot that has the same parameters in every version stands here, once, for any [`Face`]: the trait [`Version`] has the
+//! A slot that has the same parameters in every version stands here, once, for any [`Provider`]: the trait [`Version`] has the
 //! structures, masks and lists of flags in which the versions differ. Where these differ in the type
 //! of a field or in a number alone, a macro has the text of both, whose names take the meaning that they have where the
 //! macro is used. The crate of a version has the table, the slots with parameters of its own, and its side of the trait.
@@ -70,7 +70,7 @@ use dat_core::ep::Value;
 use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
+use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_udat::*;
 
 use crate::ptr::{InPtr, Out};
@@ -112,7 +112,7 @@ pub fn count(count: usize) -> DAT_COUNT {
 
 /// A version over a transport, with the place where one provider library keeps its handles. Each library implements it
 /// once, for a type without values.
-pub trait Face: Sized + 'static {
+pub trait Provider: Sized + 'static {
     /// The transport, which moves the bytes.
     type Transport: Transport;
 
@@ -164,7 +164,7 @@ pub trait Version: Sized + 'static {
     /// The fewest events for which the asynchronous dispatcher that dat_ia_open makes has room.
     const MIN_ASYNC_QLEN: usize;
     /// What the core does for programs of this version alone.
-    const HABITS: Habits;
+    const HABITS: ApiCaps;
 
     /// The bits that a mask of dat_ia_query may have for the adapter.
     const IA_FIELDS: DAT_IA_ATTR_MASK;
@@ -194,13 +194,13 @@ pub trait Version: Sized + 'static {
 
     /// The table of the adapter called `device_name`, over the face `F`. The name stays in place while the table is
     /// used.
-    fn table<F: Face<Version = Self>>(device_name: *const c_char) -> Self::Table;
+    fn table<F: Provider<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
     /// Writes the C form of the end of a transfer that was taken from the dispatcher `evd`.
     fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion);
 
     /// Writes the C form of an event that was taken from the dispatcher `evd`.
-    fn event<F: Face<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);
+    fn event<F: Provider<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);
 
     /// The return code of a fault, which is never `DAT_SUCCESS`.
     fn code(fault: Fault) -> DAT_RETURN;
@@ -223,14 +223,14 @@ pub trait Version: Sized + 'static {
     fn ep_attributes(attr: &Self::EpAttr, srq: bool, position: u32) -> Answer<EpAttributes>;
 
     /// The answer to dat_ep_query.
-    fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> Self::EpParam;
+    fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> Self::EpParam;
 
     /// The bit of a field in the mask of dat_ep_modify.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
 
     /// The new value of a field of `ep` in the argument of dat_ep_modify. Nothing else of the structure is read, except
     /// the number of elements of a list if the mask names that too.
-    fn ep_value<F: Face<Version = Self>>(
+    fn ep_value<F: Provider<Version = Self>>(
         ep: &Endpoint<F::Transport>,
         field: Field,
         mask: DAT_EP_PARAM_MASK,
@@ -238,20 +238,20 @@ pub trait Version: Sized + 'static {
     ) -> Value<F::Transport>;
 
     /// The attributes of an adapter. The address stays in place while the adapter is open.
-    fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> Self::IaAttr;
+    fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> Self::IaAttr;
 
     /// The attributes of the provider of an adapter. `thread_safe` is the value it was registered with: the provider is
     /// always thread-safe, but registries find the entry of an instance by this attribute.
-    fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> Self::ProviderAttr;
+    fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> Self::ProviderAttr;
 
     /// The answer to dat_lmr_query.
-    fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> Self::LmrParam;
+    fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> Self::LmrParam;
 
     /// The answer to dat_rmr_query.
-    fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> Self::RmrParam;
+    fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> Self::RmrParam;
 
     /// The answer to dat_cno_query.
-    fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> Self::CnoParam;
+    fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> Self::CnoParam;
 }
 
 /// What the implementations of [`Version`] have in common: the names of types and constants mean those of the version that
@@ -281,7 +281,7 @@ macro_rules! version {
         const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
         const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
 
-        fn table<F: $crate::Face<Version = Self>>(device_name: *const std::ffi::c_char) -> Self::Table {
+        fn table<F: $crate::Provider<Version = Self>>(device_name: *const std::ffi::c_char) -> Self::Table {
             table::table::<F>(device_name)
         }
 

@@ -12,10 +12,10 @@ use crate::call::slow;
 use crate::handle::{find, handle_of, query, raw, same_ia};
 use crate::post::LmrTriplet;
 use crate::ptr::OutPtr;
-use crate::{Answer, At, Face, Fault, Version};
+use crate::{Answer, At, Fault, Provider, Version};
 
 /// What dat_lmr_query tells in the form of a face.
-type LmrParam<F> = <<F as Face>::Version as Version>::LmrParam;
+type LmrParam<F> = <<F as Provider>::Version as Version>::LmrParam;
 
 /// The memory that a description of `kind` stands for, unless it is the memory of another region. The description is
 /// the third argument, the kind the second.
@@ -128,7 +128,7 @@ pub struct Results {
 ///
 /// # Safety
 /// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
-pub unsafe fn create_lmr<F: Face>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
+pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(from.ia_handle, Role::Ia)?;
     let pz = find::<F, Pz<F::Transport>>(from.pz_handle, Role::Pz)?;
     same_ia(&ia, pz.ia(), Role::Pz)?;
@@ -155,7 +155,7 @@ pub unsafe fn create_lmr<F: Face>(from: Inputs, base: Answer<Base>, to: Results,
 }
 
 /// Slot of dat_lmr_query.
-pub fn dat_lmr_query<F: Face>(
+pub fn dat_lmr_query<F: Provider>(
     lmr_handle: DAT_LMR_HANDLE,
     lmr_param_mask: DAT_LMR_PARAM_MASK,
     lmr_param: OutPtr<LmrParam<F>>,
@@ -172,7 +172,7 @@ crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets there can be read.
-unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, count: DAT_VLEN) -> Answer<()> {
+unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, count: DAT_VLEN) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
     let covered = |index: usize| {
         // SAFETY: the index is below the count, and the caller promises that many elements if the list is not NULL. A real
@@ -191,7 +191,7 @@ unsafe fn sync<F: Face>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, co
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe fn dat_lmr_sync_rdma_read<F: Face>(
+pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,
@@ -204,7 +204,7 @@ pub unsafe fn dat_lmr_sync_rdma_read<F: Face>(
 ///
 /// # Safety
 /// `local_segments` is NULL or has that many elements.
-pub unsafe fn dat_lmr_sync_rdma_write<F: Face>(
+pub unsafe fn dat_lmr_sync_rdma_write<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,

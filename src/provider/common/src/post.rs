@@ -12,12 +12,12 @@ use crate::call::{fast, polling, quickly};
 use crate::evd::Event;
 use crate::handle::find;
 use crate::ptr::{InPtr, OutPtr};
-use crate::{Answer, At, Face, Fault, Positions, Version};
+use crate::{Answer, At, Fault, Positions, Provider, Version};
 
 /// A segment of registered memory in the form of a face.
-pub(crate) type LmrTriplet<F> = <<F as Face>::Version as Version>::LmrTriplet;
+pub(crate) type LmrTriplet<F> = <<F as Provider>::Version as Version>::LmrTriplet;
 /// A segment of a peer's memory in the form of a face.
-type RmrTriplet<F> = <<F as Face>::Version as Version>::RmrTriplet;
+type RmrTriplet<F> = <<F as Provider>::Version as Version>::RmrTriplet;
 
 /// The positions of the arguments of a send or receive.
 pub const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
@@ -124,7 +124,7 @@ macro_rules! post {
         /// # Safety
         /// `local_iov` is NULL or has that many elements.
         #[inline(always)]
-        pub unsafe fn $name<F: Face>(
+        pub unsafe fn $name<F: Provider>(
             handle: DAT_HANDLE,
             num_segments: DAT_COUNT,
             local_iov: *mut LmrTriplet<F>,
@@ -132,7 +132,7 @@ macro_rules! post {
             $($argument: $argument_type,)*
         ) -> DAT_RETURN {
             #[inline(always)]
-            unsafe fn body<F: Face>(
+            unsafe fn body<F: Provider>(
                 $object: &$type<F::Transport>,
                 num_segments: DAT_COUNT,
                 local_iov: *mut LmrTriplet<F>,
@@ -148,7 +148,7 @@ macro_rules! post {
             // In the form of C, the arguments stay in the registers in which they came.
             #[cold]
             #[inline(never)]
-            unsafe extern "C" fn otherwise<F: Face>(
+            unsafe extern "C" fn otherwise<F: Provider>(
                 handle: DAT_HANDLE,
                 num_segments: DAT_COUNT,
                 local_iov: *mut LmrTriplet<F>,
@@ -208,7 +208,7 @@ post! {
 
 /// Slot of dat_evd_dequeue.
 #[inline(always)]
-pub fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
+pub fn dat_evd_dequeue<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     quickly::<F, Evd<F::Transport>>(
         evd_handle,
         |evd| event.is_null() || evd.look(),
@@ -219,7 +219,7 @@ pub fn dat_evd_dequeue<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<
 
 /// Writes the next event of a dispatcher.
 #[inline(always)]
-fn take<F: Face>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> Answer<()> {
+fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> Answer<()> {
     let (out, handle) = (event.required(2)?, Handle(handle.addr()));
     let taken = evd.take(
         |completion| F::Version::completion(out, handle, completion),
@@ -231,7 +231,7 @@ fn take<F: Face>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: OutPtr<
 /// Does what the slot does where the dispatcher cannot be entered in the quickest way.
 #[cold]
 #[inline(never)]
-fn dequeue_otherwise<F: Face>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
+fn dequeue_otherwise<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
     polling::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         if event.is_null() || evd.look() {

@@ -8,7 +8,7 @@ use crate::call::{making, slow};
 use crate::handle::{find, give, handle_or_null, query};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
-use crate::{Answer, At, Face, Fault};
+use crate::{Answer, At, Fault, Provider};
 
 /// The provider of the endpoints; the flags are the fourth argument.
 fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
@@ -20,7 +20,7 @@ fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
 }
 
 /// Slot of dat_psp_create.
-pub fn dat_psp_create<F: Face>(
+pub fn dat_psp_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     evd_handle: DAT_EVD_HANDLE,
@@ -36,7 +36,7 @@ pub fn dat_psp_create<F: Face>(
 }
 
 /// Slot of dat_psp_create_any.
-pub fn dat_psp_create_any<F: Face>(
+pub fn dat_psp_create_any<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: OutPtr<DAT_CONN_QUAL>,
     evd_handle: DAT_EVD_HANDLE,
@@ -55,7 +55,7 @@ pub fn dat_psp_create_any<F: Face>(
 }
 
 /// Slot of dat_psp_query.
-pub fn dat_psp_query<F: Face>(
+pub fn dat_psp_query<F: Provider>(
     psp_handle: DAT_PSP_HANDLE,
     psp_param_mask: DAT_PSP_PARAM_MASK,
     psp_param: OutPtr<DAT_PSP_PARAM>,

@@ -8,10 +8,10 @@ use crate::call::{making, slow};
 use crate::handle::{find, give, query};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
-use crate::{At, Face};
+use crate::{At, Provider};
 
 /// Slot of dat_pz_create.
-pub fn dat_pz_create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DAT_PZ_HANDLE>) -> DAT_RETURN {
+pub fn dat_pz_create<F: Provider>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DAT_PZ_HANDLE>) -> DAT_RETURN {
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
         let out = pz_handle.required(2)?;
@@ -20,7 +20,7 @@ pub fn dat_pz_create<F: Face>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DAT_PZ
 }
 
 /// Slot of dat_pz_query.
-pub fn dat_pz_query<F: Face>(
+pub fn dat_pz_query<F: Provider>(
     pz_handle: DAT_PZ_HANDLE,
     pz_param_mask: DAT_PZ_PARAM_MASK,
     pz_param: OutPtr<DAT_PZ_PARAM>,

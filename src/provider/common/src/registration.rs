@@ -10,17 +10,17 @@ use dat_core::Slab;
 use host::symbol;
 
 use crate::handle::Adapter;
-use crate::{Face, Version};
+use crate::{Provider, Version};
 
 /// The adapters for which init was called but fini was not.
-pub struct Registrations<F: Face> {
+pub struct Registrations<F: Provider> {
     live: Vec<Registration<F>>,
     /// One adapter for each name that was ever registered.
     pub(crate) adapters: Vec<Known<F>>,
 }
 
 /// An adapter, and what is known of it at the moment.
-pub struct Known<F: Face> {
+pub struct Known<F: Provider> {
     /// The adapter.
     pub adapter: &'static Adapter<F>,
     /// The slab of its handles; none before the first open in this process.
@@ -32,7 +32,7 @@ pub struct Known<F: Face> {
 }
 
 /// One initialisation.
-pub struct Registration<F: Face> {
+pub struct Registration<F: Provider> {
     /// The adapter of that name.
     pub adapter: &'static Adapter<F>,
     /// The text in the configuration that is meant for the provider.
@@ -56,7 +56,7 @@ pub struct Identity {
     pub thread_safe: bool,
 }
 
-impl<F: Face> Registrations<F> {
+impl<F: Provider> Registrations<F> {
     pub(crate) const fn new() -> Self {
         Registrations { live: Vec::new(), adapters: Vec::new() }
     }

@@ -12,13 +12,13 @@ use crate::call::{making, slow};
 use crate::handle::{find, give, query, same_ia};
 use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
-use crate::{Answer, At, Face, Fault, Positions, Version};
+use crate::{Answer, At, Fault, Positions, Provider, Version};
 
 /// What dat_rmr_query tells in the form of a face.
-type RmrParam<F> = <<F as Face>::Version as Version>::RmrParam;
+type RmrParam<F> = <<F as Provider>::Version as Version>::RmrParam;
 
 /// Slot of dat_rmr_create.
-pub fn dat_rmr_create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>) -> DAT_RETURN {
+pub fn dat_rmr_create<F: Provider>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>) -> DAT_RETURN {
     making::<F>(|| create_rmr::<F>(pz_handle, rmr_handle, Scope::Zone))
 }
 
@@ -26,14 +26,18 @@ pub fn dat_rmr_create<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_
 ///
 /// # Errors
 /// Those of the call.
-pub fn create_rmr<F: Face>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>, scope: Scope) -> Answer<()> {
+pub fn create_rmr<F: Provider>(
+    pz_handle: DAT_PZ_HANDLE,
+    rmr_handle: OutPtr<DAT_RMR_HANDLE>,
+    scope: Scope,
+) -> Answer<()> {
     let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
     let out = rmr_handle.required(2)?;
     give(out, &Rmr::create(&pz, scope).at(&[])?)
 }
 
 /// Slot of dat_rmr_query.
-pub fn dat_rmr_query<F: Face>(
+pub fn dat_rmr_query<F: Provider>(
     rmr_handle: DAT_RMR_HANDLE,
     rmr_param_mask: DAT_RMR_PARAM_MASK,
     rmr_param: OutPtr<RmrParam<F>>,
@@ -63,7 +67,7 @@ pub struct Bind<V: Version> {
 ///
 /// # Errors
 /// Those of the call.
-pub fn bind<F: Face>(
+pub fn bind<F: Provider>(
     call: &Bind<F::Version>,
     [position, last]: [u32; 2],
     positions: Positions,

@@ -8,10 +8,10 @@ use crate::call::{making, slow};
 use crate::handle::{find, give, handle_of, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
-use crate::{At, Face, Fault};
+use crate::{At, Fault, Provider};
 
 /// Slot of dat_rsp_create.
-pub fn dat_rsp_create<F: Face>(
+pub fn dat_rsp_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
     ep_handle: DAT_EP_HANDLE,
@@ -38,7 +38,7 @@ pub fn dat_rsp_create<F: Face>(
 }
 
 /// Slot of dat_rsp_query.
-pub fn dat_rsp_query<F: Face>(
+pub fn dat_rsp_query<F: Provider>(
     rsp_handle: DAT_RSP_HANDLE,
     rsp_param_mask: DAT_RSP_PARAM_MASK,
     rsp_param: OutPtr<DAT_RSP_PARAM>,

@@ -8,10 +8,10 @@ use crate::call::{fast, making, slow};
 use crate::handle::{find, give, handle_or_null, query, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
-use crate::{At, Face, Fault, Version, count};
+use crate::{At, Fault, Provider, Version, count};
 
 /// Slot of dat_srq_create.
-pub fn dat_srq_create<F: Face>(
+pub fn dat_srq_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
     srq_attributes: InPtr<DAT_SRQ_ATTR>,
@@ -34,7 +34,7 @@ pub fn dat_srq_create<F: Face>(
 }
 
 /// Slot of dat_srq_query.
-pub fn dat_srq_query<F: Face>(
+pub fn dat_srq_query<F: Provider>(
     srq_handle: DAT_SRQ_HANDLE,
     srq_param_mask: DAT_SRQ_PARAM_MASK,
     srq_param: OutPtr<DAT_SRQ_PARAM>,
@@ -57,7 +57,7 @@ pub fn dat_srq_query<F: Face>(
 }
 
 /// Slot of dat_srq_resize.
-pub fn dat_srq_resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
+pub fn dat_srq_resize<F: Provider>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let size = usize::try_from(srq_max_recv_dto).map_err(|_| Fault::Argument(2))?;
@@ -66,7 +66,7 @@ pub fn dat_srq_resize<F: Face>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT
 }
 
 /// Slot of dat_srq_set_lw.
-pub fn dat_srq_set_lw<F: Face>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
+pub fn dat_srq_set_lw<F: Provider>(srq_handle: DAT_SRQ_HANDLE, low_watermark: DAT_COUNT) -> DAT_RETURN {
     slow::<F>(|| {
         let srq = find::<F, Srq<F::Transport>>(srq_handle, Role::Srq)?;
         let low_watermark = usize::try_from(low_watermark).map_err(|_| Fault::Argument(2))?;

@@ -10,7 +10,7 @@ macro_rules! function {
         extern $abi:literal fn $name:ident($($argument:ident: $type:ty, $($line:literal)+;)*)
             $(and ($($more:tt)*))? => $($how:tt)+
     ) => {
-        pub(super) unsafe extern $abi fn $name<F: $crate::Face<Version = Udat>>(
+        pub(super) unsafe extern $abi fn $name<F: $crate::Provider<Version = Udat>>(
             $($argument: $type),*
         ) -> DAT_RETURN {
             // SAFETY: the program's promise about its arguments.
@@ -24,7 +24,7 @@ macro_rules! function {
 macro_rules! table {
     ($($slot:ident: $field:ident, $type:ident;)*) => {
         /// The table of the adapter called `device_name`, a text that must stay in place as long as the table is used.
-        pub const fn table<F: $crate::Face<Version = Udat>>(device_name: *const std::ffi::c_char) -> DAT_PROVIDER {
+        pub const fn table<F: $crate::Provider<Version = Udat>>(device_name: *const std::ffi::c_char) -> DAT_PROVIDER {
             DAT_PROVIDER {
                 device_name,
                 extension: std::ptr::null_mut(),

@@ -27,7 +27,7 @@ use crate::ep::connect::duration;
 use crate::evd::Event;
 use crate::handle::{find, raw};
 use crate::ptr::OutPtr;
-use crate::{Answer, At, Face, Fault, Positions, Version, count};
+use crate::{Answer, At, Fault, Positions, Provider, Version, count};
 
 unsafe extern "C-unwind" {
     // These are functions of the libc crate, except that they may unwind: a thread can be cancelled in them.
@@ -95,7 +95,7 @@ extern "C" fn abandon(_: *mut c_void) {
 /// A step returns `None` when the call is done and has written its results. Owns nothing, as the steps are plain data: it may
 /// be unwound.
 #[inline(always)]
-fn block<F: Face>(
+fn block<F: Provider>(
     begin: impl Fn() -> Answer<Option<Sleep>> + Copy,
     resume: impl Fn(bool) -> Answer<Option<Sleep>> + Copy,
 ) -> DAT_RETURN {
@@ -129,7 +129,11 @@ const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 /// of an empty queue only if the queue was looked at; with any other failure the wait begins from the start. In the frame
 /// of a fast call, and of its own, because the caller's may be unwound.
 #[inline(never)]
-extern "C" fn take_ready<F: Face>(evd: DAT_EVD_HANDLE, event: OutPtr<Event<F>>, more: OutPtr<DAT_COUNT>) -> DAT_RETURN {
+extern "C" fn take_ready<F: Provider>(
+    evd: DAT_EVD_HANDLE,
+    event: OutPtr<Event<F>>,
+    more: OutPtr<DAT_COUNT>,
+) -> DAT_RETURN {
     let body = move |taken_from: &Evd<F::Transport>| {
         let (event, more) = (event.required(4)?, more.required(5)?);
         let left = taken_from
@@ -144,7 +148,7 @@ extern "C" fn take_ready<F: Face>(evd: DAT_EVD_HANDLE, event: OutPtr<Event<F>>, 
 /// Waits for events in steps; [`take_ready`] has found none if `looked`. Owns nothing: it may be unwound.
 #[cold]
 #[inline(never)]
-fn wait_for_events<F: Face>(
+fn wait_for_events<F: Provider>(
     evd: DAT_EVD_HANDLE,
     timeout: DAT_TIMEOUT,
     threshold: DAT_COUNT,
@@ -176,7 +180,7 @@ fn wait_for_events<F: Face>(
 
 /// Slot of dat_evd_wait. A cancellation point.
 #[inline(always)]
-pub fn dat_evd_wait<F: Face>(
+pub fn dat_evd_wait<F: Provider>(
     evd_handle: DAT_EVD_HANDLE,
     timeout: DAT_TIMEOUT,
     threshold: DAT_COUNT,
@@ -194,7 +198,7 @@ pub fn dat_evd_wait<F: Face>(
 }
 
 /// Slot of dat_cno_wait. A cancellation point.
-pub fn dat_cno_wait<F: Face>(
+pub fn dat_cno_wait<F: Provider>(
     cno_handle: DAT_CNO_HANDLE,
     timeout: DAT_TIMEOUT,
     evd_handle: OutPtr<DAT_EVD_HANDLE>,

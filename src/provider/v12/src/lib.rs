@@ -24,12 +24,12 @@ use std::ffi::CStr;
 
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
+use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_provider_common::event::c_status;
 use dat_provider_common::handle::{handle_or_null, raw};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{Out, write_field};
-use dat_provider_common::{Answer, Face, Fault, Version, attr, cno, counted};
+use dat_provider_common::{Answer, Fault, Provider, Version, attr, cno, counted};
 use dat_udat12::*;
 
 use crate::ep::{DAT_EP_FIELD_COMM, comm};
@@ -47,7 +47,7 @@ impl Version for Udat12 {
     /// Programs hold the handles of the provider.
     const IA_HANDLES: Option<&'static CStr> = None;
     const MIN_ASYNC_QLEN: usize = 0;
-    const HABITS: Habits = Habits {
+    const HABITS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
         tell_end_of_shared: false,
         extended: false,
@@ -73,7 +73,7 @@ impl Version for Udat12 {
         write_field!(out, event_data.dto_completion_event_data.transfered_length, len);
     }
 
-    fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
+    fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         // A program of this version can only have posted a receive for an extended operation, which it takes for a usual one.
         dat_provider_common::write_event!(F, out, evd, event, request {}, |_, _, _| {});
     }
@@ -92,15 +92,15 @@ impl Version for Udat12 {
         ep::ep_attributes(attr, srq).ok_or(Fault::Argument(position))
     }
 
-    fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
+    fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
         dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {})
     }
 
-    fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
+    fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
         dat_provider_common::ia_attr!(ia.transport.attributes(), &ia.name, {})
     }
 
-    fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
+    fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
         let limits = ia.transport.attributes();
         let (number, named) = counted::of_adapter(ia, &[]);
         dat_provider_common::provider_attr!(limits, &limits.provider, thread_safe, {
@@ -109,11 +109,11 @@ impl Version for Udat12 {
         })
     }
 
-    fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
+    fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
         dat_provider_common::lmr_param!(lmr, {})
     }
 
-    fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
+    fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
         let bound = rmr.status();
         let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
         DAT_RMR_PARAM {
@@ -130,7 +130,7 @@ impl Version for Udat12 {
         }
     }
 
-    fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
+    fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
         DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), agent: cno::c_agent(cno.agent()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Local memory regions.
 
 use dat_core::Base;
-use dat_provider_common::Face;
+use dat_provider_common::Provider;
 use dat_provider_common::call::making;
 use dat_provider_common::lmr::{Inputs, Results, create_lmr};
 use dat_provider_common::ptr::OutPtr;
@@ -13,7 +13,7 @@ use crate::Udat12;
 ///
 /// # Safety
 /// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
-pub unsafe fn dat_lmr_create<F: Face<Version = Udat12>>(
+pub unsafe fn dat_lmr_create<F: Provider<Version = Udat12>>(
     ia_handle: DAT_IA_HANDLE,
     mem_type: DAT_MEM_TYPE,
     region_description: DAT_REGION_DESCRIPTION,

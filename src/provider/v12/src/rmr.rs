@@ -6,7 +6,7 @@ use dat_provider_common::call::slow;
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, bind};
-use dat_provider_common::{Face, Fault, Positions};
+use dat_provider_common::{Fault, Positions, Provider};
 use dat_udat12::*;
 
 use crate::Udat12;
@@ -15,7 +15,7 @@ use crate::Udat12;
 const POSITIONS: Positions = &[(Arg::Segments, 2), (Arg::Flags, 6)];
 
 /// Slot of dat_rmr_bind.
-pub fn dat_rmr_bind<F: Face<Version = Udat12>>(
+pub fn dat_rmr_bind<F: Provider<Version = Udat12>>(
     rmr_handle: DAT_RMR_HANDLE,
     lmr_triplet: InPtr<DAT_LMR_TRIPLET>,
     mem_priv: DAT_MEM_PRIV_FLAGS,

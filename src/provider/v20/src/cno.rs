@@ -6,13 +6,13 @@ use dat_core::{Cno, Ia};
 use dat_provider_common::call::{making, slow};
 use dat_provider_common::handle::{find, give, raw};
 use dat_provider_common::ptr::OutPtr;
-use dat_provider_common::{At, Face, Fault};
+use dat_provider_common::{At, Fault, Provider};
 use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA_HANDLE, DAT_RETURN};
 
 use crate::Udat20;
 
 /// Slot of dat_cno_fd_create.
-pub fn dat_cno_fd_create<F: Face<Version = Udat20>>(
+pub fn dat_cno_fd_create<F: Provider<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     file_descriptor: OutPtr<DAT_FD>,
     cno_handle: OutPtr<DAT_CNO_HANDLE>,
@@ -29,7 +29,7 @@ pub fn dat_cno_fd_create<F: Face<Version = Udat20>>(
 }
 
 /// Slot of dat_cno_trigger.
-pub fn dat_cno_trigger<F: Face<Version = Udat20>>(
+pub fn dat_cno_trigger<F: Provider<Version = Udat20>>(
     cno_handle: DAT_CNO_HANDLE,
     evd_handle: OutPtr<DAT_EVD_HANDLE>,
 ) -> DAT_RETURN {

@@ -1,21 +1,21 @@
 //! The counters of adapters, endpoints and event dispatchers, with the numbers of the C library. Those that nobody
 //! counts are always 0; docs/compat.md lists them.
 //!
-//! What counts knows nothing of a reset: with each object is kept what its counters were then ([`Ledger`]).
+//! What counts knows nothing of a reset: with each object is kept what its counters were then ([`CounterBaseline`]).
 
 use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write;
 use std::process;
 
-use dat_core::counters::{Counters, Happening, Tally};
+use dat_core::counters::{ConnStat, Counters, Tally};
 use dat_core::error::Role;
 use dat_core::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
 use dat_core::transport::{Hooks, Transport};
-use dat_core::{Endpoint, Evd, Ia, Kept, Kind};
+use dat_core::{AttachedData, Endpoint, Evd, Ia, Kind};
 use dat_provider_common::call::{OUT_OF_MEMORY, slow};
 use dat_provider_common::handle::find;
 use dat_provider_common::ptr::{OutPtr, Parameter};
-use dat_provider_common::{Answer, Face, Fault};
+use dat_provider_common::{Answer, Fault, Provider};
 use dat_udat20::*;
 
 use crate::Udat20;
@@ -47,17 +47,17 @@ const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
 ];
 
 /// What is kept of the counters of an object.
-struct Ledger<const N: usize> {
+struct CounterBaseline<const N: usize> {
     /// What they were when a program has reset them.
     zeros: [u64; N],
     /// What was sampled of those that a device has: its own values, or the difference once that is stopped.
     sampled: [u64; N],
 }
 
-impl<const N: usize> Ledger<N> {
+impl<const N: usize> CounterBaseline<N> {
     /// Calls `f` with that of an object.
-    fn with<R>(kept: &Kept, f: impl FnOnce(&mut Self) -> R) -> Answer<R> {
-        kept.with(|| Ok(Ledger { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
+    fn with<R>(kept: &AttachedData, f: impl FnOnce(&mut Self) -> R) -> Answer<R> {
+        kept.with(|| Ok(CounterBaseline { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
     }
 
     /// Tells a counter, or all of them if its number is that of all, and resets what it has told. `values` are those of
@@ -83,7 +83,7 @@ impl<const N: usize> Ledger<N> {
     }
 }
 
-impl Ledger<OF_ADAPTER> {
+impl CounterBaseline<OF_ADAPTER> {
     /// Takes the values of the device in a group for its counters at the start, and at the stop what they have grown
     /// by.
     fn sample(&mut self, group: DAT_IA_COUNTER_TYPE, start: bool, value: impl Fn(&str) -> u64) {
@@ -107,23 +107,27 @@ struct Choice {
 type Tell<'a> = dyn FnMut(usize, &CStr, u64) -> Answer<()> + 'a;
 
 /// Tells the counters of whatever object has this handle.
-fn counters_of<F: Face<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, tell: &mut Tell<'_>) -> Answer<()> {
+fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, tell: &mut Tell<'_>) -> Answer<()> {
     let role = Role::Any;
     match F::domain().kind(handle) {
         Some(Kind::Ia) => {
             let ia = find::<F, Ia<F::Transport>>(handle, role)?;
-            Ledger::with(&ia.ledger, |ledger| {
-                let values = of_adapter(&ia, ledger.sampled);
-                ledger.tell(DAT_IA_COUNTERS, values, choice, tell)
+            CounterBaseline::with(&ia.counter_baseline, |counter_baseline| {
+                let values = of_adapter(&ia, counter_baseline.sampled);
+                counter_baseline.tell(DAT_IA_COUNTERS, values, choice, tell)
             })?
         }
         Some(Kind::Ep) => {
             let ep = find::<F, Endpoint<F::Transport>>(handle, role)?;
-            Ledger::with(&ep.ledger, |ledger| ledger.tell(DAT_EP_COUNTERS, of_endpoint(&ep), choice, tell))?
+            CounterBaseline::with(&ep.counter_baseline, |counter_baseline| {
+                counter_baseline.tell(DAT_EP_COUNTERS, of_endpoint(&ep), choice, tell)
+            })?
         }
         Some(Kind::Evd) => {
             let evd = find::<F, Evd<F::Transport>>(handle, role)?;
-            Ledger::with(&evd.ledger, |ledger| ledger.tell(DAT_EVD_COUNTERS, of_dispatcher(&evd), choice, tell))?
+            CounterBaseline::with(&evd.counter_baseline, |counter_baseline| {
+                counter_baseline.tell(DAT_EVD_COUNTERS, of_dispatcher(&evd), choice, tell)
+            })?
         }
         _ => Err(Fault::Handle(role)),
     }
@@ -133,7 +137,7 @@ fn counters_of<F: Face<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, te
 ///
 /// # Safety
 /// The arguments are `int`, `DAT_UINT64 *`, with room for the counters up to the last one that is asked for, and `int`.
-pub(crate) unsafe fn query<F: Face<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
     let (counter, out) = unsafe { (arguments.next_word() as u32, arguments.next_pointer::<DAT_UINT64>()) };
@@ -155,7 +159,7 @@ pub(crate) unsafe fn query<F: Face<Version = Udat20>>(handle: DAT_HANDLE, argume
 ///
 /// # Safety
 /// The arguments are `int` and `int`.
-pub(crate) unsafe fn print<F: Face<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // SAFETY: the caller's promise about the arguments.
     let (counter, reset) = unsafe { (arguments.next_word() as u32, arguments.next_word() as u32 != 0) };
     let choice = Choice { counter: counter as i32, reset };
@@ -176,7 +180,7 @@ pub(crate) unsafe fn print<F: Face<Version = Udat20>>(handle: DAT_HANDLE, argume
 ///
 /// # Safety
 /// The argument is `DAT_IA_COUNTER_TYPE`.
-pub(crate) unsafe fn sample<F: Face<Version = Udat20>>(
+pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
     handle: DAT_HANDLE,
     arguments: &mut VaList,
     start: bool,
@@ -188,18 +192,18 @@ pub(crate) unsafe fn sample<F: Face<Version = Udat20>>(
         if !matches!(group, DCNT_IA_CM | DCNT_IA_LNK | DCNT_IA_DIAG) {
             return Err(Fault::Argument(3));
         }
-        Ledger::<OF_ADAPTER>::with(&ia.ledger, |ledger| {
-            ledger.sample(group, start, |name| ia.transport.device_counter(name));
+        CounterBaseline::<OF_ADAPTER>::with(&ia.counter_baseline, |counter_baseline| {
+            counter_baseline.sample(group, start, |name| ia.transport.device_counter(name));
         })
     })
 }
 
 /// The counters of an adapter; `values` has those of its device.
 fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; OF_ADAPTER] {
-    use Happening::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
+    use ConnStat::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
     let mut add = |counter: DAT_IA_COUNTERS, value: u64| values[counter as usize] += value;
     // Before the number of all service points, so that it is not larger.
-    let any = ia.happened(Happening::AnyQualifier);
+    let any = ia.happened(ConnStat::AnyQualifier);
     for (kind, made, freed) in [
         (Kind::Pz, DCNT_IA_PZ_CREATE, DCNT_IA_PZ_FREE),
         (Kind::Lmr, DCNT_IA_LMR_CREATE, DCNT_IA_LMR_FREE),
@@ -219,14 +223,14 @@ fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; 
     add(DCNT_IA_PSP_CREATE_ANY, any);
     add(DCNT_IA_PSP_FREE, gone);
     add(DCNT_IA_DIAG_ERR_RQ_UDSDPRD, ia.counters().lost);
-    let ended = Happening::Ended;
-    let raised = Happening::Async;
+    let ended = ConnStat::Ended;
+    let raised = ConnStat::Async;
     for (what, counters) in [
         (Request, &[DCNT_IA_SP_CR, DCNT_IA_CM_REQ_RX][..]),
         (Accept, &[DCNT_IA_SP_CR_ACCEPTED, DCNT_IA_CM_REP_TX]),
         (Reject, &[DCNT_IA_SP_CR_REJECTED, DCNT_IA_CM_USER_REJ_TX]),
         (Connect, &[DCNT_IA_CM_REQ_TX]),
-        (Happening::ActiveUp, &[DCNT_IA_CM_REP_RX, DCNT_IA_CM_RTU_TX, DCNT_IA_CM_ACTIVE_EST]),
+        (ConnStat::ActiveUp, &[DCNT_IA_CM_REP_RX, DCNT_IA_CM_RTU_TX, DCNT_IA_CM_ACTIVE_EST]),
         (PassiveUp, &[DCNT_IA_CM_RTU_RX, DCNT_IA_CM_PASSIVE_EST]),
         (Disconnect, &[DCNT_IA_CM_DREQ_TX]),
         (PeerDisconnect, &[DCNT_IA_CM_DREQ_RX, DCNT_IA_CM_DREP_TX]),

@@ -6,7 +6,7 @@ use dat_core::transport::Transport;
 use dat_provider_common::call::slow;
 use dat_provider_common::ep::connect;
 use dat_provider_common::handle::find;
-use dat_provider_common::{At, Face};
+use dat_provider_common::{At, Provider};
 use dat_udat20::{DAT_COUNT, DAT_CR_HANDLE, DAT_PVOID, DAT_RETURN};
 
 use crate::Udat20;
@@ -15,7 +15,7 @@ use crate::Udat20;
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe fn dat_cr_reject<F: Face<Version = Udat20>>(
+pub unsafe fn dat_cr_reject<F: Provider<Version = Udat20>>(
     cr_handle: DAT_CR_HANDLE,
     private_data_size: DAT_COUNT,
     private_data: DAT_PVOID,

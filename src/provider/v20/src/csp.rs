@@ -12,7 +12,7 @@ use dat_provider_common::ep::connect;
 use dat_provider_common::handle::{find, give, handle_or_null, query};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{InPtr, OutPtr};
-use dat_provider_common::{Answer, At, Face, Fault};
+use dat_provider_common::{Answer, At, Fault, Provider};
 use dat_udat20::*;
 
 use crate::Udat20;
@@ -35,7 +35,7 @@ unsafe fn address(address: DAT_IA_ADDRESS_PTR, position: u32) -> Answer<Address>
 ///
 /// # Safety
 /// The address is NULL or complete.
-pub unsafe fn dat_csp_create<F: Face<Version = Udat20>>(
+pub unsafe fn dat_csp_create<F: Provider<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     comm: InPtr<DAT_COMM>,
     address: DAT_IA_ADDRESS_PTR,
@@ -58,7 +58,7 @@ pub unsafe fn dat_csp_create<F: Face<Version = Udat20>>(
 }
 
 /// Slot of dat_csp_query.
-pub fn dat_csp_query<F: Face<Version = Udat20>>(
+pub fn dat_csp_query<F: Provider<Version = Udat20>>(
     csp_handle: DAT_CSP_HANDLE,
     csp_param_mask: DAT_CSP_PARAM_MASK,
     csp_param: OutPtr<DAT_CSP_PARAM>,
@@ -81,7 +81,7 @@ dat_provider_common::simple_slot!(dat_csp_free: Csp as Csp, free);
 ///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has that many bytes.
-pub unsafe fn dat_ep_common_connect<F: Face<Version = Udat20>>(
+pub unsafe fn dat_ep_common_connect<F: Provider<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
     timeout: DAT_TIMEOUT,

@@ -16,7 +16,7 @@ use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, remote};
 use dat_provider_common::ptr::{InPtr, Parameter};
-use dat_provider_common::{Answer, At, Face, Fault, Positions};
+use dat_provider_common::{Answer, At, Fault, Positions, Provider};
 use dat_udat20::*;
 
 use crate::{Udat20, counters};
@@ -30,7 +30,7 @@ pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
 ///
 /// # Safety
 /// The list has the arguments of the operation: pointers in it are NULL or as the operation needs them.
-pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
+pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
     handle: DAT_HANDLE,
     op: DAT_EXTENDED_OP,
     arguments: *mut VaList,
@@ -69,7 +69,7 @@ pub unsafe fn dat_extension_op<F: Face<Version = Udat20>>(
     }
 }
 
-fn not_implemented<F: Face<Version = Udat20>>() -> DAT_RETURN {
+fn not_implemented<F: Provider<Version = Udat20>>() -> DAT_RETURN {
     slow::<F>(|| Err(Fault::Core(Error::NotImplemented)))
 }
 
@@ -85,7 +85,7 @@ const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Fl
 /// # Safety
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_DTO_COOKIE`,
 /// `const DAT_RMR_TRIPLET *`, `DAT_UINT32` and `DAT_COMPLETION_FLAGS`.
-unsafe fn rdma_write_immed<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
@@ -122,7 +122,7 @@ const ONE_MORE: Positions = &[(Arg::Remote, 3)];
 /// # Safety
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE` and
 /// `DAT_COMPLETION_FLAGS`.
-unsafe fn send_datagram<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // The upper halves of the short arguments are not defined.
     // SAFETY: the caller's promise about the arguments.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
@@ -147,7 +147,7 @@ fn number_of(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<u64> {
 }
 
 /// Looks up an endpoint for datagrams. The address handle of any other one is not read.
-fn for_datagrams<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
+fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
     let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
     match ep.has_datagrams() {
         true => Ok(ep),
@@ -157,7 +157,7 @@ fn for_datagrams<F: Face<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<End
 }
 
 /// Gives back something of a peer.
-fn free_of_peer<F: Face<Version = Udat20>>(
+fn free_of_peer<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     free: impl FnOnce(&Endpoint<F::Transport>) -> Answer<()>,
 ) -> DAT_RETURN {
@@ -169,7 +169,7 @@ fn free_of_peer<F: Face<Version = Udat20>>(
 /// # Safety
 /// The next arguments are `DAT_LMR_TRIPLET *` with one element, `DAT_DTO_COOKIE`, `const DAT_RMR_TRIPLET *` and
 /// `DAT_COMPLETION_FLAGS`.
-unsafe fn atomic<F: Face<Version = Udat20>>(
+unsafe fn atomic<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     change: Change,
     arguments: &mut VaList,

@@ -36,12 +36,12 @@ use std::ffi::CStr;
 
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{Cno, Endpoint, EpAttributes, Event, Habits, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
+use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_provider_common::cno::c_agent;
 use dat_provider_common::handle::handle_or_null;
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{Out, write_field};
-use dat_provider_common::{Answer, Face, Fault, Size, Version, attr, counted};
+use dat_provider_common::{Answer, Fault, Provider, Size, Version, attr, counted};
 use dat_udat20::*;
 
 use crate::ep::comm;
@@ -77,7 +77,7 @@ impl Version for Udat20 {
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
     /// Programs ask for a few, and get an event for each endpoint that leaves its shared receive queue.
     const MIN_ASYNC_QLEN: usize = 1024;
-    const HABITS: Habits = Habits {
+    const HABITS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
         tell_end_of_shared: true,
         extended: true,
@@ -97,7 +97,7 @@ impl Version for Udat20 {
         event::write_completion(out, evd, completion);
     }
 
-    fn event<F: Face<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
+    fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         write_field!(out, event_extension_data, [0; 8]);
         let extend = |status, operation, extra| event::extend(out, status, operation, extra);
         let of_datagrams = event::OfDatagrams::of(&event);
@@ -122,13 +122,13 @@ impl Version for Udat20 {
         ep::attributes(attr, srq).ok_or(Fault::Argument(position))
     }
 
-    fn ep_param<F: Face<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
+    fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
         dat_provider_common::ep_param!(ep, status, ep::c_attributes, {
             comm: ep::c_comm(status.comm),
         })
     }
 
-    fn ia_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
+    fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
         let limits = ia.transport.attributes();
         let extended = extension::extensions(limits);
         dat_provider_common::ia_attr!(limits, &limits.fabric.device, {
@@ -138,7 +138,7 @@ impl Version for Udat20 {
         })
     }
 
-    fn provider_attr<F: Face<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
+    fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
         let limits = ia.transport.attributes();
         let facts = named::named_attributes(limits, extension::extensions(limits));
         let (number, named) = counted::of_adapter(ia, facts);
@@ -153,11 +153,11 @@ impl Version for Udat20 {
         })
     }
 
-    fn lmr_param<F: Face<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
+    fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
         dat_provider_common::lmr_param!(lmr, { va_type: rmr::c_base(lmr.base) })
     }
 
-    fn rmr_param<F: Face<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
+    fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
         let bound = rmr.status();
         let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
         DAT_RMR_PARAM {
@@ -175,7 +175,7 @@ impl Version for Udat20 {
         }
     }
 
-    fn cno_param<F: Face<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
+    fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
         let (proxy_type, proxy) = match cno.descriptor() {
             Some(fd) => (DAT_PROXY_TYPE_FD, dat_cno_proxy { fd }),
             None => (DAT_PROXY_TYPE_AGENT, dat_cno_proxy { agent: c_agent(cno.agent()) }),

@@ -8,7 +8,7 @@ use dat_provider_common::call::fast;
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, TRANSFER, completion_flags, word};
 use dat_provider_common::ptr::InPtr;
-use dat_provider_common::{At, Face, Fault, Positions, Version};
+use dat_provider_common::{At, Fault, Positions, Provider, Version};
 use dat_udat20::*;
 
 use crate::Udat20;
@@ -20,7 +20,7 @@ const READ: Positions = &[(Arg::Segments, 2), (Arg::Flags, 5)];
 ///
 /// # Safety
 /// `local_iov` is NULL or has that many elements.
-pub unsafe fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat20>>(
+pub unsafe fn dat_ep_post_send_with_invalidate<F: Provider<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
     local_iov: *mut DAT_LMR_TRIPLET,
@@ -43,7 +43,7 @@ pub unsafe fn dat_ep_post_send_with_invalidate<F: Face<Version = Udat20>>(
 }
 
 /// Slot of dat_ep_post_rdma_read_to_rmr.
-pub fn dat_ep_post_rdma_read_to_rmr<F: Face<Version = Udat20>>(
+pub fn dat_ep_post_rdma_read_to_rmr<F: Provider<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
     local_iov: InPtr<DAT_RMR_TRIPLET>,
     user_cookie: DAT_DTO_COOKIE,

@@ -6,7 +6,7 @@ use dat_provider_common::attr::boolean;
 use dat_provider_common::call::slow;
 use dat_provider_common::handle::find;
 use dat_provider_common::ptr::OutPtr;
-use dat_provider_common::{Face, Fault};
+use dat_provider_common::{Fault, Provider};
 use dat_udat20::{DAT_BOOLEAN, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_RETURN};
 use host::cstr;
 
@@ -16,7 +16,7 @@ use crate::Udat20;
 ///
 /// # Safety
 /// The name is NULL or a C string.
-pub unsafe fn dat_ia_ha_related<F: Face<Version = Udat20>>(
+pub unsafe fn dat_ia_ha_related<F: Provider<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     provider: DAT_NAME_PTR,
     answer: OutPtr<DAT_BOOLEAN>,

@@ -7,7 +7,7 @@ use dat_provider_common::call::{making, slow};
 use dat_provider_common::handle::{find, same_ia};
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, bind, create_rmr};
-use dat_provider_common::{Answer, Face, Fault, Positions};
+use dat_provider_common::{Answer, Fault, Positions, Provider};
 use dat_udat20::*;
 
 use crate::Udat20;
@@ -41,7 +41,7 @@ pub(crate) fn c_scope(scope: Scope) -> DAT_RMR_SCOPE {
 }
 
 /// Slot of dat_rmr_create_for_ep.
-pub fn dat_rmr_create_for_ep<F: Face<Version = Udat20>>(
+pub fn dat_rmr_create_for_ep<F: Provider<Version = Udat20>>(
     pz_handle: DAT_PZ_HANDLE,
     rmr_handle: OutPtr<DAT_RMR_HANDLE>,
 ) -> DAT_RETURN {
@@ -49,7 +49,7 @@ pub fn dat_rmr_create_for_ep<F: Face<Version = Udat20>>(
 }
 
 /// Slot of dat_rmr_bind.
-pub fn dat_rmr_bind<F: Face<Version = Udat20>>(
+pub fn dat_rmr_bind<F: Provider<Version = Udat20>>(
     rmr_handle: DAT_RMR_HANDLE,
     lmr_handle: DAT_LMR_HANDLE,
     lmr_triplet: InPtr<DAT_LMR_TRIPLET>,

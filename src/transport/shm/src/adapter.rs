@@ -9,17 +9,17 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport,
-    Fabric, Flow, Handed, Hooks, ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
-    Segment, ShortSend, Shown, Transport, ZoneId,
+    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
+    Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
 };
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
-use crate::node::{Command, Listener, Node};
-use crate::nodes::Nodes;
-use crate::pair::End;
+use crate::peer_segment::End;
+use crate::process_context::{Command, Listener, ProcessContext};
+use crate::process_contexts::ProcessContexts;
 use crate::record::LARGEST;
 use crate::ring::SMALL;
 use crate::srq::SharedQueue;
@@ -30,12 +30,12 @@ use crate::wire::{self, EndInfo};
 
 /// An open interface adapter.
 pub struct Shm {
-    node: Arc<Node>,
+    context: Arc<ProcessContext>,
     attributes: AdapterAttributes,
     closed: AtomicBool,
 }
 
-static NODES: Nodes = Nodes::new();
+static NODES: ProcessContexts = ProcessContexts::new();
 
 /// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
 pub struct Cq;
@@ -52,8 +52,8 @@ impl Drop for Shm {
 
 impl Parts for Shm {
     type Zone = Zone;
-    type Region = Region<Node>;
-    type Window = Window<Node>;
+    type Region = Region<ProcessContext>;
+    type Window = Window<ProcessContext>;
     type Cq = Cq;
     type Srq = Arc<SharedQueue>;
     type Qp = Conn;
@@ -65,12 +65,12 @@ impl Parts for Shm {
 impl Hooks for Shm {
     fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
-            NODES.release(&self.node);
+            NODES.release(&self.context);
         }
     }
 
     fn watch(&self, on: bool) {
-        self.node.links.expect_agent(on);
+        self.context.links.expect_agent(on);
     }
 
     fn kick(&self, posted: Awaited<'_, Self>) {
@@ -81,8 +81,8 @@ impl Hooks for Shm {
     }
 
     #[inline(always)]
-    fn post_at_once(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<Mark> {
-        tx.post_at_once(qp.end()?, &send)
+    fn post_inline(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<SeqNo> {
+        tx.post_inline(qp.end()?, &send)
     }
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
@@ -99,9 +99,9 @@ impl Hooks for Shm {
         qp.drain();
     }
 
-    fn look_again(&self, qp: &Conn) {
+    fn repoll(&self, qp: &Conn) {
         if let Some(end) = qp.end() {
-            end.look_again();
+            end.repoll();
         }
     }
 
@@ -119,7 +119,7 @@ impl Hooks for Shm {
     }
 
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.node.links.home.regions, segments, to)
+        dat_memory::copy::gather_into(&self.context.links.control.regions, segments, to)
     }
 
     fn await_end(&self, qp: &Arc<Conn>) {
@@ -135,7 +135,7 @@ impl Hooks for Shm {
 }
 
 impl Transport for Shm {
-    const AT_ONCE: u64 = SMALL as u64;
+    const INLINE_MAX: u64 = SMALL as u64;
 
     const TAKES_RECEIVES: bool = true;
 
@@ -144,8 +144,8 @@ impl Transport for Shm {
     const ARMS_ALL: bool = true;
 
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        let node = NODES.get(instance)?;
-        let shm = memory::arc(Shm { node, attributes: attributes(), closed: AtomicBool::new(false) })?;
+        let context = NODES.get(instance)?;
+        let shm = memory::arc(Shm { context, attributes: attributes(), closed: AtomicBool::new(false) })?;
         Ok(shm)
     }
 
@@ -154,19 +154,19 @@ impl Transport for Shm {
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
-        self.node.census.add(sink);
+        self.context.census.add(sink);
     }
 
     fn zone_create(&self) -> Result<Zone> {
         Ok(Zone::new())
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<Node>> {
-        Region::register(&self.node, zone, addr, len, rights, first)
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<ProcessContext>> {
+        Region::register(&self.context, zone, addr, len, rights, first)
     }
 
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<Node>> {
-        Ok(Window::new(&self.node, scope))
+    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<ProcessContext>> {
+        Ok(Window::new(&self.context, scope))
     }
 
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
@@ -176,15 +176,15 @@ impl Transport for Shm {
     #[inline]
     fn poll(&self, _cq: Option<&Cq>, how: Poll) {
         match how {
-            Poll::IfFree => self.node.links.poll(),
-            Poll::Complete => self.node.links.settle(),
+            Poll::IfFree => self.context.links.poll(),
+            Poll::Complete => self.context.links.settle(),
         };
     }
 
     fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Armed {
-        match self.node.links.arm(requests) {
-            Some(sleep) => Armed::Word(self.node.links.home.alarm.clone(), sleep),
-            // The node's thread reports what arrives.
+        match self.context.links.arm(requests) {
+            Some(sleep) => Armed::Word(self.context.links.control.alarm.clone(), sleep),
+            // The progress thread reports what arrives.
             None => Armed::Reported,
         }
     }
@@ -194,7 +194,7 @@ impl Transport for Shm {
             Armed::Word(_, sleep) => Some(sleep),
             Armed::Reported | Armed::Descriptor(_) => None,
         };
-        self.node.links.disarm(sleep, requests);
+        self.context.links.disarm(sleep, requests);
     }
 
     fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
@@ -219,7 +219,7 @@ impl Transport for Shm {
         let tx = Tx::new(init.sink.ep(), &init.sizes)?;
         let QpInit { sink, zone, srq, extended, datagrams, .. } = init;
         let info =
-            EndInfo { zone: zone.id(), port: self.node.next_port(), extended, datagrams: datagrams.unwrap_or(0) };
+            EndInfo { zone: zone.id(), port: self.context.next_port(), extended, datagrams: datagrams.unwrap_or(0) };
         Ok((Conn::new(sink, info, srq.cloned())?, tx))
     }
 
@@ -230,7 +230,7 @@ impl Transport for Shm {
 
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
-        Ok(qp.end().map_or(Handed::under_way(Mark::NEVER), |end| tx.post(end, request)))
+        Ok(qp.end().map_or(Handed::under_way(SeqNo::NEVER), |end| tx.post(end, request)))
     }
 
     fn post_bind(
@@ -238,12 +238,12 @@ impl Transport for Shm {
         qp: &Arc<Conn>,
         tx: &mut Tx,
         id: RequestId,
-        window: &Window<Node>,
-        target: Option<&BindTarget<'_, Region<Node>>>,
+        window: &Window<ProcessContext>,
+        target: Option<&BindTarget<'_, Region<ProcessContext>>>,
         signalled: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         let key = window.bind(target, qp.info().port)?;
-        let mark = qp.end().map_or(Mark::NEVER, |end| tx.post_done(end, id, signalled));
+        let mark = qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled));
         Ok((key, mark))
     }
 
@@ -252,7 +252,7 @@ impl Transport for Shm {
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
-        self.node.listen(qualifier, sink)
+        self.context.listen(qualifier, sink)
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
@@ -262,15 +262,15 @@ impl Transport for Shm {
             private_data: memory::copied(connect.private_data)?.into_vec(),
             retry: ConnectRetry::new(Instant::now()),
         };
-        self.node.room_for_command()?;
+        self.context.room_for_command()?;
         qp.shift(ConnPhase::Idle, ConnPhase::Pending);
-        self.node.command(Command::Connect(waiting, connect.address.clone(), connect.timeout));
+        self.context.command(Command::Connect(waiting, connect.address.clone(), connect.timeout));
         Ok(())
     }
 
     fn accept(&self, incoming: &mut Option<Incoming>, qp: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let incoming = incoming.take().ok_or(Error::Internal)?;
-        incoming.accept(&self.node, qp, private_data);
+        incoming.accept(&self.context, qp, private_data);
         Ok(())
     }
 

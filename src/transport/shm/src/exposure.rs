@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `pending` | waiting for transfers that peers have under way |
 //! | `transfers` | the table of transfers under way |
-//! | `door` | the thread through which peers copy |
+//! | `copy_target` | the thread through which peers copy |
 
-pub mod door;
+pub mod copy_target;
 pub mod pending;
 pub mod transfers;

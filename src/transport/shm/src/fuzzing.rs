@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use dat_core::{Change, Rights};
-use dat_memory::regions::{NewRow, Party, ROW_SIZE, ROWS, Users};
+use dat_memory::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
 use dat_memory::user::{Source, Target};
 use rustix::io::Errno;
 
-use crate::home::{Home, Peer as Published};
+use crate::control_region::{ControlRegion, Peer as Published};
 use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
 use crate::os::socket::Socket;
-use crate::pair::Pair;
+use crate::peer_segment::PeerSegment;
 use crate::record;
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
@@ -258,7 +258,7 @@ pub struct Access {
 impl Access {
     fn at(&self, peer: &PeerRegions) -> Option<u64> {
         let Access { key, addr, len, rights, over: (zone, port) } = *self;
-        peer.locate(key, addr, len, Rights::from_bits_truncate(rights), &Party::new(zone, port)).ok()
+        peer.locate(key, addr, len, Rights::from_bits_truncate(rights), &AccessContext::new(zone, port)).ok()
     }
 }
 
@@ -314,7 +314,7 @@ impl Table {
     /// Takes a range out because a peer says so over the connection with an end of this zone and port; false if it may
     /// not.
     pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
-        self.own.invalidate(key, &Party::new(zone, port)).is_some()
+        self.own.invalidate(key, &AccessContext::new(zone, port)).is_some()
     }
 
     /// Takes a range out; false if there was none.
@@ -326,7 +326,7 @@ impl Table {
     pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
         let Access { key, addr, len, rights, over: (zone, port) } = *access;
         let wanted = Rights::from_bits_truncate(rights);
-        let own = self.own.grant(key, addr, len, wanted, &Party::new(zone, port));
+        let own = self.own.grant(key, addr, len, wanted, &AccessContext::new(zone, port));
         [own.ok().map(|granted| granted.addr()), access.at(&self.peer)]
     }
 }
@@ -347,14 +347,14 @@ pub enum Sort {
 }
 
 /// The memory that a peer publishes; it serves many [`Peer`]s.
-pub struct Face(Arc<Home>);
+pub struct Face(Arc<ControlRegion>);
 
 impl Face {
     /// Publishes nothing yet, except the way into this process.
     pub fn new() -> io::Result<Face> {
-        let home = Home::new()?;
-        home.door.open()?;
-        Ok(Face(Arc::new(home)))
+        let control = ControlRegion::new()?;
+        control.copy_target.open()?;
+        Ok(Face(Arc::new(control)))
     }
 
     /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
@@ -370,8 +370,8 @@ impl Face {
 
 /// A peer of the process under test, which may be this one. It does what a target says.
 pub struct Peer {
-    face: Arc<Home>,
-    pair: Arc<Pair>,
+    face: Arc<ControlRegion>,
+    peer_segment: Arc<PeerSegment>,
     socket: Arc<Socket>,
 }
 
@@ -379,8 +379,8 @@ impl Peer {
     /// Connects to the process that is reachable at `socket`, without a word yet.
     pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
         let socket = Socket::connect(socket)?;
-        let pair = Arc::new(Pair::create(&face.0, Some(0))?);
-        Ok(Peer { face: face.0.clone(), pair, socket: Arc::new(socket) })
+        let peer_segment = Arc::new(PeerSegment::create(&face.0, Some(0))?);
+        Ok(Peer { face: face.0.clone(), peer_segment, socket: Arc::new(socket) })
     }
 
     /// Says hello as `number`; with `reads` the process can read this peer's memory.
@@ -400,8 +400,8 @@ impl Peer {
 
     /// Sends a packet with descriptors; false if it did not go out.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
-        let [home, regions, alarm] = self.face.fds();
-        let right = [self.pair.file.fd(), home, regions, alarm];
+        let [control, regions, alarm] = self.face.fds();
+        let right = [self.peer_segment.file.fd(), control, regions, alarm];
         let mut own: Vec<OwnedFd> = Vec::new();
         for (at, sort) in sorts.iter().enumerate() {
             let fd = match sort {
@@ -430,7 +430,7 @@ impl Peer {
             Ok(len) => {
                 if let Ok(published) = fds.try_into() {
                     if let Some(Message::Welcome { probe, .. }) = Message::decode(&packet[..len]) {
-                        self.pair.set_peer(Published::open(published, self.socket.clone(), probe)?);
+                        self.peer_segment.set_peer(Published::open(published, self.socket.clone(), probe)?);
                     }
                 }
                 Ok(Some(packet[..len].to_vec()))
@@ -442,24 +442,24 @@ impl Peer {
 
     /// Says that there is something for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
-        self.pair.mark(side & 1, index, News::Record);
+        self.peer_segment.mark(side & 1, index, News::Record);
     }
 
     /// Stores a word before the rings, where each side says what is ready and what it copies.
     pub fn scribble(&self, word: usize, value: u64) {
-        self.pair.scribble(word, value);
+        self.peer_segment.scribble(word, value);
     }
 
     /// The rings of a connection, and the words beside them; `side` fills them. `None` for a place that there is not.
     pub fn way(&self, index: u32, side: u8) -> Option<Way> {
-        let rings = self.pair.producers(index, side & 1)?;
+        let rings = self.peer_segment.producers(index, side & 1)?;
         Some(Way { rings })
     }
 }
 
 /// A peer to which the process under test connects.
 pub struct Host {
-    face: Arc<Home>,
+    face: Arc<ControlRegion>,
     reachable: Arc<Reachable>,
     _claim: Claim,
 }
@@ -495,10 +495,10 @@ impl Host {
         };
         let Some(Message::Hello { probe, .. }) = Message::decode(&packet[..len]) else { return Ok(None) };
         let [memory, published @ ..] = <[OwnedFd; 4]>::try_from(fds).map_err(|_| io::ErrorKind::InvalidData)?;
-        let pair = Arc::new(Pair::open(&self.face, memory, 1)?);
+        let peer_segment = Arc::new(PeerSegment::open(&self.face, memory, 1)?);
         let socket = Arc::new(socket);
-        pair.set_peer(Published::open(published, socket.clone(), probe)?);
-        Ok(Some(Peer { face: self.face.clone(), pair, socket }))
+        peer_segment.set_peer(Published::open(published, socket.clone(), probe)?);
+        Ok(Some(Peer { face: self.face.clone(), peer_segment, socket }))
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `meeting` | the thread of a process, its links with others, messages about connections |
 //! | `data` | one end of a connection, both directions, the copies |
 //! | `exposure` | transfers of peers that are under way |
-//! | `pair` | the memory of two processes: ready bits, rings, one end of a connection there |
+//! | `peer_segment` | the memory of two processes: ready bits, rings, one end of a connection there |
 //! | `attention` | who polls, who sleeps, and whom a peer wakes |
 //! | `regions`, `ring`, `word`, `os` | the table of registered memory that peers see; a ring; atomic words, of memory or of a model; the operating system |
 //!
@@ -25,16 +25,16 @@ mod exposure;
 pub mod fuzzing;
 mod meeting;
 mod os;
-mod pair;
+mod peer_segment;
 mod regions;
 mod ring;
 mod word;
 
 // The modules of the folders have short paths in this crate.
-use attention::{alarm, guard, home, hot, ready, sleep, watch};
-use data::{answers, budget, claim, conn, copy, offer, outlet, record, rx, srq, tx};
-use exposure::{door, pending, transfers};
-use meeting::{census, cm, link, node, nodes, strangers, thread, wire};
+use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
+use data::{budget, claim, conn, copy, offer, record, responses, rx, srq, tx, tx_ring};
+use exposure::{copy_target, pending, transfers};
+use meeting::{census, cm, link, pending_peers, process_context, process_contexts, thread, wire};
 
 pub use adapter::Shm;
 pub use meeting::census::{Process, processes};

@@ -29,7 +29,7 @@
 //!
 //! A position travels back in two ways: the consumer stores it at the end of a turn or after 16 slots, and every record
 //! of the other direction carries 42 bits of it, because that record may wait for a receive while others are sent.
-//! Where the consumer looks next, and for which number of the lap, is one word ([`spot`]), which the end of the
+//! Where the consumer looks next, and for which number of the lap, is one word ([`cursor`]), which the end of the
 //! connection keeps as well, for polls. [`is_there`] is a hint: it loads the first word Relaxed, and `peek` and `next`
 //! load it again with Acquire under the lock of the receiving direction.
 
@@ -41,8 +41,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use dat_memory::user::{Source, Target, copy};
 
 pub use self::consumer::{Consumer, Next, RecordView, Small};
+pub use self::cursor::{RingCursor, is_there};
 pub use self::producer::{Producer, Reservation};
-pub use self::spot::{Spot, is_there};
 use crate::claim::Claim;
 use crate::offer::Offer;
 use crate::os::memory::{Found, InShared, Shared, SharedMemory};
@@ -363,8 +363,8 @@ impl Second {
 }
 
 mod consumer;
+mod cursor;
 mod producer;
-mod spot;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

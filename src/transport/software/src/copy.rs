@@ -13,7 +13,7 @@ use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
 
-use crate::regions::{Mirror, Pin, RegionTable};
+use crate::regions::{Mirror, RegionRef, RegionTable};
 use crate::user::{LastWord, Source, Target, copy, copy_lists, copy_tail_last, take_last_word};
 
 /// A part of a transfer.
@@ -30,26 +30,31 @@ pub struct Slice {
 /// A list with an element for each segment of a request at most, and one for the last word.
 pub type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
 
-/// Pins the regions of all segments, each by `pin`; `None` if one of them is gone.
+/// Pins the regions of all segments, each by `region_ref`; `None` if one of them is gone.
 #[inline]
-pub fn pin_all<'a>(segments: &[Segment], mut pin: impl FnMut(u32) -> Option<Pin<'a>>) -> Option<List<Pin<'a>>> {
-    let mut pins = List::new();
-    let pinned = segments.iter().all(|segment| pin(segment.key as u32).is_some_and(|pin| pins.try_push(pin).is_ok()));
-    pinned.then_some(pins)
+pub fn acquire_all<'a>(
+    segments: &[Segment],
+    mut region_ref: impl FnMut(u32) -> Option<RegionRef<'a>>,
+) -> Option<List<RegionRef<'a>>> {
+    let mut region_refs = List::new();
+    let pinned = segments.iter().all(|segment| {
+        region_ref(segment.key as u32).is_some_and(|region_ref| region_refs.try_push(region_ref).is_ok())
+    });
+    pinned.then_some(region_refs)
 }
 
 /// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
 #[inline]
-pub fn source<'a>(pin: &'a Pin<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
+pub fn source<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
     let len = (segment.len - skip).min(most);
-    pin.source(segment.addr + skip, len, Rights::NONE).unwrap_or(Source::EMPTY)
+    region_ref.source(segment.addr + skip, len, Rights::NONE).unwrap_or(Source::EMPTY)
 }
 
 /// As [`source`], to be written.
 #[inline]
-pub fn target<'a>(pin: &'a Pin<'_>, segment: &Segment, skip: u64, most: u64, right: Rights) -> Target<'a> {
+pub fn target<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64, right: Rights) -> Target<'a> {
     let len = (segment.len - skip).min(most);
-    pin.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
+    region_ref.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
 }
 
 /// Copies `from` to `to`; with `last` it ends a transfer.
@@ -95,14 +100,14 @@ pub fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
 #[inline]
 pub fn pieces<'a, 'p>(
     segments: &'a [Segment],
-    pins: &'a [Pin<'p>],
+    region_refs: &'a [RegionRef<'p>],
     offset: u64,
     len: u64,
-    mut f: impl FnMut(&'a Segment, &'a Pin<'p>, u64, u64),
+    mut f: impl FnMut(&'a Segment, &'a RegionRef<'p>, u64, u64),
 ) {
     let mut skip = offset;
     let mut left = len;
-    for (segment, pin) in segments.iter().zip(pins) {
+    for (segment, region_ref) in segments.iter().zip(region_refs) {
         if left == 0 {
             return;
         }
@@ -111,7 +116,7 @@ pub fn pieces<'a, 'p>(
             continue;
         }
         let take = (segment.len - skip).min(left);
-        f(segment, pin, skip, take);
+        f(segment, region_ref, skip, take);
         left -= take;
         skip = 0;
     }
@@ -120,8 +125,8 @@ pub fn pieces<'a, 'p>(
 /// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
 #[inline(always)]
 pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes: Source<'_>) -> bool {
-    let Some(pin) = regions.pin(segment.key as u32) else { return false };
-    let Ok(to) = pin.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
+    let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
+    let Ok(to) = region_ref.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
     copy_tail_last(to, bytes);
     true
 }
@@ -136,14 +141,16 @@ pub fn gather<M: Mirror>(
     mut sink: impl FnMut(Source<'_>),
 ) -> bool {
     if let [segment] = segments {
-        let Some(pin) = regions.pin(segment.key as u32) else { return false };
+        let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
         if offset <= segment.len {
-            sink(source(&pin, segment, offset, len));
+            sink(source(&region_ref, segment, offset, len));
         }
         return true;
     }
-    let Some(pins) = pin_all(segments, |key| regions.pin(key)) else { return false };
-    pieces(segments, &pins, offset, len, |segment, pin, skip, take| sink(source(pin, segment, skip, take)));
+    let Some(region_refs) = acquire_all(segments, |key| regions.acquire(key)) else { return false };
+    pieces(segments, &region_refs, offset, len, |segment, region_ref, skip, take| {
+        sink(source(region_ref, segment, skip, take))
+    });
     true
 }
 
@@ -168,9 +175,9 @@ pub fn scatter<M: Mirror>(
     last: bool,
 ) -> bool {
     if let [segment] = segments {
-        let Some(pin) = regions.pin(segment.key as u32) else { return false };
+        let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
         if offset <= segment.len {
-            store(target(&pin, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
+            store(target(&region_ref, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
         }
         return true;
     }
@@ -186,27 +193,27 @@ fn scatter_list<M: Mirror>(
     bytes: Source<'_>,
     last: bool,
 ) -> bool {
-    let Some(pins) = pin_all(segments, |key| regions.pin(key)) else { return false };
+    let Some(region_refs) = acquire_all(segments, |key| regions.acquire(key)) else { return false };
     let slice = Slice { offset, len: bytes.len() as u64, last };
-    store_lists(targets(segments, &pins, slice), List::from_iter([bytes]), last);
+    store_lists(targets(segments, &region_refs, slice), List::from_iter([bytes]), last);
     true
 }
 
 /// A slice of the segments as a list of targets.
-pub fn targets<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Target<'a>> {
+pub fn targets<'a>(segments: &'a [Segment], region_refs: &'a [RegionRef<'_>], slice: Slice) -> List<Target<'a>> {
     let mut list = List::new();
     // There is room for more than there are segments.
-    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
-        let _ = list.try_push(target(pin, segment, skip, take, Rights::LOCAL_WRITE));
+    pieces(segments, region_refs, slice.offset, slice.len, |segment, region_ref, skip, take| {
+        let _ = list.try_push(target(region_ref, segment, skip, take, Rights::LOCAL_WRITE));
     });
     list
 }
 
 /// A slice of the segments as a list of sources.
-pub fn sources<'a>(segments: &'a [Segment], pins: &'a [Pin<'_>], slice: Slice) -> List<Source<'a>> {
+pub fn sources<'a>(segments: &'a [Segment], region_refs: &'a [RegionRef<'_>], slice: Slice) -> List<Source<'a>> {
     let mut list = List::new();
-    pieces(segments, pins, slice.offset, slice.len, |segment, pin, skip, take| {
-        let _ = list.try_push(source(pin, segment, skip, take));
+    pieces(segments, region_refs, slice.offset, slice.len, |segment, region_ref, skip, take| {
+        let _ = list.try_push(source(region_ref, segment, skip, take));
     });
     list
 }

@@ -6,7 +6,7 @@
 //! after very many registrations.
 //!
 //! The owner relies on rows in private memory and never on the mirror. A thread that copies into or out of the
-//! program's memory holds a [`Pin`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory
+//! program's memory holds a [`RegionRef`] meanwhile, and [`RegionTable::remove`] waits for the last of them, so that memory
 //! is never taken away during a copy. A pin is a section of [`host::epoch`], which costs no locked instruction but makes all
 //! removals wait. A thread that copies to or from the memory of another process, or that cannot enter a section, counts in the
 //! row instead. A [`CheckedSegment`] needs no pin.
@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use dat_core::{CheckedSegment, Rights};
-use host::epoch::{self, Memory, Section};
+use host::epoch::{self, EpochGuard, Memory};
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
 
@@ -34,7 +34,7 @@ mod held;
 mod row;
 
 pub use granted::Granted;
-pub use row::{NewRow, Party, RemoteFault, Row, Users, split_key, within};
+pub use row::{AccessContext, NewRow, RemoteFault, Row, Users, split_key, within};
 
 /// Rows of a full table.
 pub const ROWS: usize = 1 << INDEX_BITS;
@@ -71,16 +71,16 @@ struct Local {
 
 impl Local {
     /// Whether a thread has counted a pin, after the row was closed.
-    fn is_pinned(&self) -> bool {
+    fn is_referenced(&self) -> bool {
         // SYNC region-unpin: where no pin is found, the copies of the threads that had it pinned are over.
-        self.state.load(Ordering::Acquire) & PINS != 0
+        self.state.load(Ordering::Acquire) & REFERENCES != 0
     }
 }
 
 /// Among the rights of a row as its owner keeps it: it belongs to a window.
 const WINDOW: u32 = 1 << 8;
 
-const PINS: u64 = (1 << 30) - 1;
+const REFERENCES: u64 = (1 << 30) - 1;
 /// Set while a thread waits in [`RegionTable::invalidate`].
 const REVOKING: u64 = 1 << 30;
 const WAITER: u64 = 1 << 31;
@@ -130,7 +130,7 @@ pub struct RegionTable<M = ()> {
 struct Waiters {
     /// [`RegionTable::remove`] sleeps with this lock.
     sleepers: Mutex<()>,
-    unpinned: Condvar,
+    released: Condvar,
 }
 
 impl<M: Mirror> RegionTable<M> {
@@ -141,7 +141,7 @@ impl<M: Mirror> RegionTable<M> {
             rows: rows.min(ROWS as u32),
             chunks: (0..ROWS / CHUNK).map(|_| OnceLock::new()).collect(),
             free: Mutex::new(Free { fresh: 0, removed: VecDeque::new() }),
-            waiters: Waiters { sleepers: Mutex::new(()), unpinned: Condvar::new() },
+            waiters: Waiters { sleepers: Mutex::new(()), released: Condvar::new() },
         }
     }
 
@@ -220,14 +220,14 @@ impl<M: Mirror> RegionTable<M> {
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
             let there = generation != 0 && (state >> GENERATION_SHIFT) as u32 & !REVOKED == generation;
-            there.then_some(state & (PINS | REVOKING) | WAITER)
+            there.then_some(state & (REFERENCES | REVOKING) | WAITER)
         };
         let Some(local) = self.close(index, gone) else { return false };
         closed();
         let mut sleeper = self.waiters.sleepers.lock();
         // Whoever revokes it waits for the same, and is the last but one to touch the row.
-        while local.is_pinned() || local.state.load(Ordering::Relaxed) & REVOKING != 0 {
-            self.waiters.unpinned.wait(&mut sleeper);
+        while local.is_referenced() || local.state.load(Ordering::Relaxed) & REVOKING != 0 {
+            self.waiters.released.wait(&mut sleeper);
         }
         drop(sleeper);
         local.state.fetch_and(!WAITER, Ordering::Relaxed);
@@ -246,7 +246,7 @@ impl<M: Mirror> RegionTable<M> {
         if let Some(row) = self.mirror.row(index) {
             row.generation.store(0, Ordering::Relaxed);
         }
-        epoch::wait::<Memory>(None);
+        epoch::synchronize::<Memory>(None);
         Some(local)
     }
 
@@ -258,20 +258,20 @@ impl<M: Mirror> RegionTable<M> {
     /// Holds on to the region that `key` names, for a copy within this process; `None` if there is none. Neither
     /// allocates nor waits.
     #[inline(always)]
-    pub fn pin(&self, key: u32) -> Option<Pin<'_>> {
-        match Section::enter() {
-            section @ Some(_) => self.pin_with(key, section),
-            None => self.pin_counted(key),
+    pub fn acquire(&self, key: u32) -> Option<RegionRef<'_>> {
+        match EpochGuard::enter() {
+            section @ Some(_) => self.acquire_with(key, section),
+            None => self.acquire_counted(key),
         }
     }
 
-    /// Does what [`RegionTable::pin`] does, for a copy that may take long.
-    pub fn pin_counted(&self, key: u32) -> Option<Pin<'_>> {
-        self.pin_with(key, None)
+    /// Does what [`RegionTable::acquire`] does, for a copy that may take long.
+    pub fn acquire_counted(&self, key: u32) -> Option<RegionRef<'_>> {
+        self.acquire_with(key, None)
     }
 
     #[inline(always)]
-    fn pin_with(&self, key: u32, section: Option<Section<Memory>>) -> Option<Pin<'_>> {
+    fn acquire_with(&self, key: u32, section: Option<EpochGuard<Memory>>) -> Option<RegionRef<'_>> {
         let (index, generation) = split_key(key);
         let local = self.local(index)?;
         // SYNC region-pin: the words that came with the generation are visible.
@@ -280,8 +280,8 @@ impl<M: Mirror> RegionTable<M> {
             None => local.state.fetch_add(1, Ordering::AcqRel),
         };
         // The pin ends with this call if there is no such region.
-        let pin = Pin { waiters: &self.waiters, local, section };
-        (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(pin)
+        let region_ref = RegionRef { waiters: &self.waiters, local, section };
+        (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(region_ref)
     }
 }
 
@@ -290,7 +290,7 @@ impl Waiters {
     fn wake(&self) {
         // With the lock taken, no remover is between its look and its sleep.
         let _sleepers = self.sleepers.lock();
-        self.unpinned.notify_all();
+        self.released.notify_all();
     }
 }
 
@@ -304,14 +304,14 @@ fn chunk() -> Result<Box<[Local; CHUNK]>, NoMemory> {
 /// Registered memory that cannot be deregistered as long as this lives.
 #[derive(Debug)]
 #[must_use]
-pub struct Pin<'t> {
+pub struct RegionRef<'t> {
     waiters: &'t Waiters,
     local: &'t Local,
     /// `None` if it is counted in the row.
-    section: Option<Section<Memory>>,
+    section: Option<EpochGuard<Memory>>,
 }
 
-impl Pin<'_> {
+impl RegionRef<'_> {
     /// Checks that `wanted` is granted on the `len` bytes at `addr`.
     ///
     /// # Errors
@@ -352,7 +352,7 @@ impl Pin<'_> {
     /// there.
     ///
     /// # Errors
-    /// As for [`Pin::check`].
+    /// As for [`RegionRef::check`].
     #[inline]
     pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
         self.check(addr, len, wanted)?;
@@ -364,7 +364,7 @@ impl Pin<'_> {
     /// Bytes to copy to, if `wanted` is granted, which has to have a right to write.
     ///
     /// # Errors
-    /// As for [`Pin::check`]; [`RemoteFault::Rights`] if `wanted` has no right to write.
+    /// As for [`RegionRef::check`]; [`RemoteFault::Rights`] if `wanted` has no right to write.
     #[inline]
     pub fn target(&self, addr: u64, len: u64, wanted: Rights) -> Result<Target<'_>, RemoteFault> {
         if !wanted.intersects(WRITES) {
@@ -377,7 +377,7 @@ impl Pin<'_> {
     }
 }
 
-impl Drop for Pin<'_> {
+impl Drop for RegionRef<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.section.is_some() {
@@ -385,7 +385,7 @@ impl Drop for Pin<'_> {
         }
         // SYNC region-unpin: the copies of this thread are over.
         let state = self.local.state.fetch_sub(1, Ordering::Release);
-        if state & WAITER != 0 && state & PINS == 1 {
+        if state & WAITER != 0 && state & REFERENCES == 1 {
             self.waiters.wake();
         }
     }

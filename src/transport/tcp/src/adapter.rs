@@ -10,7 +10,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, Mark, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SharedQueue, Shown,
+    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Shown,
     Transport, ZoneId,
 };
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -70,7 +70,7 @@ impl Hooks for Tcp {
             return;
         }
         self.device.stop.store(true, Ordering::Release);
-        self.device.wakeup.ring();
+        self.device.wakeup.wake();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.join();
@@ -91,7 +91,7 @@ impl Hooks for Tcp {
         } else {
             self.device.watchers.fetch_sub(1, Ordering::AcqRel);
         }
-        self.device.wakeup.ring();
+        self.device.wakeup.wake();
     }
 
     fn kick(&self, posted: Awaited<'_, Self>) {
@@ -224,7 +224,7 @@ impl Transport for Tcp {
 
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         if !tx.is_open() {
-            return Ok(Handed::under_way(Mark::NEVER));
+            return Ok(Handed::under_way(SeqNo::NEVER));
         }
         tx.post(request)?;
         // A thread that sleeps does not send gathered requests.
@@ -233,7 +233,7 @@ impl Transport for Tcp {
         } else {
             qp.pump_locked(tx);
         }
-        Ok(Handed::under_way(Mark(request.id)))
+        Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
@@ -244,16 +244,16 @@ impl Transport for Tcp {
         window: &Window<Device>,
         target: Option<&BindTarget<'_, Region<Device>>>,
         _signalled: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         let key = window.bind(target, qp.number())?;
         if !tx.is_open() {
-            return Ok((key, Mark::NEVER));
+            return Ok((key, SeqNo::NEVER));
         }
         tx.post_done(id)?;
         qp.pump_locked(tx);
         // It may be complete, which the next poll reports.
         qp.poll_soon();
-        Ok((key, Mark(id)))
+        Ok((key, SeqNo(id)))
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {

@@ -336,7 +336,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     let qualifier = qualifier.unwrap_or_else(|| port.into());
     let number = device.next_number();
     device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, false).map_err(|_| no_memory())?;
-    device.wakeup.ring();
+    device.wakeup.wake();
     Ok((Listener { device: device.clone(), number }, qualifier))
 }
 

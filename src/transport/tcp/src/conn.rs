@@ -13,7 +13,7 @@ use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
     Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, LARGEST_DATAGRAM, RecvDone, RecvId, RequestId,
-    SharedQueue, Special, Starving, Taken, Verdict,
+    RnrWaiter, SharedQueue, Special, Taken, Verdict,
 };
 use host::lock::Mutex;
 use host::memory;
@@ -21,7 +21,7 @@ use host::memory;
 use crate::Tcp;
 use crate::device::Device;
 use crate::record::{self, End, Header};
-use crate::rx::{Fatal, Over, Rx};
+use crate::rx::{ConnEnd, Fatal, Rx};
 use crate::stream::{NotSent, Stream};
 use crate::tx::{Failed, Tx};
 
@@ -105,9 +105,9 @@ pub struct Conn {
     /// The queue of its receives, if it carries datagrams.
     datagrams: Option<Arc<SharedQueue<Conn>>>,
     /// A message waits for a receive of the endpoint's own queue.
-    starved: AtomicBool,
+    rnr: AtomicBool,
     stalls: Gauge,
-    in_line: AtomicBool,
+    rnr_queued: AtomicBool,
     /// It is in the list of connections that the next poll inspects.
     noted: AtomicBool,
     /// For each [`Received`], the number of the connection that received next, the last time. Initially its own number.
@@ -115,9 +115,9 @@ pub struct Conn {
     receiving: Mutex<Rx>,
 }
 
-impl Starving for Conn {
-    fn in_line(&self) -> &AtomicBool {
-        &self.in_line
+impl RnrWaiter for Conn {
+    fn rnr_queued(&self) -> &AtomicBool {
+        &self.rnr_queued
     }
 
     fn resume(self: &Arc<Self>) {
@@ -128,7 +128,7 @@ impl Starving for Conn {
 /// Work for a thread that holds no lock.
 pub enum After {
     /// The connection ends.
-    Over(Arc<Conn>, Over),
+    ConnEnd(Arc<Conn>, ConnEnd),
     /// The last request before the end is complete.
     Drained(Arc<Conn>),
     /// The peer uses a connection that was accepted here.
@@ -139,8 +139,8 @@ impl After {
     /// Does the work.
     pub fn run(self) {
         match self {
-            After::Over(conn, Over::Failed(fatal)) => conn.fail(fatal),
-            After::Over(conn, Over::Left(end)) => {
+            After::ConnEnd(conn, ConnEnd::Failed(fatal)) => conn.fail(fatal),
+            After::ConnEnd(conn, ConnEnd::Left(end)) => {
                 conn.device.settle();
                 conn.peer_left(end);
             }
@@ -186,9 +186,9 @@ impl Conn {
             port: AtomicU64::new(0),
             srq,
             datagrams,
-            starved: AtomicBool::new(false),
+            rnr: AtomicBool::new(false),
             stalls: Gauge::default(),
-            in_line: AtomicBool::new(false),
+            rnr_queued: AtomicBool::new(false),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
             receiving: Mutex::new(Rx::default()),
@@ -311,7 +311,7 @@ impl Conn {
                     }
                 }
                 Err(over) => {
-                    after.push(After::Over(self.clone(), over));
+                    after.push(After::ConnEnd(self.clone(), over));
                     return Some(Received::Records);
                 }
             }
@@ -331,7 +331,7 @@ impl Conn {
         let stream = self.receiving.lock().stream().cloned();
         let found = match stream.map(|stream| stream.socket().peek()) {
             Some(Ok(Some(true))) => After::Used(self.clone()),
-            Some(Ok(Some(false)) | Err(_)) => After::Over(self.clone(), Over::Left(End::Disconnected)),
+            Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
         };
         // Before the flag, so that a thread that finds the flag set waits for the report.
@@ -375,7 +375,7 @@ impl Conn {
         }
         let mut receiving = self.receiving.lock();
         if let Err(over) = receiving.resume(self) {
-            after.push(After::Over(self.clone(), over));
+            after.push(After::ConnEnd(self.clone(), over));
             return;
         }
         self.pump(after);
@@ -387,7 +387,7 @@ impl Conn {
     pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
         let Some(stream) = self.receiving.lock().stream().cloned() else { return };
         stream.on_room(|pushed| match pushed {
-            Err(NotSent::Lost(id)) => after.push(After::Over(self.clone(), rest_lost(id))),
+            Err(NotSent::Lost(id)) => after.push(After::ConnEnd(self.clone(), rest_lost(id))),
             _ => self.flush(after),
         });
     }
@@ -396,7 +396,7 @@ impl Conn {
     pub fn region_freed(self: &Arc<Self>, key: u32) {
         let stream = self.receiving.lock().stream().cloned();
         if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
-            After::Over(self.clone(), rest_lost(id)).run();
+            After::ConnEnd(self.clone(), rest_lost(id)).run();
         }
     }
 
@@ -414,7 +414,7 @@ impl Conn {
     /// Sends requests. Called with the sending direction locked.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(failed) = tx.pump() {
-            self.device.later(After::Over(self.clone(), request_failed(failed)));
+            self.device.later(After::ConnEnd(self.clone(), request_failed(failed)));
         }
     }
 
@@ -422,7 +422,7 @@ impl Conn {
     ///
     /// # Errors
     /// The connection ends.
-    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Over> {
+    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
     }
 
@@ -435,7 +435,7 @@ impl Conn {
     ///
     /// # Errors
     /// The connection ends.
-    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), Over> {
+    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| tx.on_response(len, placed).map_err(Some))
     }
 
@@ -443,7 +443,7 @@ impl Conn {
     fn heard(
         self: &Arc<Self>,
         what: impl FnOnce(&mut Tx) -> std::result::Result<(), Option<Failed>>,
-    ) -> std::result::Result<(), Over> {
+    ) -> std::result::Result<(), ConnEnd> {
         let Some(mut tx) = self.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
         if tx.done().is_some_and(|done| tx.request_done(done)) {
@@ -458,7 +458,7 @@ impl Conn {
                 }
                 Ok(())
             }
-            Err(None) => Err(Over::Failed(Fatal::default())),
+            Err(None) => Err(ConnEnd::Failed(Fatal::default())),
             Err(Some(failed)) => Err(request_failed(failed)),
         }
     }
@@ -492,10 +492,10 @@ impl Conn {
         if !found {
             // A thread that posts next either finds this set, or posted before the second attempt: both happen under the lock
             // of the endpoint's receives.
-            self.starved.store(true, Ordering::SeqCst);
+            self.rnr.store(true, Ordering::SeqCst);
             found = self.sink.recv_take(taken);
             if found {
-                self.starved.store(false, Ordering::SeqCst);
+                self.rnr.store(false, Ordering::SeqCst);
             }
         }
         self.note_stall(!found);
@@ -536,12 +536,12 @@ impl Conn {
 
     /// Returns whether a message waits for a receive of the endpoint's own queue.
     pub fn awaits_recv(&self) -> bool {
-        self.starved.load(Ordering::SeqCst)
+        self.rnr.load(Ordering::SeqCst)
     }
 
     /// Continues a message that waited for a receive of the own queue. Called without a lock.
     pub fn recv_kick(self: &Arc<Self>) {
-        if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
+        if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
             self.resume_rx();
         }
     }
@@ -558,20 +558,20 @@ impl Conn {
         }
         drop(receiving);
         if let Err(over) = resumed {
-            After::Over(self.clone(), over).run();
+            After::ConnEnd(self.clone(), over).run();
         }
     }
 }
 
 /// A connection that ends because a request of this end cannot be executed.
-fn request_failed((id, status): Failed) -> Over {
-    Over::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
+fn request_failed((id, status): Failed) -> ConnEnd {
+    ConnEnd::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
 }
 
 /// A connection that ends because the rest of a record cannot be sent: that of a request, or of a response.
-fn rest_lost(id: Option<RequestId>) -> Over {
+fn rest_lost(id: Option<RequestId>) -> ConnEnd {
     let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
-    id.map_or(Over::Failed(fatal), |id| request_failed((id, Status::LocalProtection)))
+    id.map_or(ConnEnd::Failed(fatal), |id| request_failed((id, Status::LocalProtection)))
 }
 
 /// Returns whether the sender of a record had to wait for the window.

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{ConnectionReport, Poll};
 use dat_memory::objects::Owner;
-use dat_memory::regions::{Party, ROWS, RegionTable};
+use dat_memory::regions::{AccessContext, ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
@@ -290,14 +290,14 @@ impl Device {
     /// Wakes the progress thread if it sleeps without a limit: the program may not poll again.
     fn wake_if_watching(&self) {
         if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
-            self.wakeup.ring();
+            self.wakeup.wake();
         }
     }
 
     /// Wakes the progress thread if threads of the program sleep.
     pub fn wake_if_parked(&self) {
         if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
-            self.wakeup.ring();
+            self.wakeup.wake();
         }
     }
 
@@ -508,7 +508,7 @@ impl Device {
     /// Gives the progress thread work.
     pub fn command(&self, change: impl FnOnce(&mut Work)) {
         change(&mut self.work.lock());
-        self.wakeup.ring();
+        self.wakeup.wake();
     }
 
     /// Returns an attempt whose time limit has passed.
@@ -541,7 +541,7 @@ impl Device {
     }
 
     /// Invalidates a window for the connection that has the end `own`. Returns false if that connection may not.
-    pub fn invalidate(&self, key: u32, own: &Party) -> bool {
+    pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
         self.regions.invalidate(key, own).is_some()
     }
 }

@@ -23,7 +23,7 @@ const TURN: u64 = 2 << 20;
 const RESPONSE: u64 = 16 << 10;
 
 /// What happens to a request.
-enum Way {
+enum RecordOutcome {
     /// It goes on.
     Continue,
     /// It waits for a receive, or for room to respond.
@@ -94,7 +94,7 @@ impl Requests {
                 if !self.gather(&mut rest) {
                     break;
                 }
-                if let Way::Wait = self.begin(conn, stream)? {
+                if let RecordOutcome::Wait = self.begin(conn, stream)? {
                     self.waits = true;
                     break;
                 }
@@ -138,8 +138,8 @@ impl Requests {
     }
 
     /// Begins a request whose header and head have arrived.
-    fn begin(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>) -> Result<Way, Fatal> {
-        let Some(header) = self.header else { return Ok(Way::Wait) };
+    fn begin(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>) -> Result<RecordOutcome, Fatal> {
+        let Some(header) = self.header else { return Ok(RecordOutcome::Wait) };
         let head = ArrayVec::<u8, MAX_HEAD>::try_from(&self.start[HEADER..]).unwrap_or_default();
         let head = &head[..];
         let whole = self.message.is_none() && self.write.is_none();
@@ -165,7 +165,7 @@ impl Requests {
                     return Err(fatal(None, Some(Status::RemoteAccess)));
                 }
                 self.invalidates = Some(key);
-                Ok(Way::Continue)
+                Ok(RecordOutcome::Continue)
             }
             kind::READ if whole && self.invalidates.is_none() => self.read(conn, stream, head),
             kind::ATOMIC if whole && self.invalidates.is_none() => atomic(stream, head),
@@ -180,23 +180,23 @@ impl Requests {
     }
 
     /// Takes a receive for a message of `len` bytes.
-    fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<Way, Fatal> {
+    fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
         if !conn.take(&mut self.taken, len)? {
-            return Ok(Way::Wait);
+            return Ok(RecordOutcome::Wait);
         }
         if len > self.taken.capacity {
             let recv = self.done(Status::LocalLength, 0, false);
             return Err(fatal(Some(recv), Some(Status::RemoteResponder)));
         }
-        Ok(Way::Continue)
+        Ok(RecordOutcome::Continue)
     }
 
-    fn begin_message(&mut self, conn: &Arc<Conn>, len: u64) -> Result<Way, Fatal> {
+    fn begin_message(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
         let partial = match self.message {
             Some(partial) => partial,
             None => {
-                if let Way::Wait = self.take(conn, len)? {
-                    return Ok(Way::Wait);
+                if let RecordOutcome::Wait = self.take(conn, len)? {
+                    return Ok(RecordOutcome::Wait);
                 }
                 Partial { len, offset: 0 }
             }
@@ -206,24 +206,24 @@ impl Requests {
         if partial.len != len || self.left > rest || (self.left == 0 && rest > 0) {
             return Err(violation());
         }
-        Ok(Way::Continue)
+        Ok(RecordOutcome::Continue)
     }
 
-    fn immediate(&mut self, conn: &Arc<Conn>, header: &Header, head: &[u8]) -> Result<Way, Fatal> {
+    fn immediate(&mut self, conn: &Arc<Conn>, header: &Header, head: &[u8]) -> Result<RecordOutcome, Fatal> {
         let value = record::read_number(head).ok_or_else(violation)?;
         // The buffer stays as it is, so that it is never too short.
-        if let Way::Wait = self.take(conn, 0)? {
-            return Ok(Way::Wait);
+        if let RecordOutcome::Wait = self.take(conn, 0)? {
+            return Ok(RecordOutcome::Wait);
         }
         let done = self.done(Status::Success, header.aux, header.flags & record::SOLICITED != 0);
         conn.complete_special(done, Special::Immediate(value));
-        Ok(Way::Continue)
+        Ok(RecordOutcome::Continue)
     }
 
     // ---- Writes ----
 
     /// Begins a part of a write. The right to the whole range is checked, so that a write without it changes nothing.
-    fn begin_write(&mut self, stream: &Stream, to: RemoteSegment, offset: u64) -> Result<Way, Fatal> {
+    fn begin_write(&mut self, stream: &Stream, to: RemoteSegment, offset: u64) -> Result<RecordOutcome, Fatal> {
         let rest = to.len - offset;
         if self.left > rest || (self.left == 0 && rest > 0) {
             return Err(violation());
@@ -233,7 +233,7 @@ impl Requests {
             drop(granted.map_err(|_| fatal(None, Some(Status::RemoteAccess)))?);
         }
         self.write = Some((to, offset));
-        Ok(Way::Continue)
+        Ok(RecordOutcome::Continue)
     }
 
     // ---- Payloads ----
@@ -324,12 +324,12 @@ impl Requests {
     // ---- Responses ----
 
     /// Sends the bytes that the peer reads, as far as the socket has room.
-    fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<Way, Fatal> {
+    fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {
             if self.turn == 0 {
                 conn.poll_soon();
-                return Ok(Way::Wait);
+                return Ok(RecordOutcome::Wait);
             }
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
             let sent = stream.sender().and_then(|mut sender| {
@@ -340,20 +340,20 @@ impl Requests {
                 Ok(()) => {}
                 Err(NotSent::NoMemory) => return Err(fatal(None, Some(Status::RemoteAccess))),
                 // A read of the socket reports the end of the connection.
-                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Ok(Way::Wait),
+                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Ok(RecordOutcome::Wait),
             }
             self.turn = self.turn.saturating_sub(part + RESPONSE);
             self.responded += part;
             if self.responded == from.len {
                 self.responded = 0;
-                return Ok(Way::Continue);
+                return Ok(RecordOutcome::Continue);
             }
         }
     }
 }
 
 /// Executes an atomic operation, once there is room for the response.
-fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Result<Way, Fatal> {
+fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
     let (target, what) = record::read_atomic(head).ok_or_else(violation)?;
     let granted = stream.regions().grant(target.key, target.addr, target.len, Rights::REMOTE_ATOMIC, &stream.own);
     let granted = granted.map_err(|_| fatal(None, Some(Status::RemoteAccess)))?;
@@ -368,7 +368,7 @@ fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Result<Way, Fatal> {
     });
     match sent {
         _ if refused => Err(fatal(None, Some(Status::RemoteAccess))),
-        Ok(()) => Ok(Way::Continue),
-        Err(_) => Ok(Way::Wait),
+        Ok(()) => Ok(RecordOutcome::Continue),
+        Err(_) => Ok(RecordOutcome::Wait),
     }
 }

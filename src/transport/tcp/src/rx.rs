@@ -41,23 +41,23 @@ pub struct Fatal {
 
 /// How a connection ends.
 #[derive(Clone, Copy, Debug)]
-pub enum Over {
+pub enum ConnEnd {
     /// It failed.
     Failed(Fatal),
     /// The peer has left.
     Left(End),
 }
 
-impl From<Fatal> for Over {
-    fn from(fatal: Fatal) -> Over {
-        Over::Failed(fatal)
+impl From<Fatal> for ConnEnd {
+    fn from(fatal: Fatal) -> ConnEnd {
+        ConnEnd::Failed(fatal)
     }
 }
 
 /// The peer violates the protocol.
 #[cold]
-fn violation() -> Over {
-    Over::Failed(Fatal::default())
+fn violation() -> ConnEnd {
+    ConnEnd::Failed(Fatal::default())
 }
 
 /// Where the rest of a payload goes.
@@ -181,7 +181,7 @@ impl Rx {
     ///
     /// # Errors
     /// The connection ends.
-    pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, Over> {
+    pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
         if self.over {
             return Ok(None);
         }
@@ -198,7 +198,7 @@ impl Rx {
         conn: &Arc<Conn>,
         stream: &Arc<Stream>,
         buffer: &mut [u8],
-    ) -> Result<Option<bool>, Over> {
+    ) -> Result<Option<bool>, ConnEnd> {
         let direct = self.direct(conn);
         let (received, placed, asked) = match &direct {
             Some((place, len)) => receive_direct(stream, place, *len, buffer).ok_or_else(violation)?,
@@ -208,10 +208,10 @@ impl Rx {
             }
         };
         let received = match received {
-            Ok(Some(0)) => return Err(Over::Left(self.end_of(stream))),
+            Ok(Some(0)) => return Err(ConnEnd::Left(self.end_of(stream))),
             Ok(Some(received)) => received,
             Ok(None) => return Ok(None),
-            Err(_) => return Err(Over::Left(End::Broken(None))),
+            Err(_) => return Err(ConnEnd::Left(End::Broken(None))),
         };
         let placed = received.min(placed);
         if placed > 0 {
@@ -242,7 +242,7 @@ impl Rx {
     }
 
     /// Notes that bytes of the current payload are in their place.
-    fn advance(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: u64) -> Result<(), Over> {
+    fn advance(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: u64) -> Result<(), ConnEnd> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.left -= bytes;
         if current.header.is_request() {
@@ -260,7 +260,7 @@ impl Rx {
     ///
     /// # Errors
     /// The connection ends.
-    fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, mut bytes: &[u8]) -> Result<(), Over> {
+    fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, mut bytes: &[u8]) -> Result<(), ConnEnd> {
         while !bytes.is_empty() {
             let Some(current) = self.current else {
                 bytes = self.begin(conn, stream, bytes)?;
@@ -287,7 +287,7 @@ impl Rx {
     }
 
     /// Gathers the header of the next record. Returns the bytes after it.
-    fn begin<'b>(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &'b [u8]) -> Result<&'b [u8], Over> {
+    fn begin<'b>(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &'b [u8]) -> Result<&'b [u8], ConnEnd> {
         let rest = gather(&mut self.frame, HEADER, bytes);
         let Ok(frame) = <[u8; HEADER]>::try_from(&self.frame[..]) else { return Ok(rest) };
         self.frame.clear();
@@ -318,14 +318,14 @@ impl Rx {
                     self.current = Some(Current { header, left: header.len.into() });
                 }
             }
-            kind::END => return Err(End::decode(header.aux).map_or_else(violation, Over::Left)),
+            kind::END => return Err(End::decode(header.aux).map_or_else(violation, ConnEnd::Left)),
             _ => return Err(violation()),
         }
         Ok(rest)
     }
 
     /// Stores bytes of a response, of which `left` bytes did not arrive before.
-    fn respond(&mut self, conn: &Arc<Conn>, stream: &Stream, left: u64, bytes: &[u8]) -> Result<(), Over> {
+    fn respond(&mut self, conn: &Arc<Conn>, stream: &Stream, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
         let (places, offset, ends) = conn.response(left).ok_or_else(violation)?;
         // Bytes that do not end the whole response need no last word.
         let len = offset + left + if ends { 0 } else { TAIL };
@@ -343,7 +343,7 @@ impl Rx {
     }
 
     /// Handles bytes of requests, or keeps them if one of them waits.
-    fn pass(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<(), Over> {
+    fn pass(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<(), ConnEnd> {
         let done = if self.keeps() { 0 } else { self.requests.feed(conn, stream, bytes)? };
         let rest = &bytes[done..];
         if rest.is_empty() {
@@ -362,7 +362,7 @@ impl Rx {
     ///
     /// # Errors
     /// The connection ends.
-    pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), Over> {
+    pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), ConnEnd> {
         if self.over {
             return Ok(());
         }
@@ -395,12 +395,12 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
     let regions = stream.regions();
     let next = &mut buffer[..HEADER + MAX_HEAD];
     let asked = len as usize + next.len();
-    let (pins, granted);
+    let (region_refs, granted);
     let mut pieces = ArrayVec::<Target<'_>, MOST>::new();
     match place {
         Place::Local(segments, offset) => {
-            pins = copy::pin_all(segments, |key| regions.pin_counted(key))?;
-            pieces.extend(copy::targets(segments, &pins, Slice { offset: *offset, len, last: false }));
+            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key))?;
+            pieces.extend(copy::targets(segments, &region_refs, Slice { offset: *offset, len, last: false }));
         }
         Place::Granted(to, offset) => {
             granted = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own).ok()?;

@@ -8,7 +8,7 @@ use std::{mem, ptr};
 
 use dat_memory::user::{Source, Target};
 use host::cancel::Shielded;
-use host::fork::{NotInherited, undivided};
+use host::fork::{CloseOnFork, with_fork_lock};
 use rustix::io::Errno;
 use rustix::net::{
     self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketFlags, SocketType, ipproto, sockopt,
@@ -36,7 +36,7 @@ const BACKLOG: i32 = 4096;
 #[derive(Debug)]
 pub struct Socket {
     // Ends before the descriptor is closed.
-    _note: NotInherited,
+    _note: CloseOnFork,
     fd: Shielded<OwnedFd>,
 }
 
@@ -53,9 +53,9 @@ fn flags() -> SocketFlags {
 impl Socket {
     /// Creates a descriptor and notes it, with no fork between the two.
     fn noted(create: impl FnOnce() -> rustix::io::Result<OwnedFd>) -> io::Result<Socket> {
-        undivided(|| {
+        with_fork_lock(|| {
             let fd = create()?;
-            Ok(Socket { _note: NotInherited::new(&fd), fd: Shielded::new(fd) })
+            Ok(Socket { _note: CloseOnFork::new(&fd), fd: Shielded::new(fd) })
         })
     }
 

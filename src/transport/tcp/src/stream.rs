@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId, Segment};
 use dat_memory::copy::{self, Slice};
-use dat_memory::regions::Party;
+use dat_memory::regions::AccessContext;
 use dat_memory::user::{Source, Target, copy as copy_bytes};
 use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
@@ -99,7 +99,7 @@ pub struct Stream {
     number: u64,
     socket: Socket,
     /// This end, as rows of registered memory know it.
-    pub own: Party,
+    pub own: AccessContext,
     /// Bytes of the peer's requests that are handled, and those of which the peer knows.
     handled: AtomicU64,
     told: AtomicU64,
@@ -122,7 +122,7 @@ impl Stream {
             device: device.clone(),
             number,
             socket,
-            own: Party::new(zone, number),
+            own: AccessContext::new(zone, number),
             handled: AtomicU64::new(0),
             told: AtomicU64::new(0),
             window: AtomicU32::new(MIN_WINDOW),
@@ -219,16 +219,17 @@ impl Stream {
         len: u64,
         f: impl FnOnce(&[Source<'_>]) -> R,
     ) -> Result<R, NotSent> {
-        let (pins, granted);
+        let (region_refs, granted);
         let mut pieces = Pieces::new();
         if !head.is_empty() {
             pieces.push(Source::of(head));
         }
         match body {
             Body::Local(_, segments) if len > 0 => {
-                let pin = |key| if len > LONG { self.regions().pin_counted(key) } else { self.regions().pin(key) };
-                pins = copy::pin_all(segments, pin).ok_or(NotSent::NoMemory)?;
-                pieces.extend(copy::sources(segments, &pins, Slice { offset, len, last: false }));
+                let region_ref =
+                    |key| if len > LONG { self.regions().acquire_counted(key) } else { self.regions().acquire(key) };
+                region_refs = copy::acquire_all(segments, region_ref).ok_or(NotSent::NoMemory)?;
+                pieces.extend(copy::sources(segments, &region_refs, Slice { offset, len, last: false }));
             }
             Body::Granted(from) if len > 0 => {
                 let wanted = Rights::REMOTE_READ;

@@ -4,7 +4,7 @@
 //! headers and payloads leave with one system call. A request waits while the peer's window is full, while the socket has no
 //! room, for a fence, and for the maximum number of outstanding reads. It is complete when the peer has handled its last
 //! record and, for a read or an atomic operation, the whole response is in its place. Requests are reported in their order, by
-//! number ([`Mark`]).
+//! number ([`SeqNo`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
-use dat_core::transport::{Checked, Gauge, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment};
+use dat_core::transport::{Checked, Gauge, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
 use dat_memory::copy;
 use dat_memory::user::{self, Source, Target};
 use host::memory::Room;
@@ -60,16 +60,16 @@ enum Progress {
 }
 
 /// A request that was sent, and is not complete.
-struct Flying {
+struct TxInFlight {
     id: RequestId,
     /// Bytes of requests up to its end.
     end: u64,
     /// Its number among those that have a response, from 1; 0 if it has none.
-    question: u64,
+    pending_read: u64,
 }
 
 /// A request whose response has not arrived completely.
-struct Question {
+struct PendingRead {
     id: RequestId,
     count: usize,
     len: u64,
@@ -118,7 +118,7 @@ struct Cursor {
     segments: usize,
     progress: Progress,
     sent: u64,
-    questions: usize,
+    pending_reads: usize,
 }
 
 /// The sending direction. The default belongs to no connection.
@@ -134,8 +134,8 @@ pub struct Tx {
     progress: Progress,
     /// The segments of requests that wait.
     segments: VecDeque<Segment>,
-    flying: VecDeque<Flying>,
-    questions: VecDeque<Question>,
+    in_flight: VecDeque<TxInFlight>,
+    pending_reads: VecDeque<PendingRead>,
     /// The segments of the responses.
     places: VecDeque<Segment>,
     asked: u64,
@@ -207,8 +207,8 @@ impl Tx {
             Tx { ep: Some(ep), reads: usize::from(sizes.reads_out.max(1)), window: MIN_WINDOW, ..Tx::default() };
         tx.waiting.room(sizes.requests)?;
         tx.segments.room(sizes.requests)?;
-        tx.flying.room(sizes.requests)?;
-        tx.questions.room(tx.reads.min(sizes.requests))?;
+        tx.in_flight.room(sizes.requests)?;
+        tx.pending_reads.room(tx.reads.min(sizes.requests))?;
         tx.places.room(tx.reads.min(sizes.requests))?;
         Ok(tx)
     }
@@ -230,7 +230,7 @@ impl Tx {
     }
 
     /// Detaches the stream. Returns the mark of the requests that were complete.
-    pub fn close(&mut self) -> Option<Mark> {
+    pub fn close(&mut self) -> Option<SeqNo> {
         let done = self.done();
         self.stream = None;
         self.note_stall();
@@ -254,10 +254,10 @@ impl Tx {
     /// [`dat_core::error::Resource::Memory`].
     pub fn post(&mut self, request: &Request<'_>) -> Result<()> {
         self.waiting.room(1)?;
-        self.flying.room(self.waiting.len() + 1)?;
+        self.in_flight.room(self.waiting.len() + 1)?;
         self.segments.room(request.segments.len())?;
-        if is_question(&request.operation) {
-            self.questions.room(1)?;
+        if has_response(&request.operation) {
+            self.pending_reads.room(1)?;
             self.places.room(request.segments.len())?;
         }
         self.segments.extend(request.segments);
@@ -273,7 +273,7 @@ impl Tx {
     /// [`dat_core::error::Resource::Memory`].
     pub fn post_done(&mut self, id: RequestId) -> Result<()> {
         self.waiting.room(1)?;
-        self.flying.room(self.waiting.len() + 1)?;
+        self.in_flight.room(self.waiting.len() + 1)?;
         let operation = Operation::Send { solicited: false };
         self.waiting.push_back(Waiting { id, operation, count: 0, len: 0, fence: false, local: true });
         Ok(())
@@ -282,7 +282,7 @@ impl Tx {
     /// Returns whether the requests that wait can leave with the next call of the library: earlier ones are outstanding, and
     /// there are only a few short ones.
     pub fn can_gather(&self) -> bool {
-        !self.flying.is_empty()
+        !self.in_flight.is_empty()
             && self.waiting.len() < GATHERED
             && self.progress == Progress::New
             && self.waiting.iter().all(|request| request.len <= SHORT)
@@ -322,8 +322,12 @@ impl Tx {
     /// Sends as many records as one system call takes.
     fn launch(&mut self, stream: &Arc<Stream>) -> std::result::Result<(), Stop> {
         let mut sender = stream.sender().map_err(|error| self.stop(error))?;
-        let start =
-            Cursor { progress: self.progress, sent: self.sent, questions: self.questions.len(), ..Cursor::default() };
+        let start = Cursor {
+            progress: self.progress,
+            sent: self.sent,
+            pending_reads: self.pending_reads.len(),
+            ..Cursor::default()
+        };
         let (mut at, mut heads, mut ends) = (start, ArrayVec::<u8, BATCH>::new(), Ends::new());
         let (stop, long) = loop {
             match self.gather(stream, &mut sender, &mut at, &mut heads, &mut ends) {
@@ -356,7 +360,8 @@ impl Tx {
 
     /// The error of a request whose memory is not registered. Requests before it are reported first.
     fn lost(&self) -> Stop {
-        let is_last = self.questions.is_empty() && self.flying.back().is_none_or(|last| last.end <= self.handled);
+        let is_last =
+            self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
         match self.waiting.front() {
             Some(front) if is_last => Stop::Failed((front.id, Status::LocalProtection)),
             _ => Stop::Peer,
@@ -384,9 +389,9 @@ impl Tx {
             ends.push(at.sent);
             return Ok(None);
         }
-        let question = is_question(&request.operation);
+        let pending_read = has_response(&request.operation);
         if at.progress == Progress::New
-            && ((request.fence && at.questions > 0) || (question && at.questions >= self.reads))
+            && ((request.fence && at.pending_reads > 0) || (pending_read && at.pending_reads >= self.reads))
         {
             return Err(Some(Stop::Peer));
         }
@@ -409,7 +414,7 @@ impl Tx {
         let segments: Checked = self.segments.iter().skip(at.segments).take(request.count).copied().collect();
         let mark = heads.len();
         // Records before it leave alone, so that the failure is that of this request.
-        if !short && mark > 0 && copy::pin_all(&segments, |key| stream.regions().pin(key)).is_none() {
+        if !short && mark > 0 && copy::acquire_all(&segments, |key| stream.regions().acquire(key)).is_none() {
             return Err(None);
         }
         let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
@@ -436,7 +441,7 @@ impl Tx {
                 at.progress = Progress::New;
                 at.index += 1;
                 at.segments += request.count;
-                at.questions += usize::from(question);
+                at.pending_reads += usize::from(pending_read);
                 ends.push(at.sent);
             }
         }
@@ -448,15 +453,15 @@ impl Tx {
         for &end in ends {
             let Some(request) = self.waiting.pop_front() else { break };
             let Waiting { id, count, len, .. } = request;
-            let question = is_question(&request.operation);
-            if question {
+            let pending_read = has_response(&request.operation);
+            if pending_read {
                 self.asked += 1;
-                self.questions.push_back(Question { id, count, len, offset: 0 });
+                self.pending_reads.push_back(PendingRead { id, count, len, offset: 0 });
                 self.places.extend(self.segments.drain(..count));
             } else {
                 self.segments.drain(..count);
             }
-            self.flying.push_back(Flying { id, end, question: if question { self.asked } else { 0 } });
+            self.in_flight.push_back(TxInFlight { id, end, pending_read: if pending_read { self.asked } else { 0 } });
         }
         self.progress = at.progress;
         self.sent = at.sent;
@@ -477,12 +482,12 @@ impl Tx {
     /// Returns where the next bytes of a response go: its segments, and the bytes of it that arrived. Returns `None` if there
     /// is no response to wait for, or none of `len` further bytes.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
-        let question = self.questions.front()?;
-        if len > question.len - question.offset || (len == 0 && question.len > 0) {
+        let pending_read = self.pending_reads.front()?;
+        if len > pending_read.len - pending_read.offset || (len == 0 && pending_read.len > 0) {
             return None;
         }
-        let places = self.places.iter().take(question.count).copied().collect();
-        Some((places, question.offset, question.offset + len == question.len))
+        let places = self.places.iter().take(pending_read.count).copied().collect();
+        Some((places, pending_read.offset, pending_read.offset + len == pending_read.len))
     }
 
     /// Notes that bytes of a response are in their places, or that these are lost.
@@ -490,14 +495,14 @@ impl Tx {
     /// # Errors
     /// The memory of the response is not registered.
     pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Failed> {
-        let Some(question) = self.questions.front_mut() else { return Ok(()) };
+        let Some(pending_read) = self.pending_reads.front_mut() else { return Ok(()) };
         if !placed {
-            return Err((question.id, Status::LocalProtection));
+            return Err((pending_read.id, Status::LocalProtection));
         }
-        question.offset += len;
-        if question.offset == question.len {
-            let count = question.count;
-            self.questions.pop_front();
+        pending_read.offset += len;
+        if pending_read.offset == pending_read.len {
+            let count = pending_read.count;
+            self.pending_reads.pop_front();
             self.places.drain(..count);
             self.answered += 1;
         }
@@ -505,18 +510,18 @@ impl Tx {
     }
 
     /// Removes the requests that are complete. Returns the mark of the last one.
-    pub fn done(&mut self) -> Option<Mark> {
+    pub fn done(&mut self) -> Option<SeqNo> {
         let mut last = None;
-        let is_done = |front: &&Flying| front.end <= self.handled && front.question <= self.answered;
-        while let Some(front) = self.flying.front().filter(is_done) {
-            last = Some(Mark(front.id));
-            self.flying.pop_front();
+        let is_done = |front: &&TxInFlight| front.end <= self.handled && front.pending_read <= self.answered;
+        while let Some(front) = self.in_flight.front().filter(is_done) {
+            last = Some(SeqNo(front.id));
+            self.in_flight.pop_front();
         }
         last
     }
 }
 
 /// Returns whether the peer sends a response to the request.
-fn is_question(operation: &Operation) -> bool {
+fn has_response(operation: &Operation) -> bool {
     matches!(operation, Operation::Read(_) | Operation::Atomic { .. })
 }

@@ -11,7 +11,7 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, Mark, Operation, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, Shown,
+    ListenerSink, Operation, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, Shown,
     Transport,
 };
 use host::lock::Mutex;
@@ -38,7 +38,7 @@ impl Verbs {
     /// Ends the thread, and what it was still to do.
     fn stop(&self) {
         self.device.stop.store(true, Ordering::Release);
-        self.device.bell.ring();
+        self.device.wakeup_fd.wake();
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             thread.join();
@@ -51,8 +51,8 @@ impl Verbs {
         // Tasks that are left refer to queue pairs, and these to the device, which would stay for ever.
         let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
-        let parties = std::mem::take(&mut *self.device.parties.lock());
-        drop(parties);
+        let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
+        drop(cm_owners);
     }
 }
 
@@ -213,9 +213,9 @@ impl Transport for Verbs {
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
         // Completions are reported under the queue's lock, and so after those of any other thread.
         match (cq, how) {
-            (Some(cq), _) => cq.settle(),
-            (None, Poll::Complete) => self.device.settle(),
-            (None, Poll::IfFree) => self.device.settle_unread(),
+            (Some(cq), _) => cq.drain(),
+            (None, Poll::Complete) => self.device.drain(),
+            (None, Poll::IfFree) => self.device.drain_unread(),
         }
     }
 
@@ -250,7 +250,7 @@ impl Transport for Verbs {
         srq.set_limit(limit)?;
         if limit > 0 {
             // The device raises no event for receives that it consumed since the core last counted them.
-            self.device.command(|work| work.settle = true);
+            self.device.command(|work| work.drain = true);
         }
         Ok(())
     }
@@ -276,7 +276,7 @@ impl Transport for Verbs {
                 lane.post(request.id, request.segments.first().copied(), solicited)?;
             }
         }
-        Ok(Handed::under_way(Mark(request.id)))
+        Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn post_bind(
@@ -287,10 +287,10 @@ impl Transport for Verbs {
         window: &Window,
         target: Option<&BindTarget<'_, Region>>,
         _signalled: bool,
-    ) -> Result<(u32, Mark)> {
+    ) -> Result<(u32, SeqNo)> {
         let target = target.map(|target| BindTarget { rights: self.device.limits.granted(target.rights), ..*target });
         let key = qp.qp()?.post_bind(id, window, target.as_ref())?;
-        Ok((key, Mark(id)))
+        Ok((key, SeqNo(id)))
     }
 
     fn reap(&self, qp: &Arc<Carrier>) {

@@ -139,7 +139,8 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     let firmware = unsafe { text(attr.fw_ver.as_ptr()) };
     let limits = Limits::of(&attr, &port, context.is_iwarp());
     // The device must have all receives where it does not repeat messages, and each needs an entry in a completion queue.
-    let (of_cq, of_shared) = if limits.repeats() { (usize::MAX, usize::MAX) } else { (limits.cqe, limits.shared_recvs()) };
+    let (of_cq, of_shared) =
+        if limits.repeats() { (usize::MAX, usize::MAX) } else { (limits.cqe, limits.shared_recvs()) };
     // The core knows one limit of segments for all receives.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);

@@ -1,4 +1,4 @@
-//! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the adapter's thread,
+//! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the progress thread,
 //! without any lock.
 //!
 //! A device may have several addresses, each with listeners of its own, so an endpoint connects to the address that it
@@ -30,7 +30,7 @@ use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
 /// The owner of the identifier with a token.
-pub enum Party {
+pub enum CmOwner {
     /// A listener.
     Listener(u64, ListenerSink<Verbs>),
     /// An end of a connection.
@@ -50,7 +50,7 @@ pub struct Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         for id in iter::once(&self.id).chain(&self.datagrams) {
-            let party = self.device.parties.lock().remove(&id.token());
+            let party = self.device.cm_owners.lock().remove(&id.token());
             drop(party);
         }
     }
@@ -110,13 +110,13 @@ impl Incoming {
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
         let reads = fewer(qp.reads, request.reads);
         let ready = to_ready(qp, &id, reads);
-        qp.device.parties.lock().room(1)?;
+        qp.device.cm_owners.lock().room(1)?;
         {
             let mut state = qp.state.lock();
             state.phase = QpPhase::Accepting;
             state.cm = Some(id.clone());
         }
-        qp.device.parties.lock().insert(id.token(), Party::End(qp.clone()));
+        qp.device.cm_owners.lock().insert(id.token(), CmOwner::End(qp.clone()));
         let accepted = ready.and_then(|()| id.accept(&terms(qp, reads, private_data)));
         if let Some(mut request) = incoming.take() {
             request.id = None;
@@ -150,9 +150,9 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     let listener = Listener { device: device.clone(), id, datagrams };
     for id in iter::once(&listener.id).chain(&listener.datagrams) {
         {
-            let mut parties = device.parties.lock();
-            parties.room(1)?;
-            parties.insert(id.token(), Party::Listener(qualifier, sink.clone()));
+            let mut cm_owners = device.cm_owners.lock();
+            cm_owners.room(1)?;
+            cm_owners.insert(id.token(), CmOwner::Listener(qualifier, sink.clone()));
         }
         id.listen(1024).map_err(failed)?;
     }
@@ -226,7 +226,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     })?;
     let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    device.parties.lock().room(1)?;
+    device.cm_owners.lock().room(1)?;
     {
         let mut state = qp.state.lock();
         state.phase = QpPhase::Connecting;
@@ -234,7 +234,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         state.private_data = connect.private_data.to_vec();
         state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
     }
-    device.parties.lock().insert(token, Party::End(qp.clone()));
+    device.cm_owners.lock().insert(token, CmOwner::End(qp.clone()));
     let started = id.resolve_addr(from, to, PATIENCE);
     device.command(|work| {
         if let Some(deadline) = deadline {
@@ -293,15 +293,15 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         device.lose();
         return;
     }
-    let lane = match device.parties.lock().get(&event.token) {
-        Some(Party::Lane(lane)) => Some(lane.clone()),
+    let lane = match device.cm_owners.lock().get(&event.token) {
+        Some(CmOwner::Lane(lane)) => Some(lane.clone()),
         _ => None,
     };
     if let Some(lane) = lane {
         return lane.handle(&event);
     }
-    let qp = match device.parties.lock().get(&event.token) {
-        Some(Party::End(qp)) => qp.clone(),
+    let qp = match device.cm_owners.lock().get(&event.token) {
+        Some(CmOwner::End(qp)) => qp.clone(),
         _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
                 // The peer has answered the message that ended the connection.
@@ -351,8 +351,8 @@ pub fn handle(device: &Arc<Device>, event: Event) {
 
 fn request(device: &Arc<Device>, event: Event) {
     let Some(mut id) = event.incoming else { return };
-    let (qualifier, sink) = match device.parties.lock().get(&event.token) {
-        Some(Party::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
+    let (qualifier, sink) = match device.cm_owners.lock().get(&event.token) {
+        Some(CmOwner::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
         _ => {
             // The service point has gone meanwhile.
             let _ = id.reject(&[]);

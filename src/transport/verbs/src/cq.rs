@@ -57,7 +57,7 @@ pub struct CompletionQueue {
     armed: AtomicUsize,
     /// The device drops the flag of solicited messages.
     drops_flag: bool,
-    /// A thread has fetched since the last [`CompletionQueue::settle_if_unread`].
+    /// A thread has fetched since the last [`CompletionQueue::drain_if_unread`].
     read: AtomicBool,
 }
 
@@ -279,17 +279,17 @@ impl CompletionQueue {
     /// Reports all work that has completed, after any other thread that does: on return all that had completed before
     /// the call is reported.
     #[inline]
-    pub fn settle(&self) {
-        if self.settle_alone() {
-            self.settle_others();
+    pub fn drain(&self) {
+        if self.drain_alone() {
+            self.drain_others();
         }
     }
 
     /// Reports all work that has completed, unless a thread has fetched since the last call: a queue that the program
     /// reads is left to the program's threads. One thread at a time calls this.
-    pub fn settle_if_unread(&self) {
+    pub fn drain_if_unread(&self) {
         if !self.read.swap(false, Ordering::Relaxed) {
-            self.settle();
+            self.drain();
             self.read.store(false, Ordering::Relaxed);
         }
     }
@@ -297,18 +297,18 @@ impl CompletionQueue {
     /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
     /// other queues.
     #[inline]
-    fn settle_alone(&self) -> bool {
+    fn drain_alone(&self) -> bool {
         let mut fetch = self.fetch.lock();
         let found = self.fetch(&mut fetch);
         if !found.more && !found.drained && fetch.touched.is_empty() {
             return false;
         }
-        self.settle_rest(fetch, found)
+        self.drain_rest(fetch, found)
     }
 
     /// Goes on after a fetch that leaves something to do.
     #[cold]
-    fn settle_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
+    fn drain_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
         let mut drained = false;
         loop {
             let touched = std::mem::take(&mut fetch.touched);
@@ -329,13 +329,13 @@ impl CompletionQueue {
     /// Announcements were taken from the channel: the queues that they are of and that threads sleep on are asked to
     /// announce again, and looked through.
     #[cold]
-    fn settle_others(&self) {
+    fn drain_others(&self) {
         let mut more = true;
         while std::mem::take(&mut more) {
             for cq in channels::each(&self.channel.queues).filter(|cq| !std::ptr::eq(&**cq, self)) {
                 if cq.armed.load(Ordering::Acquire) > 0 && cq.was_announced() {
                     cq.notify();
-                    more |= cq.settle_alone();
+                    more |= cq.drain_alone();
                 }
             }
         }
@@ -441,9 +441,9 @@ impl CompletionQueue {
             return;
         }
         if self.notify_sleepers() {
-            self.settle();
+            self.drain();
         }
-        self.settle_others();
+        self.drain_others();
     }
 
     /// Announcements were taken that may have been for other threads that sleep on this queue: true if there are any,

@@ -146,6 +146,6 @@ impl Lane {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.shared.settle();
+        self.shared.drain();
     }
 }

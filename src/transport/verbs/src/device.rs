@@ -6,7 +6,7 @@
 //! An adapter may have thousands of completion queues, since programs make several dispatchers for each endpoint. No
 //! event of one connection leads to a round through all of them: for a queue pair that ends the thread fetches from its
 //! two queues, for the limit of a shared receive queue from those of its queue pairs. Rounds that nothing demands
-//! ([`Device::settle_unread`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
+//! ([`Device::drain_unread`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
 //! that were read since the last one. A query that must know all that has completed (`Poll::Complete`) goes through all.
 //!
 //! # A device that goes away
@@ -29,7 +29,7 @@ use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::cancel::uncancelled;
 use host::environment;
 use host::event_fd::EventFd;
-use host::fork::{NotInherited, undivided};
+use host::fork::{CloseOnFork, with_fork_lock};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
@@ -38,7 +38,7 @@ use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 use crate::adapter::Verbs;
 use crate::attributes::{self, Limits};
 use crate::channels::{self, Channels};
-use crate::cm::Party;
+use crate::cm::CmOwner;
 use crate::cq::CompletionQueue;
 use crate::datagram::Lane;
 use crate::datagram::answers::Answers;
@@ -78,7 +78,7 @@ pub struct Work {
     /// Identifiers whose disconnect message may be under way, with the time when they can be destroyed.
     pub leaving: Timers<Arc<CmId>>,
     /// Whether to fetch from all completion queues now.
-    pub settle: bool,
+    pub drain: bool,
 }
 
 /// The state that an open adapter, its objects and its thread share.
@@ -89,7 +89,7 @@ pub struct Device {
     pub(crate) datagrams: Mutex<HashMap<Key, Weak<SharedQp>>>,
     /// Answers to requests for datagrams.
     pub(crate) answers: Answers,
-    pub(crate) parties: Mutex<HashMap<u64, Party>>,
+    pub(crate) cm_owners: Mutex<HashMap<u64, CmOwner>>,
     pub(crate) work: Mutex<Work>,
     pub(crate) cqs: Mutex<Vec<Weak<CompletionQueue>>>,
     pub(crate) channels: Channels,
@@ -106,8 +106,8 @@ pub struct Device {
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
     /// The field comes before the bell, as it must.
-    _note: NotInherited,
-    pub(crate) bell: EventFd,
+    _note: CloseOnFork,
+    pub(crate) wakeup_fd: EventFd,
     /// Reports the removal of the device even while there is no connection.
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
@@ -166,14 +166,15 @@ impl Device {
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = memory::arc(Context::open(&place.name)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
-            let (note, bell) = undivided(|| EventFd::new().map(|bell| (NotInherited::new(&bell), bell)))?;
+            let (note, wakeup_fd) =
+                with_fork_lock(|| EventFd::new().map(|wakeup_fd| (CloseOnFork::new(&wakeup_fd), wakeup_fd)))?;
             let channel = EventChannel::new()?;
             log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
             Ok(memory::arc(Device {
                 table: RwLock::default(),
                 datagrams: Mutex::default(),
                 answers: Answers::default(),
-                parties: Mutex::default(),
+                cm_owners: Mutex::default(),
                 work: Mutex::default(),
                 cqs: Mutex::default(),
                 channels: Channels::default(),
@@ -187,7 +188,7 @@ impl Device {
                 sleepers: AtomicUsize::new(0),
                 stop: AtomicBool::new(false),
                 _note: note,
-                bell,
+                wakeup_fd,
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
                 context,
@@ -278,38 +279,38 @@ impl Device {
             }
             f(&mut work);
         }
-        self.bell.ring();
+        self.wakeup_fd.wake();
     }
 
     /// Reports all that has completed so far.
-    pub fn settle(&self) {
+    pub fn drain(&self) {
         for cq in channels::each(&self.cqs) {
-            cq.settle();
+            cq.drain();
         }
     }
 
     /// Reports what has completed in queues that were not read since the last call, unless another thread does so or has
     /// just done so. An adapter may have thousands of completion queues, which shall not take more than a tenth of a
     /// thread's time.
-    pub fn settle_unread(&self) {
+    pub fn drain_unread(&self) {
         let Some(mut next) = self.next_settle.try_lock() else { return };
         let begin = Instant::now();
         if next.is_some_and(|next| begin < next) {
             return;
         }
         for cq in channels::each(&self.cqs) {
-            cq.settle_if_unread();
+            cq.drain_if_unread();
         }
         let end = Instant::now();
         *next = Some(end + ((end - begin) * 9).min(LONGEST_REST));
     }
 
     /// Reports what has completed in the queues of these queue pairs, each queue once.
-    pub fn settle_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
+    pub fn drain_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
         let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| &qp.entries).map(|entries| &entries.cq).collect();
         cqs.sort_by_key(|cq| Arc::as_ptr(cq));
         cqs.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        cqs.into_iter().for_each(|cq| cq.settle());
+        cqs.into_iter().for_each(|cq| cq.drain());
     }
 
     /// The shared receive queues that have buffers for which the device has no room: the thread must then make the
@@ -319,9 +320,9 @@ impl Device {
     }
 
     /// Reports what has completed in the queues of those that take buffers from the shared receive queue of this address.
-    pub fn settle_takers(&self, address: usize) {
-        self.settle_queues_of(&self.takers(address));
-        self.shared_qps(|shared| shared.srq.queue.raw.address() == address).iter().for_each(|shared| shared.settle());
+    pub fn drain_takers(&self, address: usize) {
+        self.drain_queues_of(&self.takers(address));
+        self.shared_qps(|shared| shared.srq.queue.raw.address() == address).iter().for_each(|shared| shared.drain());
     }
 
     /// Ends those that take buffers from the shared receive queue of this address.

@@ -117,9 +117,9 @@ impl Qp {
         }
         // From the reset on the device touches no buffer. Completions are fetched before it, because some
         // devices drop those that were not fetched, and once more after it, because others complete more work then.
-        self.settle();
+        self.drain();
         self.reset();
-        self.settle();
+        self.drain();
         self.leave();
         let over = QpState { phase: QpPhase::Dead, finishing: true, ..QpState::default() };
         let ended = {
@@ -133,7 +133,7 @@ impl Qp {
             // The kernel repeats a message that got lost, as long as the identifier is there.
             let leave =
                 Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
-            self.device.parties.lock().remove(&cm.token());
+            self.device.cm_owners.lock().remove(&cm.token());
             self.device.work.lock().leaving.set(leave, cm);
         }
         // The first failure has ended the connection, though the peer's message may have been seen before it.
@@ -171,7 +171,7 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         if let Some(cm) = &cm {
-            let party = self.device.parties.lock().remove(&cm.token());
+            let party = self.device.cm_owners.lock().remove(&cm.token());
             drop(party);
         }
         // From now on the device touches no buffer.
@@ -192,7 +192,7 @@ impl Qp {
     fn free_aside(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
-            qp.settle();
+            qp.drain();
             qp.leave();
             // The kernel waits here. The queue pair is freed by its last user, which is this thread then.
             drop(cm);

@@ -16,8 +16,8 @@ use dat_core::error::{Resource, Result};
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    Checked, ConnectionReport, EndpointSink, FailedRequest, MAX_SEGMENTS, Mark, Operation, QpInit, Recv, RecvDone,
-    Request, Segment, Special, Verdict,
+    Checked, ConnectionReport, EndpointSink, FailedRequest, MAX_SEGMENTS, Operation, QpInit, Recv, RecvDone, Request,
+    Segment, SeqNo, Special, Verdict,
 };
 use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
@@ -34,7 +34,7 @@ use crate::srq::Attachment;
 use crate::status::{self, exhausted, refused};
 use crate::sys::cm::CmId;
 use crate::sys::qp::RawQp;
-use crate::window::Singles;
+use crate::window::Type2Windows;
 use crate::work_queue::{WorkQueue, post};
 
 /// Work request identifiers: the core's numbers, with a bit that marks receives.
@@ -136,7 +136,7 @@ pub struct Qp {
     pub(crate) sends: Mutex<WorkQueue>,
     pub(crate) recvs: Mutex<WorkQueue>,
     /// The windows that serve it alone.
-    pub(crate) singles: Mutex<Singles>,
+    pub(crate) singles: Mutex<Type2Windows>,
     /// Completions so far, of any kind.
     pub(crate) completions: AtomicU64,
     /// A request or a receive failed or was flushed.
@@ -394,7 +394,7 @@ impl Qp {
             drop(queue);
         }
         if is_good(last) {
-            let drained = self.sink.requests_done(Mark(id));
+            let drained = self.sink.requests_done(SeqNo(id));
             if drained {
                 self.drained.store(true, Ordering::Release);
             }
@@ -469,12 +469,12 @@ impl Qp {
 
     /// Reports all requests that are complete.
     pub fn reap(&self) {
-        self.entries[0].cq.settle();
+        self.entries[0].cq.drain();
     }
 
     /// Reports all work that is complete.
-    pub fn settle(&self) {
-        self.entries.iter().for_each(|entries| entries.cq.settle());
+    pub fn drain(&self) {
+        self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 }
 

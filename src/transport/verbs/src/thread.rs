@@ -64,7 +64,7 @@ fn run(device: &Arc<Device>) {
     log::debug!(target: host::diagnostics::THREAD, "device {}: its thread begins", device.place.name);
     let mut turns = Turns::default();
     loop {
-        device.bell.clear();
+        device.wakeup_fd.clear();
         if device.stop.load(Ordering::Acquire) {
             return;
         }
@@ -136,8 +136,7 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     let until = |due: Option<Instant>| due.map(|due| due.saturating_duration_since(now));
     let ending = !work.draining.is_empty() || !work.failed.is_empty() || !work.ending.is_empty();
     let draining = ending || !turns.limits_due.is_empty();
-    let now_due =
-        work.settle || !work.reports.is_empty() || !work.accepted.is_empty() || !work.refused_lanes.is_empty();
+    let now_due = work.drain || !work.reports.is_empty() || !work.accepted.is_empty() || !work.refused_lanes.is_empty();
     let next = [
         until(work.timers.next_due()),
         until(work.leaving.next_due()),
@@ -150,15 +149,15 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
 
 /// Fetches completions if it is time, and tries again what the device refused; gives the time until the next fetch.
 fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Duration> {
-    let (settle, demanded) = {
+    let (drain, demanded) = {
         let mut work = device.work.lock();
         let demanded = !work.awaited.is_empty() || !work.refused.is_empty() || !work.fenced.is_empty();
-        (std::mem::take(&mut work.settle), demanded)
+        (std::mem::take(&mut work.drain), demanded)
     };
-    if settle {
-        alone(|| device.settle());
+    if drain {
+        alone(|| device.drain());
     } else if !turns.limits_due.is_empty() {
-        alone(|| turns.limits_due.iter().for_each(|&address| device.settle_takers(address)));
+        alone(|| turns.limits_due.iter().for_each(|&address| device.drain_takers(address)));
     }
     let starving = device.starving();
     if starving.is_empty() && device.table.read().is_empty() && device.datagrams.lock().is_empty() {
@@ -173,7 +172,7 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     }
     turns.watched = Some(now);
     tidy(device);
-    alone(|| device.settle_unread());
+    alone(|| device.drain_unread());
     for srq in &starving {
         alone(|| feed(device, srq));
     }
@@ -191,7 +190,7 @@ fn tidy(device: &Device) {
 /// Fetches the work of queue pairs that go down, and ends those that have all of it back.
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
-    alone(|| device.settle_queues_of(&draining));
+    alone(|| device.drain_queues_of(&draining));
     again(
         &device.work,
         |work| &mut work.draining,
@@ -207,7 +206,7 @@ fn drain(device: &Arc<Device>) {
 
 /// Hands over receives that the device refused before; the connections end that wait for them without hope.
 fn feed(device: &Device, srq: &SharedQueue) {
-    device.settle_takers(srq.raw.address());
+    device.drain_takers(srq.raw.address());
     if srq.try_again() {
         log::error!("a shared receive queue takes no more receives: its connections end");
         device.end_takers(srq.raw.address());
@@ -257,7 +256,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             }
         }
         event::SRQ_LIMIT_REACHED => {
-            device.settle_takers(address);
+            device.drain_takers(address);
             if device.srq(address).is_some_and(|srq| srq.limit_reached()) && !limits_due.contains(&address) {
                 limits_due.push(address);
             }
@@ -282,7 +281,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
     // The descriptor of a device that is gone reports an error for ever, so it is left out.
     let events = (!turns.lost).then(|| device.context.as_fd());
-    let found = poll::wait([Some(device.bell.as_fd()), Some(device.channel.as_fd()), events], limit);
+    let found = poll::wait([Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events], limit);
     if let Ok([_, _, events]) = found {
         if events.failed && !events.readable {
             turns.lost = true;

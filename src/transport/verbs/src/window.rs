@@ -103,7 +103,7 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     while needed() {
         let mut qps = device.qps();
         qps.retain(|qp| !qp.sends.lock().binds.is_empty());
-        device.settle_queues_of(&qps);
+        device.drain_queues_of(&qps);
         if needed() {
             if Instant::now() >= limit {
                 return false;
@@ -212,13 +212,13 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
 
 /// The windows that serve a queue pair alone and were bound on it, by key.
 #[derive(Default)]
-pub struct Singles {
+pub struct Type2Windows {
     bound: HashMap<u32, Weak<Single>>,
     /// Those that the peer has revoked; their objects of the device are still to be freed.
     revoked: Vec<(u32, Weak<Single>)>,
 }
 
-impl Singles {
+impl Type2Windows {
     fn room(&mut self) -> Result<()> {
         if self.bound.len() == self.bound.capacity() {
             self.bound.retain(|_, window| window.strong_count() > 0);
@@ -276,7 +276,7 @@ impl Qp {
     /// are closed.
     pub fn end_binds(&self) {
         self.sends.lock().binds.clear();
-        let Singles { bound, revoked } = std::mem::take(&mut *self.singles.lock());
+        let Type2Windows { bound, revoked } = std::mem::take(&mut *self.singles.lock());
         for (key, window) in bound.into_iter().chain(revoked) {
             self.free_binding(key, &window);
         }

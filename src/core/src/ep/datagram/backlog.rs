@@ -163,7 +163,7 @@ impl<T: Transport> Endpoint<T> {
         if idle {
             return 0;
         }
-        self.settle_requests();
+        self.drain_completions();
         let requests = self.requests();
         if requests.gate == Gate::Open { requests.flight.len() } else { 0 }
     }

@@ -68,7 +68,7 @@ impl<T: Transport> Peers<T> {
     /// The receives posted to the endpoint that no datagram has filled.
     pub fn receives(&self) -> usize {
         let queue = self.own.as_ref().and_then(|own| own.queue.get());
-        queue.map_or(0, |queue| queue.books.lock().available)
+        queue.map_or(0, |queue| queue.accounting.lock().available)
     }
 
     /// Flushes the receives that are left when all lanes have ended, in the order in which they were posted.
@@ -76,7 +76,7 @@ impl<T: Transport> Peers<T> {
         let Some(Own { queue, posts, .. }) = &self.own else { return };
         let Some(queue) = queue.get() else { return };
         let posts = posts.lock();
-        let mut left = queue.books.lock().all_available();
+        let mut left = queue.accounting.lock().all_available();
         left.sort_by_key(|id| posts.when.get(*id as usize));
         for completed in left.into_iter().filter_map(|id| queue.complete(id)) {
             let flushed = Ended::unfilled(Status::Flushed);
@@ -114,11 +114,11 @@ impl<T: Transport> Endpoint<T> {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, None);
             return Ok(());
         }
-        if queue.books.lock().available >= receives.capacity {
+        if queue.accounting.lock().available >= receives.capacity {
             return Err(crate::ep::post::full());
         }
         let mut posts = own.posts.lock();
-        let more = queue.books.lock().len().saturating_sub(posts.when.len());
+        let more = queue.accounting.lock().len().saturating_sub(posts.when.len());
         posts.when.room(more)?;
         let id = queue.hand_in(&checked, cookie)? as usize;
         posts.count += 1;

@@ -1,7 +1,7 @@
 use super::*;
 
 fn request(cookie: u64) -> InFlight {
-    InFlight { mark: Mark(cookie), cookie, flags: CompletionFlags::DEFAULT, work: Work::Transfer(Transfer::Send, 0) }
+    InFlight { mark: SeqNo(cookie), cookie, flags: CompletionFlags::DEFAULT, work: Work::Transfer(Transfer::Send, 0) }
 }
 
 #[test]
@@ -17,7 +17,7 @@ fn a_report_completes_all_earlier_requests_once() {
     }
     assert_eq!(next(&mut flight), None);
     let through = |flight: &mut Flight, last| {
-        std::iter::from_fn(|| flight.pop_through(Mark(last))).map(|request| request.cookie).collect::<Vec<_>>()
+        std::iter::from_fn(|| flight.pop_through(SeqNo(last))).map(|request| request.cookie).collect::<Vec<_>>()
     };
     assert_eq!(through(&mut flight, 1), [0, 1]);
     assert_eq!(through(&mut flight, 1), []);

@@ -13,7 +13,7 @@ use crate::call::{making, slow};
 use crate::ep::attr::qos;
 use crate::handle::{find, same_ia};
 use crate::ptr::bytes;
-use crate::{Answer, At, Face, Fault, Version};
+use crate::{Answer, At, Fault, Provider, Version};
 
 /// A time limit; `None` for no limit.
 pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
@@ -71,7 +71,7 @@ fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
 ///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has that many bytes.
-pub unsafe fn dat_ep_connect<F: Face>(
+pub unsafe fn dat_ep_connect<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
     remote_conn_qual: DAT_CONN_QUAL,
@@ -112,7 +112,7 @@ pub unsafe fn dat_ep_connect<F: Face>(
 ///
 /// # Safety
 /// `private_data` is NULL or has that many bytes.
-pub unsafe fn dat_ep_dup_connect<F: Face>(
+pub unsafe fn dat_ep_dup_connect<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_dup_handle: DAT_EP_HANDLE,
     timeout: DAT_TIMEOUT,
@@ -133,7 +133,7 @@ pub unsafe fn dat_ep_dup_connect<F: Face>(
 }
 
 /// Slot of dat_ep_disconnect.
-pub fn dat_ep_disconnect<F: Face>(ep_handle: DAT_EP_HANDLE, disconnect_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
+pub fn dat_ep_disconnect<F: Provider>(ep_handle: DAT_EP_HANDLE, disconnect_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         match disconnect_flags {

@@ -12,10 +12,10 @@ use crate::ep::{EpParam, attr};
 use crate::handle::{find, find_or_null};
 use crate::post::completion_flags;
 use crate::ptr::InPtr;
-use crate::{At, Face, Fault, Version, counted};
+use crate::{At, Fault, Provider, Version, counted};
 
 /// Slot of dat_ep_modify.
-pub fn dat_ep_modify<F: Face>(
+pub fn dat_ep_modify<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
     ep_param: InPtr<EpParam<F>>,
@@ -40,48 +40,48 @@ pub fn dat_ep_modify<F: Face>(
 }
 
 /// What a field of `DAT_EP_PARAM` may hold, in the terms of the core; `None` if it is no valid value.
-type Given<F> = Option<Value<<F as Face>::Transport>>;
+type Given<F> = Option<Value<<F as Provider>::Transport>>;
 
 /// Functions from what a program wrote to [`Given`], for fields that are read by themselves.
 #[doc(hidden)]
 pub mod given {
     use super::*;
 
-    pub fn pz<F: Face>(handle: DAT_PZ_HANDLE) -> Given<F> {
+    pub fn pz<F: Provider>(handle: DAT_PZ_HANDLE) -> Given<F> {
         find_or_null::<F, _>(handle, Role::Pz).ok().map(Value::Pz)
     }
 
-    pub fn evd<F: Face>(handle: DAT_EVD_HANDLE) -> Given<F> {
+    pub fn evd<F: Provider>(handle: DAT_EVD_HANDLE) -> Given<F> {
         find_or_null::<F, _>(handle, Role::Evd).ok().map(Value::Evd)
     }
 
-    pub fn service<F: Face>(service: DAT_SERVICE_TYPE) -> Given<F> {
+    pub fn service<F: Provider>(service: DAT_SERVICE_TYPE) -> Given<F> {
         fixed::<F>(service == DAT_SERVICE_TYPE_RC)
     }
 
-    pub fn size<F: Face>(size: impl Into<u64>) -> Given<F> {
+    pub fn size<F: Provider>(size: impl Into<u64>) -> Given<F> {
         Some(Value::Setting(Setting::Size(size.into())))
     }
 
-    pub fn qos<F: Face>(qos: DAT_QOS) -> Given<F> {
+    pub fn qos<F: Provider>(qos: DAT_QOS) -> Given<F> {
         attr::qos(qos).map(|qos| Value::Setting(Setting::Qos(qos)))
     }
 
-    pub fn flags<F: Face>(flags: DAT_COMPLETION_FLAGS) -> Given<F> {
+    pub fn flags<F: Provider>(flags: DAT_COMPLETION_FLAGS) -> Given<F> {
         Some(Value::Setting(Setting::Flags(completion_flags(flags))))
     }
 
-    pub fn count<F: Face>(count: DAT_COUNT) -> Given<F> {
+    pub fn count<F: Provider>(count: DAT_COUNT) -> Given<F> {
         usize::try_from(count).ok().map(|count| Value::Setting(Setting::Count(count)))
     }
 
     /// The number of named attributes of the transport, of which there are none.
-    pub fn none<F: Face>(count: DAT_COUNT) -> Given<F> {
+    pub fn none<F: Provider>(count: DAT_COUNT) -> Given<F> {
         fixed::<F>(count == 0)
     }
 
     /// The list of these, which must be NULL or have no elements.
-    pub fn empty<F: Face>(count: Option<DAT_COUNT>, list: Option<*mut DAT_NAMED_ATTR>) -> Given<F> {
+    pub fn empty<F: Provider>(count: Option<DAT_COUNT>, list: Option<*mut DAT_NAMED_ATTR>) -> Given<F> {
         list.and_then(|list| fixed::<F>(list.is_null() || count == Some(0)))
     }
 
@@ -90,7 +90,7 @@ pub mod given {
     ///
     /// # Safety
     /// If both are there, the list is NULL or has as many elements as the number says.
-    pub unsafe fn counters<F: Face>(
+    pub unsafe fn counters<F: Provider>(
         ep: &Endpoint<F::Transport>,
         count: Option<DAT_COUNT>,
         list: Option<*mut DAT_NAMED_ATTR>,
@@ -108,7 +108,7 @@ pub mod given {
         reported.map(|reported| Value::Setting(Setting::Counters(reported)))
     }
 
-    fn fixed<F: Face>(is_it: bool) -> Given<F> {
+    fn fixed<F: Provider>(is_it: bool) -> Given<F> {
         is_it.then_some(Value::Setting(Setting::Fixed))
     }
 }
@@ -161,7 +161,7 @@ macro_rules! ep_fields {
     (
         @methods $($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*
     ) => {
-        fn ep_value<F: $crate::Face<Version = Self>>(
+        fn ep_value<F: $crate::Provider<Version = Self>>(
             ep: &$crate::core::Endpoint<F::Transport>,
             field: $crate::core::ep::table::Field,
             mask: DAT_EP_PARAM_MASK,

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dat_provider_common::Face;
+use dat_provider_common::Provider;
 use dat_provider_common::registration::RegistryFunction;
 use dat_udat20::*;
 

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use dat_core::addr::Address;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, Mark, RecvDone, Transport};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, RecvDone, SeqNo, Transport};
 
 use super::*;
 
@@ -579,7 +579,7 @@ fn completions_carry_what_was_posted() {
     assert_eq!(bind(&triplet(64), remote, ep, 0, &mut bound), OK);
     assert_ne!(bound, 0);
     assert_eq!(slot!(t, lmr_free_func(lmr)), state_error(DAT_INVALID_STATE_LMR_IN_USE));
-    assert!(!sink.requests_done(Mark(0)));
+    assert!(!sink.requests_done(SeqNo(0)));
     let event = setup.dequeue(setup.dto_evd).expect("a completion");
     assert_eq!(event.event_number, DAT_RMR_BIND_COMPLETION_EVENT);
     // SAFETY: this is the member of that event.

@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::testing::Fake;
 use dat_provider_common::registration::Identity;
-use dat_provider_common::{Adapter, Domain, Face, fork};
+use dat_provider_common::{Adapter, Domain, Provider, fork};
 
 use crate::version::{self, *};
 
 /// The face of a library over the fake transport.
 pub struct FakeFace;
 
-impl Face for FakeFace {
+impl Provider for FakeFace {
     type Transport = Fake;
     type Version = Tested;
 

@@ -11,7 +11,7 @@ fn an_argument_is_named_by_its_position() {
 fn every_endpoint_state_has_the_subtype_of_its_name() {
     let subtypes = [46, 52, 48, 47, 49, 53, 50, 54, 51];
     for (state, subtype) in EpState::ALL.into_iter().zip(subtypes) {
-        let got = code(Fault::Core(Error::InvalidState(Refusal::Endpoint(state))));
+        let got = code(Fault::Core(Error::InvalidState(StateError::Endpoint(state))));
         assert_eq!(got, 0x8007_0000 | subtype, "{state:?}");
     }
 }

@@ -9,7 +9,7 @@ fn codes_have_the_numbers_of_this_version() {
     assert_eq!(code(Fault::NotRegistered), 0x800a_0064);
     let subtypes = [47, 53, 49, 48, 50, 54, 51, 55, 52];
     for (state, subtype) in EpState::ALL.into_iter().zip(subtypes) {
-        let got = code(Fault::Core(Error::InvalidState(Refusal::Endpoint(state))));
+        let got = code(Fault::Core(Error::InvalidState(StateError::Endpoint(state))));
         assert_eq!(got, 0x8007_0000 | subtype, "{state:?}");
     }
 }

@@ -3,13 +3,18 @@ use super::*;
 /// A ledger of three counters that have these names.
 const NAMES: &[(u32, &CStr)] = &[(0, c"A"), (1, c"B"), (2, c"C"), (3, c"ALL")];
 
-fn told(ledger: &mut Ledger<3>, values: [u64; 3], counter: c_int, reset: bool) -> Answer<Vec<(usize, String, u64)>> {
+fn told(
+    counter_baseline: &mut CounterBaseline<3>,
+    values: [u64; 3],
+    counter: c_int,
+    reset: bool,
+) -> Answer<Vec<(usize, String, u64)>> {
     let mut all = Vec::new();
     let mut tell = |at: usize, name: &CStr, value: u64| {
         all.push((at, name.to_str().unwrap().to_owned(), value));
         Ok(())
     };
-    ledger.tell(NAMES, values, Choice { counter, reset }, &mut tell).map(|()| all)
+    counter_baseline.tell(NAMES, values, Choice { counter, reset }, &mut tell).map(|()| all)
 }
 
 fn of(all: &[(usize, &str, u64)]) -> Answer<Vec<(usize, String, u64)>> {
@@ -18,40 +23,46 @@ fn of(all: &[(usize, &str, u64)]) -> Answer<Vec<(usize, String, u64)>> {
 
 #[test]
 fn what_is_reset_begins_at_0_again() {
-    let mut ledger = Ledger { zeros: [0; 3], sampled: [0; 3] };
-    assert_eq!(told(&mut ledger, [5, 6, 7], 1, true), of(&[(1, "B", 6)]));
-    assert_eq!(told(&mut ledger, [5, 8, 7], 3, false), of(&[(0, "A", 5), (1, "B", 2), (2, "C", 7)]));
-    assert_eq!(told(&mut ledger, [5, 8, 7], 3, true), of(&[(0, "A", 5), (1, "B", 2), (2, "C", 7)]));
-    assert_eq!(told(&mut ledger, [5, 8, 8], 3, false), of(&[(0, "A", 0), (1, "B", 0), (2, "C", 1)]));
+    let mut counter_baseline = CounterBaseline { zeros: [0; 3], sampled: [0; 3] };
+    assert_eq!(told(&mut counter_baseline, [5, 6, 7], 1, true), of(&[(1, "B", 6)]));
+    assert_eq!(told(&mut counter_baseline, [5, 8, 7], 3, false), of(&[(0, "A", 5), (1, "B", 2), (2, "C", 7)]));
+    assert_eq!(told(&mut counter_baseline, [5, 8, 7], 3, true), of(&[(0, "A", 5), (1, "B", 2), (2, "C", 7)]));
+    assert_eq!(told(&mut counter_baseline, [5, 8, 8], 3, false), of(&[(0, "A", 0), (1, "B", 0), (2, "C", 1)]));
 }
 
 #[test]
 fn unknown_numbers_are_refused() {
-    let mut ledger = Ledger { zeros: [0; 3], sampled: [0; 3] };
+    let mut counter_baseline = CounterBaseline { zeros: [0; 3], sampled: [0; 3] };
     for counter in [-1, 4, c_int::MAX, c_int::MIN] {
-        assert_eq!(told(&mut ledger, [1; 3], counter, true), Err(Fault::Argument(3)));
+        assert_eq!(told(&mut counter_baseline, [1; 3], counter, true), Err(Fault::Argument(3)));
     }
 }
 
 #[test]
 fn who_refuses_to_be_told_resets_nothing() {
-    let mut ledger = Ledger { zeros: [0; 3], sampled: [0; 3] };
+    let mut counter_baseline = CounterBaseline { zeros: [0; 3], sampled: [0; 3] };
     let all = Choice { counter: 3, reset: true };
-    assert_eq!(ledger.tell(NAMES, [1; 3], all, &mut |_, _, _| Err(Fault::Argument(4))), Err(Fault::Argument(4)));
-    assert_eq!(ledger.zeros, [0; 3]);
+    assert_eq!(
+        counter_baseline.tell(NAMES, [1; 3], all, &mut |_, _, _| Err(Fault::Argument(4))),
+        Err(Fault::Argument(4))
+    );
+    assert_eq!(counter_baseline.zeros, [0; 3]);
 }
 
 #[test]
 fn a_sample_is_the_value_and_then_the_difference() {
     let at = |counter: DAT_IA_COUNTERS| counter as usize;
-    let mut ledger = Ledger { zeros: [9; OF_ADAPTER], sampled: [0; OF_ADAPTER] };
-    ledger.sample(DCNT_IA_LNK, true, |name| if name == "port_xmit_wait" { 100 } else { 1 });
-    assert_eq!(ledger.sampled[at(DCNT_IA_LNK_WARN_XMT_WAIT)], 100);
-    assert_eq!(ledger.sampled[at(DCNT_IA_DIAG_ERR_RQ_RAE)], 0);
-    ledger.sample(DCNT_IA_LNK, false, |name| if name == "port_xmit_wait" { 130 } else { 0 });
-    assert_eq!(ledger.sampled[at(DCNT_IA_LNK_WARN_XMT_WAIT)], 30);
-    assert_eq!(ledger.sampled[at(DCNT_IA_LNK_ERR_RCV)], 0);
-    assert_eq!([DCNT_IA_LNK_ERR_RCV, DCNT_IA_DIAG_ERR_RQ_RAE].map(|counter| ledger.zeros[at(counter)]), [0, 9]);
+    let mut counter_baseline = CounterBaseline { zeros: [9; OF_ADAPTER], sampled: [0; OF_ADAPTER] };
+    counter_baseline.sample(DCNT_IA_LNK, true, |name| if name == "port_xmit_wait" { 100 } else { 1 });
+    assert_eq!(counter_baseline.sampled[at(DCNT_IA_LNK_WARN_XMT_WAIT)], 100);
+    assert_eq!(counter_baseline.sampled[at(DCNT_IA_DIAG_ERR_RQ_RAE)], 0);
+    counter_baseline.sample(DCNT_IA_LNK, false, |name| if name == "port_xmit_wait" { 130 } else { 0 });
+    assert_eq!(counter_baseline.sampled[at(DCNT_IA_LNK_WARN_XMT_WAIT)], 30);
+    assert_eq!(counter_baseline.sampled[at(DCNT_IA_LNK_ERR_RCV)], 0);
+    assert_eq!(
+        [DCNT_IA_LNK_ERR_RCV, DCNT_IA_DIAG_ERR_RQ_RAE].map(|counter| counter_baseline.zeros[at(counter)]),
+        [0, 9]
+    );
 }
 
 #[test]

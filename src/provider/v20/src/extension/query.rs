@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use dat_provider_common::call::making;
 use dat_provider_common::ia::{dat_ia_close, dat_ia_openv, dat_ia_query};
 use dat_provider_common::ptr::{OutPtr, Parameter};
-use dat_provider_common::{Face, Fault};
+use dat_provider_common::{Fault, Provider};
 use dat_udat20::*;
 
 use crate::Udat20;
@@ -19,7 +19,7 @@ const QUEUE: DAT_COUNT = 8;
 /// # Safety
 /// The handle is a C string. The arguments are `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
 /// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or writable.
-pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // SAFETY: the caller's promise about the arguments.
     let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(arguments.next_pointer()) };
     // SAFETY: as above.
@@ -55,6 +55,6 @@ pub(super) unsafe fn open<F: Face<Version = Udat20>>(name: DAT_HANDLE, arguments
 }
 
 /// dat_ib_close_query.
-pub(super) fn close<F: Face<Version = Udat20>>(ia: DAT_HANDLE) -> DAT_RETURN {
+pub(super) fn close<F: Provider<Version = Udat20>>(ia: DAT_HANDLE) -> DAT_RETURN {
     dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG)
 }

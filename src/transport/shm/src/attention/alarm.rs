@@ -5,7 +5,7 @@
 //!
 //! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
 //! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit,
-//! whether it sleeps is read elsewhere (`home`), where peers cannot write, and the word here serves the system for the
+//! whether it sleeps is read elsewhere (`control`), where peers cannot write, and the word here serves the system for the
 //! comparison, and others as a hint that the waiter does not sleep.
 //!
 //! A peer that rings remembers the number of the sleep (`ended`, stored with Release behind the ring), so further news
@@ -81,7 +81,7 @@ impl transport::Alarm for Alarm {
     }
 
     #[cold]
-    fn ring(&self) {
+    fn wake(&self) {
         self.silence();
         futex::wake_shared(&self.word.word);
     }

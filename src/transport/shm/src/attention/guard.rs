@@ -26,7 +26,7 @@ use host::event_fd::EventFd;
 use host::lock::Mutex;
 use host::memory::Room;
 
-use crate::pair::Pair;
+use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
@@ -93,7 +93,7 @@ impl Last {
 
 /// What is owed to the peer over a connection.
 pub struct Owed {
-    pair: Arc<Pair>,
+    peer_segment: Arc<PeerSegment>,
     /// The ring of requests of this side.
     ring: Mapped,
     last: Last,
@@ -108,8 +108,16 @@ pub struct Owed {
 
 impl Owed {
     /// Nothing is owed yet over the connection with this ring of requests.
-    pub fn new(pair: Arc<Pair>, index: u32, side: u8, ring: Mapped) -> Self {
-        Owed { pair, ring, last: Last::new(), index, side, short: AtomicBool::new(false), late: AtomicBool::new(false) }
+    pub fn new(peer_segment: Arc<PeerSegment>, index: u32, side: u8, ring: Mapped) -> Self {
+        Owed {
+            peer_segment,
+            ring,
+            last: Last::new(),
+            index,
+            side,
+            short: AtomicBool::new(false),
+            late: AtomicBool::new(false),
+        }
     }
 
     /// Notes whether there are records that this process takes back: the thread then does that before it wakes the peer.
@@ -170,13 +178,13 @@ impl Trust {
 pub struct Guard {
     new: Mutex<Option<Vec<Arc<Owed>>>>,
     /// Wakes the thread for this alone: the bell of the node would have it look after what has arrived as well.
-    pub bell: EventFd,
+    pub wakeup_fd: EventFd,
 }
 
 impl Guard {
     /// Nothing is owed.
     pub fn new() -> io::Result<Self> {
-        Ok(Guard { new: Mutex::new(Some(Vec::new())), bell: EventFd::new()? })
+        Ok(Guard { new: Mutex::new(Some(Vec::new())), wakeup_fd: EventFd::new()? })
     }
 
     /// Has the thread watch a record that ends at `position`. False if that cannot be had.
@@ -196,7 +204,7 @@ impl Guard {
         if owed.last.begin() {
             list.push(owed.clone());
             drop(new);
-            self.bell.ring();
+            self.wakeup_fd.wake();
         }
         true
     }
@@ -258,13 +266,13 @@ impl WatchedRing {
         }
         if short {
             // This process looks, and copies what the peer has not got to.
-            self.owed.pair.mark(self.owed.side, self.owed.index, News::Record);
-            self.owed.pair.ring_own_thread();
+            self.owed.peer_segment.mark(self.owed.side, self.owed.index, News::Record);
+            self.owed.peer_segment.ring_own_thread();
         } else if self.woken != Some(head) {
             // Once for each position, since records may have to wait for a receive.
             self.woken = Some(head);
             self.owed.late.store(true, Ordering::Relaxed);
-            if let Some(peer) = self.owed.pair.peer() {
+            if let Some(peer) = self.owed.peer_segment.peer() {
                 peer.wake_thread();
             }
         }
@@ -276,7 +284,7 @@ impl WatchedRing {
 pub struct Watched {
     entries: Vec<WatchedRing>,
     /// There was no memory for those that are new.
-    starved: bool,
+    rnr: bool,
     /// The next tick.
     next: Instant,
 }
@@ -284,21 +292,21 @@ pub struct Watched {
 impl Watched {
     /// Nothing is owed.
     pub fn new() -> Self {
-        Watched { entries: Vec::new(), starved: false, next: Instant::now() }
+        Watched { entries: Vec::new(), rnr: false, next: Instant::now() }
     }
 
     /// The longest that the thread may sleep, if there is anything to watch.
     pub fn pause(&self) -> Option<Duration> {
-        let ticks = self.starved || !self.entries.is_empty();
+        let ticks = self.rnr || !self.entries.is_empty();
         ticks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
     /// Watches what is new as well: the bell has rung.
     pub fn begin(&mut self, guard: &Guard) {
-        guard.bell.clear();
+        guard.wakeup_fd.clear();
         if let Some(list) = &mut *guard.new.lock() {
-            self.starved = self.entries.room(list.len()).is_err();
-            if !self.starved {
+            self.rnr = self.entries.room(list.len()).is_err();
+            if !self.rnr {
                 self.entries.extend(list.drain(..).map(WatchedRing::new));
             }
         }
@@ -309,7 +317,7 @@ impl Watched {
         if self.pause() != Some(Duration::ZERO) {
             return;
         }
-        if self.starved {
+        if self.rnr {
             self.begin(guard);
         }
         let now = Instant::now();

@@ -23,8 +23,8 @@ use std::sync::Arc;
 use arrayvec::ArrayVec;
 
 use crate::conn::Conn;
-use crate::home::Home;
-use crate::pair::Open;
+use crate::control_region::ControlRegion;
+use crate::peer_segment::Open;
 
 /// The most connections that are polled.
 const MOST: usize = 16;
@@ -115,13 +115,13 @@ pub struct Hot {
 impl Hot {
     /// Lets the connections go on that have something to do; true if there was news of any.
     #[inline]
-    pub fn poll(&mut self, home: &Home) -> bool {
+    pub fn poll(&mut self, control: &ControlRegion) -> bool {
         let mut any = false;
         let mut at = 0;
         while let Some(entry) = self.list.get_mut(at) {
             match entry.look() {
                 Look::Idle if self.list.len() > FEW => {
-                    self.cool(at, home);
+                    self.cool(at, control);
                     continue;
                 }
                 Look::Nothing | Look::Idle => {}
@@ -146,11 +146,11 @@ impl Hot {
     /// Counts news of a connection that is not polled, which a poll has found by its ready bit. Polls the
     /// connection from now on if that happens often, there is room, and `may` agrees.
     #[inline]
-    pub fn on_ready(&mut self, conn: &Arc<Conn>, home: &Home, may: impl FnOnce() -> bool) {
+    pub fn on_ready(&mut self, conn: &Arc<Conn>, control: &ControlRegion, may: impl FnOnce() -> bool) {
         self.records = self.records.wrapping_add(1);
         self.others += 1;
         if self.others == TERM {
-            self.end_term(home);
+            self.end_term(control);
         }
         if self.rest > 0 {
             self.rest -= 1;
@@ -174,11 +174,11 @@ impl Hot {
 
     /// Polls no connection for some time if too much of the news came from others.
     #[cold]
-    fn end_term(&mut self, home: &Home) {
+    fn end_term(&mut self, control: &ControlRegion) {
         let (found, others) = (mem::take(&mut self.found), mem::take(&mut self.others));
         if others > found / 2 && !self.list.is_empty() {
             self.rest = REST;
-            self.cool_all(home);
+            self.cool_all(control);
         }
     }
 
@@ -194,22 +194,22 @@ impl Hot {
     }
 
     #[cold]
-    fn cool(&mut self, at: usize, home: &Home) {
+    fn cool(&mut self, at: usize, control: &ControlRegion) {
         let HotConn { conn, .. } = self.list.remove(at);
         conn.end_polling();
-        home.fence_peers();
-        conn.look_if_news();
+        control.fence_peers();
+        conn.poll_if_pending();
     }
 
     /// Stops polling all connections. Those with news have their ready bits set.
     #[cold]
-    pub fn cool_all(&mut self, home: &Home) {
+    pub fn cool_all(&mut self, control: &ControlRegion) {
         for entry in &self.list {
             entry.conn.end_polling();
         }
-        home.fence_peers();
+        control.fence_peers();
         for entry in self.list.drain(..) {
-            entry.conn.look_if_news();
+            entry.conn.poll_if_pending();
         }
     }
 

@@ -4,9 +4,9 @@
 //!
 //! | value | who watches | a peer with news |
 //! |---|---|---|
-//! | [`AWAKE`] | callers poll; the node's thread looks in now and then | does nothing |
-//! | [`BUSY`] | the node's thread, which is awake, for waits that sleep | does nothing |
-//! | [`THREAD`] | the node's thread, in epoll(7) | rings its bell |
+//! | [`AWAKE`] | callers poll; the progress thread looks in now and then | does nothing |
+//! | [`BUSY`] | the progress thread, which is awake, for waits that sleep | does nothing |
+//! | [`THREAD`] | the progress thread, in epoll(7) | rings its bell |
 //! | [`SHARED`] | the same, for waits that sleep: it lets no caller take its place | the same |
 //! | any other, another one for each sleep | the one wait that sleeps (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
 //!
@@ -17,7 +17,7 @@
 //! word. So nobody sleeps while there is news for which it would be woken (SYNC sleep).
 //!
 //! A leader watches for itself alone. Its thread is the program's, which may be in a signal handler, stopped, or of a
-//! low priority when it is rung. So as soon as somebody else waits for news, another wait or an agent, the node's thread
+//! low priority when it is rung. So as soon as somebody else waits for news, another wait or an agent, the progress thread
 //! watches and wakes each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
 //!
 //! The second sleeper looks for news behind the change of the word, so it finds the news for which only the leader was woken. The
@@ -26,7 +26,7 @@
 //! thread's place then, since they may stop at any time.
 //!
 //! A leader watches over more than its own wait: over data that other threads look for in memory, and over what peers
-//! wait to see taken. If it was awake when it was rung, futex(2) says so, and the peer rings for the node's thread as
+//! wait to see taken. If it was awake when it was rung, futex(2) says so, and the peer rings for the progress thread as
 //! well. The thread gives the leader a millisecond, since it may only have been about to fall asleep, and then takes the
 //! watch over. What remains: a leader that was woken and gets no processor delays data for which nobody sleeps, until it
 //! runs or another thread polls.
@@ -39,11 +39,11 @@ use crate::word::Word;
 const QUIET: u32 = 1;
 /// Value of the word while nobody sleeps.
 pub const AWAKE: u32 = 0;
-/// Value of the word while peers are to wake the node's thread.
+/// Value of the word while peers are to wake the progress thread.
 pub const THREAD: u32 = 2;
 /// The same while there are waits that sleep.
 pub const SHARED: u32 = 4;
-/// Value of the word while the node's thread is about to look for waits that sleep.
+/// Value of the word while the progress thread is about to look for waits that sleep.
 pub const BUSY: u32 = 6;
 /// The lowest number of a sleep, and the difference of two.
 const FIRST: u32 = 8;
@@ -66,7 +66,7 @@ pub enum News {
 pub enum Wake {
     /// Nobody.
     Nobody,
-    /// The node's thread.
+    /// The progress thread.
     Thread,
     /// The leader, in the sleep with this number.
     Leader(u32),
@@ -134,25 +134,25 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
 }
 
 /// Wakes those who wait for `news` that were published before; true if there is somebody. `load` loads the published
-/// word, `alarm` rings for the leader in the sleep with this number, `bell` for the node's thread.
+/// word, `alarm` rings for the leader in the sleep with this number, `wakeup_fd` for the progress thread.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
     news: News,
     load: impl Fn() -> u32,
     alarm: impl FnOnce(u32) -> Rung,
-    bell: impl FnOnce(),
+    wakeup_fd: impl FnOnce(),
 ) -> bool {
     match whom::<W>(news, &load) {
         Wake::Nobody => false,
         Wake::Thread => {
-            bell();
+            wakeup_fd();
             true
         }
         Wake::Leader(sleep) => {
             let rung = alarm(sleep);
             // Whoever has changed the word since looks for news behind that.
             if rung == Rung::Nobody && watcher(load()) == sleep {
-                bell();
+                wakeup_fd();
             }
             rung != Rung::Before
         }
@@ -189,7 +189,7 @@ impl Sleepers {
         published.store(watcher | if self.requests == 0 { QUIET } else { 0 }, Ordering::Release);
     }
 
-    /// Has peers ring for the node's thread.
+    /// Has peers ring for the progress thread.
     fn publish_thread<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
@@ -229,7 +229,7 @@ impl Sleepers {
         led
     }
 
-    /// There is an agent, or a descriptor, that waits for news from now on. [`is_late`] tells whether the node's thread is to
+    /// There is an agent, or a descriptor, that waits for news from now on. [`is_late`] tells whether the progress thread is to
     /// be woken.
     pub fn add_agent<W: Word<Value = u32>>(&mut self, published: &W) {
         self.agents += 1;
@@ -251,20 +251,20 @@ impl Sleepers {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }
 
-    /// The node's thread is awake and looks, so that nobody needs to wake it, unless a leader watches.
+    /// The progress thread is awake and looks, so that nobody needs to wake it, unless a leader watches.
     pub fn thread_awake<W: Word<Value = u32>>(&self, published: &W) {
         if !self.led {
             self.publish(published, if self.has_waits() { BUSY } else { AWAKE });
         }
     }
 
-    /// The node's thread is awake and looks, in the place of the leader.
+    /// The progress thread is awake and looks, in the place of the leader.
     pub fn thread_takes_over<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.thread_awake(published);
     }
 
-    /// The node's thread is going to sleep; false if a leader watches. Otherwise it must not sleep if [`is_late`] is true.
+    /// The progress thread is going to sleep; false if a leader watches. Otherwise it must not sleep if [`is_late`] is true.
     pub fn thread_asleep<W: Word<Value = u32>>(&mut self, published: &W) -> bool {
         if !self.led {
             self.publish_thread(published);

@@ -1,4 +1,4 @@
-//! The watch that the node's thread keeps over arrived data when no other thread does.
+//! The watch that the progress thread keeps over arrived data when no other thread does.
 //!
 //! While callers poll, nobody rings and the thread only wakes every eight milliseconds, in case they stop: if they have polled
 //! since, it does not look, since that would take the locks, and the copies, to another processor. In all other cases peers
@@ -42,7 +42,7 @@ impl Mode {
         if links.thread_asleep() {
             return Mode::Asleep;
         }
-        links.home.thread_awake();
+        links.control.thread_awake();
         Mode::Awake
     }
 }
@@ -74,7 +74,7 @@ impl Watch {
 
     /// Wakes the watch, because the thread was rung.
     pub fn wake(&mut self, links: &Links) {
-        links.home.thread_awake();
+        links.control.thread_awake();
         if !matches!(self.mode, Mode::Doubtful(_)) {
             self.mode = Mode::Awake;
         }
@@ -86,22 +86,22 @@ impl Watch {
         if self.mode == Mode::Asleep {
             return;
         }
-        if links.home.sleepers.lock().is_led() {
-            let rung = links.home.rung_leader().map(Mode::Doubtful);
+        if links.control.sleepers.lock().is_led() {
+            let rung = links.control.rung_leader().map(Mode::Doubtful);
             if rung != Some(self.mode) {
                 self.mode = rung.unwrap_or(Mode::Asleep);
                 return;
             }
-            links.home.thread_takes_over();
+            links.control.thread_takes_over();
         }
-        let asked = links.home.take_asked();
-        if links.home.sleepers.lock().has_waits() {
+        let asked = links.control.take_asked();
+        if links.control.sleepers.lock().has_waits() {
             // Those whom this wakes handle what comes next, or sleep.
             links.serve();
             self.mode = Mode::after(links);
             return;
         }
-        let polls = links.home.polls();
+        let polls = links.control.polls();
         let polled = mem::replace(&mut self.polls, polls) != polls;
         if self.mode == Mode::Spared && polled {
             return;

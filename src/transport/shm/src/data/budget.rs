@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use host::lock::Mutex;
 
-use crate::pair::End;
+use crate::peer_segment::End;
 use crate::record::{self, EAGER_MAX};
 
 /// The most bytes of a message that one copy moves, of which sender and receiver may each do one at the same time.

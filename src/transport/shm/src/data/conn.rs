@@ -5,13 +5,13 @@
 //! `rx`, then `tx`.
 //!
 //! # Work that waits
-//! Work waits in five places: in the queue of requests (`tx`), as what the peer is owed (`answers`), as the record at
+//! Work waits in five places: in the queue of requests (`tx`), as what the peer is owed (`responses`), as the record at
 //! the head of a ring (`rx`), as an announced message whose bytes the peer is to be asked for, and as a connection that
-//! ends while the peer has a transfer under way (`pending`, the node's thread). It is continued through one of three
+//! ends while the peer has a transfer under way (`pending`, the progress thread). It is continued through one of three
 //! words: the ready bit, which the peer or this process sets and the next round takes, whichever thread makes it; the
 //! bits `Busy` of the end, which a round looks at while the connection is polled; and the turn left to the holder of
 //! the lock on sending, who sets the ready bit. Work that waits for the peer's position has a record in the ring that
-//! asks the peer to tell ([`crate::outlet`]). A copy that has used up its turn sets its own bit. A message that waits
+//! asks the peer to tell ([`crate::tx_ring`]). A copy that has used up its turn sets its own bit. A message that waits
 //! for a receive is continued by the post of the receive.
 
 use std::sync::Arc;
@@ -29,11 +29,11 @@ use once_cell::sync::OnceCell;
 
 use crate::Shm;
 use crate::link::Link;
-use crate::node::Command;
-use crate::pair::{End, Open};
+use crate::peer_segment::{End, Open};
 use crate::pending::Pending;
+use crate::process_context::Command;
 use crate::record::Acknowledge;
-use crate::rx::{Advance, Fatal, Rx, Stop, Told};
+use crate::rx::{AckInfo, Advance, Fatal, Rx, Stop};
 use crate::sleep::News;
 use crate::srq::SharedQueue;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
@@ -81,7 +81,7 @@ impl ConnPhase {
 }
 
 /// A connection's place on its link, and the link that keeps it.
-struct Tie {
+struct Attachment {
     end: End,
     id: ConnId,
     link: Arc<Link>,
@@ -96,17 +96,17 @@ pub struct Conn {
     /// The number of the endpoint of the other end, if that is for datagrams; otherwise 0.
     to_datagrams: AtomicU32,
     phase: AtomicU8,
-    tie: OnceCell<Tie>,
+    attachment: OnceCell<Attachment>,
     /// The queue of its receives, if that is a shared one.
     srq: Option<Arc<SharedQueue>>,
     /// The queue of its receives, if it carries datagrams.
     datagrams: Option<Arc<SharedQueue>>,
     /// A message waits for a receive of the endpoint's own queue.
-    starved: AtomicBool,
+    rnr: AtomicBool,
     /// Whether a message waits for a receive of any queue, and how often one did. Changed under the lock of `rx`.
     stalls: Gauge,
     /// It stands in line at `srq`.
-    pub in_line: AtomicBool,
+    pub rnr_queued: AtomicBool,
     rx: Mutex<Rx>,
     /// Records that were found by a ready bit while callers polled, up to [`WARM`], or [`HOT`].
     heat: AtomicU32,
@@ -125,12 +125,12 @@ impl Conn {
             to_extended: AtomicBool::new(false),
             to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(ConnPhase::Idle as u8),
-            tie: OnceCell::new(),
+            attachment: OnceCell::new(),
             srq,
             datagrams,
-            starved: AtomicBool::new(false),
+            rnr: AtomicBool::new(false),
             stalls: Gauge::default(),
-            in_line: AtomicBool::new(false),
+            rnr_queued: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             heat: AtomicU32::new(0),
         })?)
@@ -144,7 +144,7 @@ impl Conn {
     /// Its end in the memory of its link, once it has one.
     #[inline]
     pub fn end(&self) -> Option<&End> {
-        self.tie.get().map(|tie| &tie.end)
+        self.attachment.get().map(|attachment| &attachment.end)
     }
 
     /// Counts that a poll has found something by a ready bit; true if that was often enough for the connection to be
@@ -161,7 +161,7 @@ impl Conn {
     }
 
     /// Sets the connection's ready bit if it has something to do. Its polling has ended before, as the peer can see.
-    pub fn look_if_news(&self) {
+    pub fn poll_if_pending(&self) {
         let Some(end) = self.end() else { return };
         if !self.is_up() {
             return;
@@ -175,7 +175,7 @@ impl Conn {
         drop(tx);
         drop(rx);
         if news {
-            end.look_again();
+            end.repoll();
         }
     }
 
@@ -191,7 +191,7 @@ impl Conn {
     }
 
     /// Tells the peer that this process no longer polls the connection. The caller calls
-    /// [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    /// [`ControlRegion::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn end_polling(&self) {
         self.heat.store(0, Ordering::Relaxed);
         if let Some(end) = self.end() {
@@ -211,13 +211,13 @@ impl Conn {
 
     /// Ties the connection to its place and opens its rings; false if there is no memory for them, or it was tied
     /// before.
-    pub fn tie(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
+    pub fn attachment(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
-            (end.pair.producers(end.index, end.side), end.pair.consumers(end.index, end.side))
+            (end.peer_segment.producers(end.index, end.side), end.peer_segment.consumers(end.index, end.side))
         else {
             return false;
         };
-        if self.tie.set(Tie { end, id, link }).is_err() {
+        if self.attachment.set(Attachment { end, id, link }).is_err() {
             return false;
         }
         if let Some(mut tx) = self.sink.lock_tx() {
@@ -230,7 +230,7 @@ impl Conn {
     /// Notes what the other end says of itself.
     pub fn set_peer(&self, info: &EndInfo) {
         self.note_peer(info);
-        if let Some(Tie { end, .. }) = self.tie.get() {
+        if let Some(Attachment { end, .. }) = self.attachment.get() {
             end.theirs.set(info.zone, info.port);
         }
     }
@@ -260,12 +260,12 @@ impl Conn {
     /// True if a message waits for a receive of the endpoint's own queue.
     #[inline]
     pub fn awaits_recv(&self) -> bool {
-        self.starved.load(Ordering::SeqCst)
+        self.rnr.load(Ordering::SeqCst)
     }
 
     /// Continues a message that waited for a receive of the own queue.
     pub fn recv_kick(self: &Arc<Self>) {
-        if self.starved.load(Ordering::SeqCst) && self.starved.swap(false, Ordering::SeqCst) {
+        if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
             self.resume_rx();
         }
     }
@@ -290,7 +290,7 @@ impl Conn {
 
     /// From now on the program waits for the last request.
     pub fn drain(&self) {
-        if let (Some(Tie { end, .. }), Some(mut tx)) = (self.tie.get(), self.sink.lock_tx()) {
+        if let (Some(Attachment { end, .. }), Some(mut tx)) = (self.attachment.get(), self.sink.lock_tx()) {
             tx.drain(end);
         }
     }
@@ -299,8 +299,8 @@ impl Conn {
     /// no lock of the connection held.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
-        let Some(Tie { end, link, .. }) = self.tie.get() else { return };
-        if end.pair.take_untold() {
+        let Some(Attachment { end, link, .. }) = self.attachment.get() else { return };
+        if end.peer_segment.take_untold() {
             link.send(Message::Reads(false));
         }
         self.try_progress_tx(end, credit);
@@ -327,11 +327,11 @@ impl Conn {
 
     /// Goes on where [`Rx::take_small`] has stopped. Gives what all records said of the peer's position.
     #[inline(never)]
-    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: Told) -> Option<u64> {
+    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: AckInfo) -> Option<u64> {
         acknowledge(end, told.flags);
         match stop {
             Stop::Nothing => {}
-            Stop::More => end.look_again(),
+            Stop::More => end.repoll(),
             Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit),
             Stop::Broken => self.fail(Fatal::default()),
             Stop::TooLong => self.fail_recv(Status::LocalLength),
@@ -363,7 +363,7 @@ impl Conn {
     /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they said
     /// of the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
-        let Some(Tie { end, .. }) = self.tie.get() else { return (false, None) };
+        let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
         let report = match report {
             Ok(report) => report,
@@ -375,14 +375,14 @@ impl Conn {
         acknowledge(end, report.flags);
         if report.more && advance == Advance::Batch {
             // Other connections come first.
-            if report.answers { end.look_again() } else { end.go_on() }
+            if report.responses { end.repoll() } else { end.go_on() }
         }
         (report.more, report.credit)
     }
 
     /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
-        if let (Some(Tie { end, .. }), Some(tx)) = (self.tie.get(), self.sink.lock_tx()) {
+        if let (Some(Attachment { end, .. }), Some(tx)) = (self.attachment.get(), self.sink.lock_tx()) {
             self.advance_tx(tx, end, None);
         }
     }
@@ -422,7 +422,7 @@ impl Conn {
             let done = tx.close(self.end());
             drained = first && report && done.is_some_and(|last| tx.request_done(last));
         }
-        if let Some(Tie { end, id, link }) = self.tie.get() {
+        if let Some(Attachment { end, id, link }) = self.attachment.get() {
             link.detach(*id, end.side);
         }
         if drained {
@@ -436,7 +436,10 @@ impl Conn {
         if self.phase() == ConnPhase::Still {
             return None;
         }
-        let pending = self.tie.get().and_then(|Tie { end, .. }| Pending::new(end.home(), std::iter::once(&end.pair)));
+        let pending = self
+            .attachment
+            .get()
+            .and_then(|Attachment { end, .. }| Pending::new(end.control(), std::iter::once(&end.peer_segment)));
         if pending.is_none() {
             self.phase.store(ConnPhase::Still as u8, Ordering::Release);
         }
@@ -445,14 +448,14 @@ impl Conn {
 
     /// Waits until no transfer of the peer touches memory on behalf of this connection, which was closed before.
     pub fn await_still(&self) {
-        if let (Some(pending), Some(Tie { end, .. })) = (self.pending(), self.tie.get()) {
-            pending.wait(end.home());
+        if let (Some(pending), Some(Attachment { end, .. })) = (self.pending(), self.attachment.get()) {
+            pending.wait(end.control());
             self.phase.store(ConnPhase::Still as u8, Ordering::Release);
         }
     }
 
     /// Reports the end of this connection, which the caller has closed, to the peer and to the endpoint. That is at once, or,
-    /// while the peer may still touch the memory of the program, later and by the node's thread. Does not wait.
+    /// while the peer may still touch the memory of the program, later and by the progress thread. Does not wait.
     pub fn finish(self: &Arc<Self>, reason: CloseReason, report: Report) {
         match self.pending() {
             Some(pending) => self.finish_later(pending, reason, report),
@@ -461,8 +464,8 @@ impl Conn {
     }
 
     fn finish_later(self: &Arc<Self>, pending: Pending, reason: CloseReason, report: Report) {
-        if let Some(node) = self.tie.get().and_then(|tie| tie.link.node()) {
-            node.command(Command::Finish(Ending { conn: self.clone(), pending, reason, report }));
+        if let Some(context) = self.attachment.get().and_then(|attachment| attachment.link.context()) {
+            context.command(Command::Finish(Ending { conn: self.clone(), pending, reason, report }));
         }
     }
 
@@ -498,7 +501,7 @@ impl Conn {
 
     /// Tells the peer that this end has disconnected.
     fn release(&self, reason: CloseReason) {
-        if let Some(Tie { end, id, link }) = self.tie.get() {
+        if let Some(Attachment { end, id, link }) = self.attachment.get() {
             link.clone().release(*id, end.side, reason);
         }
     }

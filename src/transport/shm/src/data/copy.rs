@@ -30,15 +30,15 @@
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
-use dat_memory::copy::{List, gather_last, pin_all, source, sources, store, store_lists, target, targets};
+use dat_memory::copy::{List, acquire_all, gather_last, source, sources, store, store_lists, target, targets};
 pub use dat_memory::copy::{Slice, gather, scatter, scatter_one};
-use dat_memory::regions::{Granted, Party};
+use dat_memory::regions::{AccessContext, Granted};
 use dat_memory::user::{self, LastWord, Source, Target, copy, tail_len, take_last_word};
 
-use crate::home::Peer;
+use crate::control_region::Peer;
 use crate::offer::Part;
 use crate::os::vm::{self, VmError};
-use crate::pair::End;
+use crate::peer_segment::End;
 use crate::regions::RegionTable;
 
 /// The outcome of an attempt to move bytes to or from the peer's memory.
@@ -56,7 +56,12 @@ pub enum Outcome {
 /// Pins the range of this process's memory that a peer names, if `wanted` is granted on it over the connection that has
 /// the end `own`.
 #[inline(always)]
-fn open<'a>(regions: &'a RegionTable, remote: &RemoteSegment, wanted: Rights, own: &Party) -> Option<Granted<'a>> {
+fn open<'a>(
+    regions: &'a RegionTable,
+    remote: &RemoteSegment,
+    wanted: Rights,
+    own: &AccessContext,
+) -> Option<Granted<'a>> {
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
@@ -70,7 +75,7 @@ pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
 /// True if the peer lets this side have it write that range of its memory slice by slice.
 pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
     let wanted = Rights::REMOTE_WRITE | Rights::LOCAL_WRITE;
-    end.pair.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
+    end.peer_segment.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
 }
 
 /// True if a peer may read that range of this process's memory.
@@ -104,9 +109,9 @@ fn reach(
 ) -> Outcome {
     loop {
         let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
-        let Some(peer) = end.pair.peer() else { return Outcome::PeerGone };
+        let Some(peer) = end.peer_segment.peer() else { return Outcome::PeerGone };
         let Some(addr) = locate(peer) else { return Outcome::Failed(Status::RemoteAccess) };
-        match copy(moving.door(), addr) {
+        match copy(moving.copy_target(), addr) {
             Err(VmError::Gone) if moving.is_outdated() => {}
             result => return outcome(end, result, fault),
         }
@@ -162,9 +167,9 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     let mut skip = offset;
     for segment in segments {
         if skip < segment.len {
-            let pin = (len <= segment.len - skip).then(|| regions.pin(segment.key as u32))??;
-            let addr = pin.number_of(segment.addr + skip);
-            return Some((RemoteSegment { addr, len, key: segment.key as u32 }, pin.zone()?));
+            let region_ref = (len <= segment.len - skip).then(|| regions.acquire(segment.key as u32))??;
+            let addr = region_ref.number_of(segment.addr + skip);
+            return Some((RemoteSegment { addr, len, key: segment.key as u32 }, region_ref.zone()?));
         }
         skip -= segment.len;
     }
@@ -174,21 +179,21 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
 /// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
 /// it, its last word is not stored but left in `word`, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
-    if !end.pair.reads_peer.get() {
+    if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
     }
-    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
-    let (from, mut to) = (places(from, slice), targets(segments, &pins, slice));
+    let (from, mut to) = (places(from, slice), targets(segments, &region_refs, slice));
     let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
-    let read = |door, _| read_but_last(door, &from, to.clone(), last).map(|read| *word = read);
+    let read = |copy_target, _| read_but_last(copy_target, &from, to.clone(), last).map(|read| *word = read);
     reach(end, Status::LocalProtection, anywhere, read)
 }
 
 /// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
 pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
-    let Some(pins) = pin_all(segments, |key| end.regions().pin(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
     // The sender may have disconnected meanwhile and used its memory for something else.
@@ -196,41 +201,41 @@ pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) 
         return Outcome::PeerGone;
     }
     if slice.last {
-        word.store(take_last_word(&mut targets(segments, &pins, slice)));
+        word.store(take_last_word(&mut targets(segments, &region_refs, slice)));
     }
     Outcome::Done
 }
 
 /// Writes a part of a message from `segments` to the memory of the receiver, who has offered that.
 pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
-    if !end.pair.reads_peer.get() {
+    if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
     }
-    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
     let RemoteSegment { addr, len, key } = part.target;
-    let from = sources(segments, &pins, Slice { offset: part.offset, len, last: false });
+    let from = sources(segments, &region_refs, Slice { offset: part.offset, len, last: false });
     // The zone alone counts, because the place belongs to a whole region.
-    let theirs = Party::new(part.zone, 0);
+    let theirs = AccessContext::new(part.zone, 0);
     reach(
         end,
         Status::RemoteAccess,
         |peer| peer.regions.locate(key, addr, len, Rights::LOCAL_WRITE, &theirs).ok(),
-        |door, addr| vm::write_to(door, &from, &[(addr, len)]),
+        |copy_target, addr| vm::write_to(copy_target, &from, &[(addr, len)]),
     )
 }
 
 /// Reads a slice of a message from the sender's memory at `from` into `segments`.
 pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.pair.reads_peer.get() {
+    if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
     }
-    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
-    let (from, to) = (places(from, slice), targets(segments, &pins, slice));
-    let read = |door, _| read_from(door, &from, to.clone(), slice.last);
+    let (from, to) = (places(from, slice), targets(segments, &region_refs, slice));
+    let read = |copy_target, _| read_from(copy_target, &from, to.clone(), slice.last);
     let fetched = reach(end, Status::LocalProtection, anywhere, read);
     // The sender may have disconnected meanwhile and used its memory for something else.
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
@@ -251,7 +256,7 @@ pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
 
 /// Where a range begins in the memory of the peer, if it is granted.
 fn address(end: &End, remote: &RemoteSegment) -> u64 {
-    end.pair.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
+    end.peer_segment.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
 }
 
 /// Writes a slice of the segments to memory of a peer that is this process.
@@ -259,7 +264,7 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(own) = end.regions().pin(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
+    let Some(own) = end.regions().acquire(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
@@ -272,14 +277,14 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 #[inline(never)]
 fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(pins) = pin_all(segments, |key| end.regions().pin(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
     let to = granted.target(slice.offset, slice.len);
-    store_lists(List::from_iter([to]), sources(segments, &pins, slice), slice.last);
+    store_lists(List::from_iter([to]), sources(segments, &region_refs, slice), slice.last);
     Outcome::Done
 }
 
@@ -297,21 +302,21 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
 /// Writes a slice of the segments to the peer's memory. If that is the last of the write, the word at its end is one
 /// that [`tail_of_write`] leaves to the kernel.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    if !end.pair.reads_peer.get() {
+    if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
     }
     let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
     let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
     if let [segment] = segments {
-        let Some(pin) = end.regions().pin_counted(segment.key as u32) else {
+        let Some(region_ref) = end.regions().acquire_counted(segment.key as u32) else {
             return Outcome::Failed(Status::LocalProtection);
         };
-        return write_one(end, source(&pin, segment, slice.offset, slice.len), remote, slice, tail);
+        return write_one(end, source(&region_ref, segment, slice.offset, slice.len), remote, slice, tail);
     }
-    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
-    let mut from = sources(segments, &pins, slice);
+    let mut from = sources(segments, &region_refs, slice);
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
@@ -323,7 +328,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 
 /// Does what [`to_peer`] does with a whole write, whose `bytes` lie in memory of this library.
 pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
-    if !end.pair.reads_peer.get() {
+    if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
     }
     let tail = tail_len(address(end, remote).wrapping_add(remote.len), bytes.len());
@@ -345,11 +350,11 @@ fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice
         end,
         Status::RemoteAccess,
         |peer| locate(end, peer, remote, Rights::REMOTE_WRITE),
-        |door, addr| {
+        |copy_target, addr| {
             // A place of its own in the peer's memory keeps the order of the stores where processors do not.
             let (addr, head) = (addr.wrapping_add(slice.offset), slice.len - tail as u64);
             let (one, two) = ([(addr, slice.len)], [(addr, head), (addr.wrapping_add(head), tail as u64)]);
-            vm::write_to(door, from, if tail == 0 || cfg!(target_arch = "x86_64") { &one[..] } else { &two[..] })
+            vm::write_to(copy_target, from, if tail == 0 || cfg!(target_arch = "x86_64") { &one[..] } else { &two[..] })
         },
     )
 }
@@ -361,33 +366,36 @@ fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Opt
 
 /// Reads a slice of the peer's memory into the segments.
 pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.pair.reads_peer.get() {
+    if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
     }
     let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);
     let from = |addr: u64| [(addr.wrapping_add(slice.offset), slice.len)];
     if let [segment] = segments {
-        let Some(pin) = end.regions().pin_counted(segment.key as u32) else {
+        let Some(region_ref) = end.regions().acquire_counted(segment.key as u32) else {
             return Outcome::Failed(Status::LocalProtection);
         };
-        let to = target(&pin, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
+        let to = target(&region_ref, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
         let last = to.addr().wrapping_add(to.len() as u64);
         let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
         let (head, place) = to.split(to.len() - tail);
         let mut word = LastWord::default();
         let to = [head, word.target(tail)];
         let to = if tail == 0 { &to[..1] } else { &to[..] };
-        let read = reach(end, Status::RemoteAccess, granted, |door, addr| vm::read_from(door, &from(addr), to));
+        let read =
+            reach(end, Status::RemoteAccess, granted, |copy_target, addr| vm::read_from(copy_target, &from(addr), to));
         if let Outcome::Done = read {
             word.store(place);
         }
         return read;
     }
-    let Some(pins) = pin_all(segments, |key| end.regions().pin_counted(key)) else {
+    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
-    let to = targets(segments, &pins, slice);
-    reach(end, Status::RemoteAccess, granted, |door, addr| read_from(door, &from(addr), to.clone(), slice.last))
+    let to = targets(segments, &region_refs, slice);
+    reach(end, Status::RemoteAccess, granted, |copy_target, addr| {
+        read_from(copy_target, &from(addr), to.clone(), slice.last)
+    })
 }
 
 /// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not

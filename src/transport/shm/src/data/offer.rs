@@ -114,7 +114,7 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     /// What has become of the offer `number`: takes it back if the sender has not taken it, and has the sender tell if that
     /// is writing.
-    pub fn settle(&self, number: u64) -> Answer {
+    pub fn resolve(&self, number: u64) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
         // SYNC claim: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.

@@ -18,20 +18,20 @@ use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, Recv
 use dat_memory::regions::checked_target;
 use dat_memory::user::{LastWord, Target, copy_tail_last};
 use host::cold_path;
-use host::epoch::{Memory, Section};
+use host::epoch::{EpochGuard, Memory};
 
 use crate::budget::Budget;
 use crate::conn::Conn;
 use crate::copy::{self, Slice};
-use crate::pair::End;
+use crate::peer_segment::End;
 use crate::pending::Pending;
 use crate::record::{self, kind};
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
 
-mod answer;
 mod extended;
 mod message;
+mod response;
 
 /// Slots that are given back together, while there are more records: the peer may be looking at the line that says so.
 const RELEASE: u64 = 16;
@@ -72,7 +72,7 @@ pub struct RxReport {
     /// More records are left that can be handled.
     pub more: bool,
     /// Answers are among them.
-    pub answers: bool,
+    pub responses: bool,
     /// How far the peer is with the ring of this side, as the last record said.
     pub credit: Option<u64>,
 }
@@ -96,18 +96,18 @@ pub enum Stop {
 
 /// What the records said that [`Rx::take_small`] has handled.
 #[derive(Clone, Copy, Default)]
-pub struct Told {
+pub struct AckInfo {
     /// The flags of all: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
     /// How far the peer is with the ring of this side, as the last record said; `None` if there was none.
     pub credit: Option<u64>,
 }
 
-impl Told {
+impl AckInfo {
     /// What one record said.
     #[inline]
     pub fn of(small: Small) -> Self {
-        Told { flags: small.flags(), credit: Some(small.credit()) }
+        AckInfo { flags: small.flags(), credit: Some(small.credit()) }
     }
 
     #[inline]
@@ -118,7 +118,7 @@ impl Told {
 }
 
 /// The way on after a record.
-enum Way {
+enum RecordOutcome {
     /// The record is consumed.
     Consumed,
     /// The record has to wait for something.
@@ -143,8 +143,8 @@ enum Pause {
 }
 
 #[cold]
-fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> Way {
-    Way::Fail(Fatal { recv, request: None, peer })
+fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> RecordOutcome {
+    RecordOutcome::Fail(Fatal { recv, request: None, peer })
 }
 
 /// The receiving direction: its rings, of requests and of answers, while they are open.
@@ -256,12 +256,12 @@ impl Rx {
     /// # Errors
     /// There was none, or more than one: why no more are handled, and what they said.
     #[inline(always)]
-    pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, Told)> {
-        let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, Told::default())) };
+    pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
+        let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
         if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
-            return Err((Stop::Other, Told::default()));
+            return Err((Stop::Other, AckInfo::default()));
         }
-        let entered = Section::enter();
+        let entered = EpochGuard::enter();
         let section = entered.as_ref();
         match small_message(ring, end, conn, section, &mut self.arriving.failed) {
             Ok(small) if !ring.has_record() => {
@@ -269,7 +269,7 @@ impl Rx {
                 Ok(small)
             }
             Ok(small) => Err(small_messages(ring, end, conn, section, &mut self.arriving.failed, small)),
-            Err(stop) => Err((stop, Told::default())),
+            Err(stop) => Err((stop, AckInfo::default())),
         }
     }
 
@@ -297,19 +297,19 @@ impl Rx {
 
     fn turn(&mut self, turn: &Turn<'_>) -> Result<RxReport, Fatal> {
         let mut report = RxReport::default();
-        let Some([requests, answers]) = &mut self.rings else { return Ok(report) };
+        let Some([requests, responses]) = &mut self.rings else { return Ok(report) };
         if !turn.conn.is_up() {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
         // Answers come first, because they must not wait behind messages that find no receive.
         let mut closed = false;
-        if answers.has_record() {
+        if responses.has_record() {
             let mut budget = Budget::turn();
             let pause =
-                turn.empty(answers, true, &mut report, |ring, view| arriving.answer(turn, ring, view, &mut budget))?;
+                turn.empty(responses, true, &mut report, |ring, view| arriving.answer(turn, ring, view, &mut budget))?;
             closed = pause == Pause::Closed;
-            report.answers = report.more;
+            report.responses = report.more;
         }
         let mut budget = Budget::turn();
         let pause =
@@ -325,7 +325,7 @@ impl Rx {
 
 /// A small message.
 struct Arrived<'a> {
-    section: Option<&'a Section<Memory>>,
+    section: Option<&'a EpochGuard<Memory>>,
     regions: &'a RegionTable,
     ring: &'a Consumer,
     small: Small,
@@ -333,7 +333,7 @@ struct Arrived<'a> {
 
 impl<'a> Placement<'a> for Arrived<'a> {
     #[inline(always)]
-    fn section(&self) -> Option<&'a Section<Memory>> {
+    fn section(&self) -> Option<&'a EpochGuard<Memory>> {
         self.section
     }
 
@@ -355,7 +355,7 @@ fn small_message(
     ring: &mut Consumer,
     end: &End,
     conn: &Conn,
-    section: Option<&Section<Memory>>,
+    section: Option<&EpochGuard<Memory>>,
     failed: &mut Option<RecvId>,
 ) -> Result<Small, Stop> {
     let small = match ring.next(kind::MESSAGE) {
@@ -379,11 +379,11 @@ fn small_messages(
     ring: &mut Consumer,
     end: &End,
     conn: &Conn,
-    section: Option<&Section<Memory>>,
+    section: Option<&EpochGuard<Memory>>,
     failed: &mut Option<RecvId>,
     small: Small,
-) -> (Stop, Told) {
-    let mut told = Told::of(small);
+) -> (Stop, AckInfo) {
+    let mut told = AckInfo::of(small);
     let mut stop = None;
     for _ in 1..BATCH {
         match small_message(ring, end, conn, section, failed) {
@@ -404,9 +404,9 @@ impl Turn<'_> {
     fn empty(
         &self,
         ring: &mut Consumer,
-        answers: bool,
+        responses: bool,
         report: &mut RxReport,
-        mut handle: impl FnMut(&Consumer, &RecordView) -> Way,
+        mut handle: impl FnMut(&Consumer, &RecordView) -> RecordOutcome,
     ) -> Result<Pause, Fatal> {
         let mut left = BATCH;
         let mut fatal = None;
@@ -427,14 +427,14 @@ impl Turn<'_> {
                 break Pause::Empty;
             }
             match handle(ring, &view) {
-                Way::Consumed => {}
-                Way::Wait => break Pause::Waits,
-                Way::Again => {
+                RecordOutcome::Consumed => {}
+                RecordOutcome::Wait => break Pause::Waits,
+                RecordOutcome::Again => {
                     report.more = true;
                     break Pause::Empty;
                 }
-                Way::Stop => break Pause::Closed,
-                Way::Fail(found) => {
+                RecordOutcome::Stop => break Pause::Closed,
+                RecordOutcome::Fail(found) => {
                     fatal = Some(found);
                     break Pause::Empty;
                 }
@@ -443,12 +443,12 @@ impl Turn<'_> {
             report.credit = Some(view.credit);
             ring.skip(&view);
             if ring.unreleased() >= RELEASE {
-                self.end.set_taken(answers, ring.release());
+                self.end.set_taken(responses, ring.release());
             }
             left -= 1;
         };
         if ring.unreleased() > 0 {
-            self.end.set_taken(answers, ring.release());
+            self.end.set_taken(responses, ring.release());
         }
         match fatal {
             None => Ok(pause),
@@ -460,13 +460,13 @@ impl Turn<'_> {
 impl Arriving {
     /// Handles a record of the ring of requests.
     #[inline]
-    fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+    fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
         // What is under way with the record at the head stays so, whatever the peer makes of that.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }
         if self.refused {
-            return Way::Wait;
+            return RecordOutcome::Wait;
         }
         if turn.conn.has_datagrams() && !matches!(view.kind, kind::MESSAGE | kind::MESSAGE_PIECE | kind::NOTHING) {
             cold_path();
@@ -475,17 +475,17 @@ impl Arriving {
         if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
             && !budget.record(turn.end, view.aux, view.len.into())
         {
-            return Way::Again;
+            return RecordOutcome::Again;
         }
         match view.kind {
             kind::MESSAGE if self.partial.is_none() => self.whole_message(turn, ring, view),
             kind::MESSAGE_PIECE => self.message_piece(turn, ring, view),
-            kind::REMOTE_MESSAGE | kind::REMOTE_WRITE if turn.advance == Advance::Drain => Way::Wait,
+            kind::REMOTE_MESSAGE | kind::REMOTE_WRITE if turn.advance == Advance::Drain => RecordOutcome::Wait,
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
             kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
             kind::READ => self.read(turn, ring, view),
             kind::SHORT_WRITE | kind::SHORT_READ | kind::REMOTE_WRITE => self.claim(turn, ring, view, budget),
-            kind::NOTHING => Way::Consumed,
+            kind::NOTHING => RecordOutcome::Consumed,
             kind::IMMEDIATE => self.immediate(turn, ring, view),
             kind::ATOMIC => self.atomic(turn, ring, view),
             kind::INVALIDATE => self.invalidate(turn, ring, view),

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dat_core::transport::Starving;
+use dat_core::transport::RnrWaiter;
 
 use crate::conn::Conn;
 
 /// A shared receive queue.
 pub type SharedQueue = dat_core::transport::SharedQueue<Conn>;
 
-impl Starving for Conn {
+impl RnrWaiter for Conn {
     #[inline]
-    fn in_line(&self) -> &AtomicBool {
-        &self.in_line
+    fn rnr_queued(&self) -> &AtomicBool {
+        &self.rnr_queued
     }
 
     fn resume(self: &Arc<Self>) {

@@ -6,26 +6,26 @@
 //! message into its place.
 //!
 //! # Marks
-//! The mark of a request ([`Mark`]) is the position in the ring where its record ends, plus the number of requests so
-//! far that are more than a record. Only those have an entry here ([`Flying`]); each has a mark of its own between
+//! The mark of a request ([`SeqNo`]) is the position in the ring where its record ends, plus the number of requests so
+//! far that are more than a record. Only those have an entry here ([`TxInFlight`]); each has a mark of its own between
 //! those of the records before it and behind it.
 //!
 //! # Who continues a request that waits
 //! Only the oldest request of the queue continues, in [`Tx::pump`], when a thread looks at the connection next. So while
-//! the queue is not empty some thread is always about to look, for each reason to wait ([`For`]):
+//! the queue is not empty some thread is always about to look, for each reason to wait ([`WaitReason`]):
 //!
 //! | it waits for | who looks, and why none is missed |
 //! |---|---|
 //! | its turn to copy | the next round of progress: [`Budget`] has set the ready bit of this end, or it is polled, which [`Busy::Waiting`] makes look |
 //! | an answer | the thread that takes the ready bit, which the peer sets for it; or one that polls, by [`Busy::Reading`] |
-//! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | the thread that takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or one that polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`Outlet::ask`] |
+//! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | the thread that takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or one that polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`TxRing::ask`] |
 //! | the end of the connection | nobody has to |
 //!
 //! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is
 //! polled no more is looked at once under that lock (SYNC polled).
 //!
 //! # The usual request
-//! Small sends of one segment take a function of their own ([`Tx::post_at_once`]), and while nothing but records is in
+//! Small sends of one segment take a function of their own ([`Tx::post_inline`]), and while nothing but records is in
 //! flight a look at this direction takes a subtraction ([`Tx::progress_plain`]). A transfer that is done inside the
 //! post, with nothing in flight before it, has no entry: the post says so (`Handed::done`). With others before it, its end
 //! is noted in the word that says how far the peer is known to be ([`End::finish_soon`]).
@@ -41,20 +41,20 @@ use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::probes::Stall;
 use dat_core::transport::{
-    Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Mark, Operation, QpSizes, RemoteSegment, Request, RequestId,
-    Segment, ShortSend,
+    Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId,
+    Segment, SeqNo, ShortSend,
 };
 use dat_memory::regions::checked_source;
 use host::memory::Room;
 
-use crate::answers::{Answers, Failed};
 use crate::budget::Budget;
-use crate::outlet::{Asked, Outlet, Put};
-use crate::pair::{Busy, End};
+use crate::peer_segment::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
+use crate::responses::{Failed, Responses};
 use crate::ring::{Corrupt, Producer, Reservation};
 use crate::rx::Fatal;
 use crate::sleep::News;
+use crate::tx_ring::{Asked, Put, TxRing};
 
 mod extended;
 mod launch;
@@ -81,7 +81,7 @@ enum Done {
 
 /// A request that is carried out as far as this side can, and that is not a mere record.
 #[derive(Clone, Copy)]
-struct Flying {
+struct TxInFlight {
     id: RequestId,
     mark: u64,
     /// The end of the records of earlier requests.
@@ -126,16 +126,16 @@ struct Reading {
 }
 
 /// The outcome of launching a request.
-enum Launch {
+enum StartOutcome {
     /// It is carried out as far as this side can.
-    Flying(Done),
+    TxInFlight(Done),
     /// It has to wait.
-    Waits(For),
+    Waits(WaitReason),
 }
 
 /// What a request waits for: see the head of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum For {
+enum WaitReason {
     /// Its turn to copy.
     Turn,
     /// An answer of the peer.
@@ -150,7 +150,7 @@ enum For {
 #[derive(Default)]
 pub struct TxReport {
     /// Requests up to this mark succeeded.
-    pub done: Option<Mark>,
+    pub done: Option<SeqNo>,
     /// The connection fails, for this reason.
     pub fatal: Option<Fatal>,
 }
@@ -169,9 +169,9 @@ impl TxReport {
 /// The sending direction.
 #[derive(Default)]
 pub struct Tx {
-    outlet: Outlet,
-    flying: VecDeque<Flying>,
-    /// The number of requests so far that had, or have, or will have an entry in `flying`, and that of those that were
+    tx_ring: TxRing,
+    in_flight: VecDeque<TxInFlight>,
+    /// The number of requests so far that had, or have, or will have an entry in `in_flight`, and that of those that were
     /// taken off.
     entries: u64,
     passed: u64,
@@ -185,7 +185,7 @@ pub struct Tx {
     reading: VecDeque<Reading>,
     /// Own reads that the peer carries out at a time.
     reads_out: usize,
-    answers: Answers,
+    responses: Responses,
     /// How far the oldest queued request is, or the one that is being posted.
     part: Part,
     /// End of the last record in the ring that changes the memory of the peer; 0 if it is known to be done.
@@ -204,14 +204,14 @@ pub struct Tx {
     draining: bool,
     closed: bool,
     /// The mark up to which requests had succeeded when it was closed.
-    ended: Option<Mark>,
+    ended: Option<SeqNo>,
 }
 
 impl Tx {
     /// A direction with room for as many requests as the queue pair admits.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { ep, reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
-        tx.flying.room(sizes.requests)?;
+        tx.in_flight.room(sizes.requests)?;
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
         tx.reading.room(tx.reads_out)?;
@@ -220,25 +220,25 @@ impl Tx {
     }
 
     /// Opens the rings, for requests and for answers.
-    pub fn open(&mut self, [requests, answers]: [Producer; 2]) {
-        self.outlet.open(requests);
-        self.answers.open(answers);
+    pub fn open(&mut self, [requests, responses]: [Producer; 2]) {
+        self.tx_ring.open(requests);
+        self.responses.open(responses);
     }
 
     /// Puts a short message into the ring, if nothing waits and there is room as far as is known; gives its
     /// mark.
     #[inline(always)]
-    pub fn post_at_once(&mut self, end: &End, send: &ShortSend<'_>) -> Option<Mark> {
+    pub fn post_inline(&mut self, end: &End, send: &ShortSend<'_>) -> Option<SeqNo> {
         if !self.is_free(send.fence) {
             return None;
         }
         let ShortSend { ref segment, solicited, signalled, .. } = *send;
         let acknowledge = Acknowledge::of(signalled);
         let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: segment.len };
-        let position = self.outlet.put_small(end, header, [], checked_source(segment))?;
+        let position = self.tx_ring.put_small(end, header, [], checked_source(segment))?;
         self.note_wanted(end, position);
         end.tell_peer(News::Record);
-        Some(Mark(position + self.entries))
+        Some(SeqNo(position + self.entries))
     }
 
     /// Carries a request out, or queues it; gives its mark, and whether it is done.
@@ -247,13 +247,13 @@ impl Tx {
             if request.len <= EAGER_MAX && self.is_free(request.fence) {
                 if let Some(position) = self.put_message(end, solicited, request) {
                     end.tell_peer(News::Record);
-                    return Handed::under_way(Mark(position + self.entries));
+                    return Handed::under_way(SeqNo(position + self.entries));
                 }
             }
         }
         if self.is_free(request.fence) {
             if let Some(position) = self.try_short_write(end, request) {
-                return Handed::under_way(Mark(position + self.entries));
+                return Handed::under_way(SeqNo(position + self.entries));
             }
         }
         self.post_other(end, request)
@@ -277,14 +277,14 @@ impl Tx {
     /// Carries a request out that is not a record alone, or finds no room, or queues it.
     #[inline(never)]
     fn post_other(&mut self, end: &End, request: &Request<'_>) -> Handed {
-        let after = self.outlet.tail();
+        let after = self.tx_ring.tail();
         // A post that races with the end of the connection is flushed by the core: the thread that closes it is about to
         // report those that were done by then.
         if self.closed {
-            return Handed::under_way(Mark::NEVER);
+            return Handed::under_way(SeqNo::NEVER);
         }
         if self.is_free(request.fence) {
-            if let Launch::Flying(done) = self.launch(end, request, &mut Budget::post()) {
+            if let StartOutcome::TxInFlight(done) = self.launch(end, request, &mut Budget::post()) {
                 // Nothing is in flight before it, so it needs no entry.
                 if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
                     self.part = Part::default();
@@ -294,7 +294,7 @@ impl Tx {
                     if self.draining {
                         end.finish_soon();
                     }
-                    return Handed { mark: Mark(mark), done: !self.draining };
+                    return Handed { mark: SeqNo(mark), done: !self.draining };
                 }
                 let mut kept = 0;
                 if let Done::Announced(_) | Done::Reading = done {
@@ -303,8 +303,8 @@ impl Tx {
                     self.segments.extend(request.segments);
                 }
                 let mark = self.next_mark();
-                self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
-                return Handed::under_way(Mark(mark));
+                self.fly(end, TxInFlight { id: request.id, mark, after, done, kept }, request.signalled);
+                return Handed::under_way(SeqNo(mark));
             }
         }
         let mark = self.next_mark();
@@ -315,13 +315,13 @@ impl Tx {
         self.note_stall();
         self.segments.extend(segments);
         end.set_busy(Busy::Waiting, true);
-        Handed::under_way(Mark(mark))
+        Handed::under_way(SeqNo(mark))
     }
 
     /// How far the records are complete as far as this side knows; `None` while the ring is not open.
     #[inline]
     fn known(&self) -> Option<u64> {
-        self.outlet.known().map(|known| self.shorts.reach(known))
+        self.tx_ring.known().map(|known| self.shorts.reach(known))
     }
 
     /// Notes whether requests wait.
@@ -334,21 +334,21 @@ impl Tx {
         self.stalls.stalls()
     }
 
-    /// The mark of a request that has, or will have, an entry in `flying`.
+    /// The mark of a request that has, or will have, an entry in `in_flight`.
     fn next_mark(&mut self) -> u64 {
         self.entries += 1;
-        self.outlet.tail() + self.entries
+        self.tx_ring.tail() + self.entries
     }
 
     /// Adds a request that is carried out already; gives its mark.
-    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> Mark {
+    pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> SeqNo {
         if self.closed {
-            return Mark::NEVER;
+            return SeqNo::NEVER;
         }
-        let after = self.outlet.tail();
+        let after = self.tx_ring.tail();
         let mark = self.next_mark();
         if self.queued.is_empty() {
-            self.fly(end, Flying { id, mark, after, done: Done::Now, kept: 0 }, signalled);
+            self.fly(end, TxInFlight { id, mark, after, done: Done::Now, kept: 0 }, signalled);
         } else {
             // It waits for its turn as a write of no byte.
             let operation = Operation::Write(RemoteSegment::default());
@@ -357,16 +357,16 @@ impl Tx {
             self.note_stall();
             end.set_busy(Busy::Waiting, true);
         }
-        Mark(mark)
+        SeqNo(mark)
     }
 
     /// Keeps a request that is carried out as far as this side can. If the peer has no reason to give notice of its end,
     /// this side has to find out by itself.
     #[inline]
-    fn fly(&mut self, end: &End, flying: Flying, signalled: bool) {
-        let done = flying.done;
+    fn fly(&mut self, end: &End, in_flight: TxInFlight, signalled: bool) {
+        let done = in_flight.done;
         self.part = Part::default();
-        self.flying.push_back(flying);
+        self.in_flight.push_back(in_flight);
         self.plain = false;
         match done {
             Done::Announced(_) => {
@@ -386,8 +386,8 @@ impl Tx {
     /// Asks the peer for notice when it has consumed the records in the ring; false if it has consumed them already, and
     /// gives none.
     fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
-        let tail = self.outlet.tail();
-        match self.outlet.ask(end.taken(), acknowledge) {
+        let tail = self.tx_ring.tail();
+        match self.tx_ring.ask(end.taken(), acknowledge) {
             Asked::Before => true,
             Asked::Now(position) => {
                 self.shorts.on_empty_record(tail, position);
@@ -399,10 +399,10 @@ impl Tx {
         }
     }
 
-    /// Puts a record into the ring of requests: see [`Outlet::put`].
+    /// Puts a record into the ring of requests: see [`TxRing::put`].
     #[inline]
     fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
-        let put = self.outlet.put(end.taken(), header, len, fill);
+        let put = self.tx_ring.put(end.taken(), header, len, fill);
         if let Put::At(position) = put {
             self.note_wanted(end, position);
         }
@@ -412,7 +412,7 @@ impl Tx {
     /// Notes a record that ends at `position`, for which the peer may have to give notice.
     #[inline]
     fn note_wanted(&self, end: &End, position: u64) {
-        if self.outlet.is_asked() {
+        if self.tx_ring.is_asked() {
             end.want(position);
         }
     }
@@ -422,20 +422,20 @@ impl Tx {
         self.draining = true;
         self.plain = false;
         let _ = self.ask(end, Acknowledge::Needed);
-        end.look_again();
+        end.repoll();
     }
 
     /// [`Tx::progress`] while mere records are all that is in flight: gives the mark up to which requests have succeeded, or
     /// `None` if there is more to do.
     #[inline]
-    pub fn progress_plain(&mut self, end: &End, credit: Option<u64>) -> Option<Mark> {
+    pub fn progress_plain(&mut self, end: &End, credit: Option<u64>) -> Option<SeqNo> {
         if !self.plain {
             return None;
         }
-        let consumed = self.outlet.position(credit, |known| end.is_told(known))?;
+        let consumed = self.tx_ring.position(credit, |known| end.is_told(known))?;
         let consumed = if self.shorts.is_empty() { consumed } else { self.reach(end, consumed) };
         end.set_known(consumed);
-        Some(Mark(consumed + self.passed))
+        Some(SeqNo(consumed + self.passed))
     }
 
     /// Notes the records that the peer has consumed, as a record of the peer says (`credit`), or, if that is not enough, as
@@ -446,13 +446,13 @@ impl Tx {
             return report;
         }
         let told = credit.is_some_and(|credit| {
-            if self.outlet.credit(credit).is_err() {
+            if self.tx_ring.credit(credit).is_err() {
                 report.corrupt();
             }
-            self.outlet.known().is_some_and(|known| end.is_told(known))
+            self.tx_ring.known().is_some_and(|known| end.is_told(known))
         });
         if !self.shorts.is_empty() {
-            if let Some(Ok(consumed)) = self.outlet.consumed() {
+            if let Some(Ok(consumed)) = self.tx_ring.consumed() {
                 self.check_shorts(end, consumed);
             }
         }
@@ -461,8 +461,8 @@ impl Tx {
             self.harvest(end, told, &mut report);
         }
         if report.fatal.is_none() {
-            if !self.answers.is_empty() {
-                match self.answers.progress(end, &mut Budget::turn()) {
+            if !self.responses.is_empty() {
+                match self.responses.progress(end, &mut Budget::turn()) {
                     Some(Failed::Read(status)) => report.fatal = Some(Fatal { peer: Some(status), ..Fatal::default() }),
                     Some(Failed::Message(id, status)) => report.fail(FailedRequest::Number(id), status),
                     None => {}
@@ -477,7 +477,7 @@ impl Tx {
             }
             // What the peer has consumed since this look began is found by the next one.
             if self.draining && self.queued.is_empty() && !self.ask(end, Acknowledge::Needed) {
-                end.look_again();
+                end.repoll();
             }
         }
         self.note_busy(end);
@@ -487,16 +487,16 @@ impl Tx {
     /// Has threads that poll look at this side as long as requests or answers wait for room, of which there is no notice.
     #[inline]
     fn note_busy(&mut self, end: &End) {
-        end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.answers.is_empty());
+        end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());
         end.set_busy(Busy::Announced, self.announced > 0);
         end.set_busy(Busy::Reading, !self.reading.is_empty());
-        self.plain = self.entries == self.passed && !self.draining && self.answers.is_empty();
+        self.plain = self.entries == self.passed && !self.draining && self.responses.is_empty();
     }
 
     /// Removes the requests that are complete. With `told`, all is known that is wanted.
     #[inline(always)]
     fn harvest(&mut self, end: &End, told: bool, report: &mut TxReport) {
-        let known = if told { self.outlet.known().map(Ok) } else { self.outlet.consumed() };
+        let known = if told { self.tx_ring.known().map(Ok) } else { self.tx_ring.consumed() };
         let consumed = match known {
             None => return,
             Some(Ok(consumed)) => self.shorts.reach(consumed),
@@ -507,7 +507,7 @@ impl Tx {
         };
         end.set_known(consumed);
         let mut most = self.queued.front().map_or(u64::MAX, |queued| queued.mark - 1);
-        while let Some(&Flying { id, mark, after, done, kept }) = self.flying.front() {
+        while let Some(&TxInFlight { id, mark, after, done, kept }) = self.in_flight.front() {
             let over = match done {
                 Done::At(position) | Done::Announced(position) => position <= consumed,
                 Done::Now | Done::Failed(_) => after <= consumed,
@@ -523,18 +523,18 @@ impl Tx {
                 break;
             }
             self.passed += 1;
-            self.flying.pop_front();
+            self.in_flight.pop_front();
             if let Done::Announced(_) = done {
                 self.announced -= 1;
             }
             if kept > 0 {
                 self.kept -= kept;
                 self.segments.drain(..kept);
-                self.answers.on_done(id);
+                self.responses.on_done(id);
             }
         }
         // Requests behind one that is not a mere record are not reported before that is done.
-        report.done = Some(Mark((consumed + self.passed).min(most)));
+        report.done = Some(SeqNo((consumed + self.passed).min(most)));
     }
 
     /// Continues requests that wait.
@@ -554,15 +554,15 @@ impl Tx {
             let own = self.kept..self.kept + count;
             let segments: Checked = self.segments.range(own.clone()).take(MAX_SEGMENTS).copied().collect();
             let request = Request { segments: &segments, ..request };
-            let after = self.outlet.tail();
-            let Launch::Flying(done) = self.launch(end, &request, budget) else { break };
+            let after = self.tx_ring.tail();
+            let StartOutcome::TxInFlight(done) = self.launch(end, &request, budget) else { break };
             self.queued.pop_front();
             let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
             self.kept += kept;
             if kept == 0 {
                 self.segments.drain(own);
             }
-            self.fly(end, Flying { id: request.id, mark, after, done, kept }, request.signalled);
+            self.fly(end, TxInFlight { id: request.id, mark, after, done, kept }, request.signalled);
             went = true;
         }
         if went {
@@ -573,7 +573,7 @@ impl Tx {
 
     /// Ends the direction: gives the mark up to which requests have succeeded. Each caller gets it, since several threads may close
     /// a connection, of which one reports.
-    pub fn close(&mut self, end: Option<&End>) -> Option<Mark> {
+    pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
             if let Some(end) = end {
                 let mut report = TxReport::default();
@@ -582,9 +582,9 @@ impl Tx {
             }
             self.closed = true;
             self.plain = false;
-            self.outlet.close();
-            self.answers.close();
-            self.flying = VecDeque::new();
+            self.tx_ring.close();
+            self.responses.close();
+            self.in_flight = VecDeque::new();
             self.queued = VecDeque::new();
             self.note_stall();
             self.segments = VecDeque::new();

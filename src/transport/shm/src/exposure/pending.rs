@@ -25,7 +25,7 @@
 //! keeps to the rules writes the memory.
 //!
 //! Nobody waits here under a lock that another connection needs: the transport answers `Closing::Exposed` to a
-//! disconnect, and the core calls `await_end` without its locks. Ends found by a round or by the node's thread close
+//! disconnect, and the core calls `await_end` without its locks. Ends found by a round or by the progress thread close
 //! the connection at once, and report them to the endpoint and the peer when the transfers are over, for which the thread
 //! looks every millisecond, later every twenty. A link whose socket has ended stays in the list until then.
 
@@ -35,10 +35,10 @@ use std::time::{Duration, Instant};
 
 use host::pause::Pause;
 
-use crate::door::{Change, Moment};
-use crate::home::Home;
+use crate::control_region::ControlRegion;
+use crate::copy_target::{Change, Moment};
 use crate::os::task::{self, Doing, TICKS_PER_SECOND};
-use crate::pair::Pair;
+use crate::peer_segment::PeerSegment;
 use crate::transfers::{self, Occupant};
 
 /// Time after which the door is changed. A slice takes a small part of it, even if its thread loses the processor.
@@ -58,7 +58,7 @@ pub struct Pending {
 
 /// A transfer of a peer.
 struct Transfer {
-    pair: Arc<Pair>,
+    peer_segment: Arc<PeerSegment>,
     side: u8,
     slot: usize,
     word: Occupant,
@@ -69,17 +69,17 @@ struct Transfer {
 impl Pending {
     /// The transfers that the peers of `pairs` have under way; `None` if there are none. What is to be closed to them
     /// was closed before.
-    pub fn new<'a>(home: &Home, pairs: impl Iterator<Item = &'a Arc<Pair>>) -> Option<Pending> {
+    pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
         // SYNC moving: the flag of the connection or the row of the region was closed before. Pairs with the fence of a
         // thread that enters a slot: that transfer is refused, or its slot is found here.
         fence(Ordering::SeqCst);
-        let since = home.door.now();
+        let since = control.copy_target.now();
         let mut transfers = Vec::new();
-        for pair in pairs {
-            for side in pair.sides().map(|own| 1 - own) {
-                let under_way = transfers::under_way(pair.transfers(side));
+        for peer_segment in pairs {
+            for side in peer_segment.sides().map(|own| 1 - own) {
+                let under_way = transfers::under_way(peer_segment.transfers(side));
                 transfers.extend(under_way.map(|(slot, word)| Transfer {
-                    pair: pair.clone(),
+                    peer_segment: peer_segment.clone(),
                     side,
                     slot,
                     word,
@@ -97,31 +97,31 @@ impl Pending {
     }
 
     /// True once none of them can touch the memory of this process. Does not wait.
-    pub fn is_over(&mut self, home: &Home) -> bool {
+    pub fn is_over(&mut self, control: &ControlRegion) -> bool {
         self.transfers.retain(Transfer::is_under_way);
-        let others = || self.transfers.iter().filter(|transfer| !transfer.pair.is_local());
+        let others = || self.transfers.iter().filter(|transfer| !transfer.peer_segment.is_local());
         if self.change.is_none()
             && others().next().is_some()
-            && (self.start.elapsed() > GRACE || others().all(|transfer| transfer.pair.suspect.get()))
+            && (self.start.elapsed() > GRACE || others().all(|transfer| transfer.peer_segment.suspect.get()))
         {
-            self.change = Some(home.door.change(self.since));
+            self.change = Some(control.copy_target.change(self.since));
         }
-        if self.change.is_some_and(|change| home.door.is_changed(change)) {
-            self.transfers.retain_mut(|transfer| transfer.pair.is_local() || transfer.may_go_on());
+        if self.change.is_some_and(|change| control.copy_target.is_changed(change)) {
+            self.transfers.retain_mut(|transfer| transfer.peer_segment.is_local() || transfer.may_go_on());
         }
         self.transfers.is_empty()
     }
 
     /// Waits until none of them can touch the memory of this process. To be called with no lock that another
     /// connection needs.
-    pub fn wait(mut self, home: &Home) {
+    pub fn wait(mut self, control: &ControlRegion) {
         let mut pause = Pause::new();
         // Most are over soon, without a look at the clock.
         while pause.is_short() && !self.transfers.is_empty() {
             pause.pass();
             self.transfers.retain(Transfer::is_under_way);
         }
-        while !self.is_over(home) {
+        while !self.is_over(control) {
             pause.pass();
         }
     }
@@ -130,23 +130,23 @@ impl Pending {
 impl Transfer {
     /// True if its thread has not left the slot.
     fn is_under_way(&self) -> bool {
-        if self.pair.has_violated() {
+        if self.peer_segment.has_violated() {
             return false;
         }
-        if !self.pair.is_local() && self.word.is_impossible() {
-            self.pair.report_violation("names threads that cannot be");
+        if !self.peer_segment.is_local() && self.word.is_impossible() {
+            self.peer_segment.report_violation("names threads that cannot be");
             return false;
         }
-        let under_way = transfers::is_under_way(self.pair.transfers(self.side), self.slot, self.word);
+        let under_way = transfers::is_under_way(self.peer_segment.transfers(self.side), self.slot, self.word);
         if !under_way {
-            self.pair.suspect.set(false);
+            self.peer_segment.suspect.set(false);
         }
         under_way
     }
 
     /// True if its thread may still copy. The door was changed, so a copy that has not begun by now finds nobody.
     fn may_go_on(&mut self) -> bool {
-        let pid = self.pair.pid;
+        let pid = self.peer_segment.pid;
         let doing = task::doing(pid, self.word.tid() as i32);
         let (ran, since) = *self.seen.get_or_insert_with(|| match doing {
             Doing::Running(ticks) => (ticks, Instant::now()),
@@ -155,7 +155,7 @@ impl Transfer {
         let may = match doing {
             Doing::Gone | Doing::Stopped | Doing::Elsewhere => false,
             Doing::Copying => {
-                self.pair.complain();
+                self.peer_segment.complain();
                 true
             }
             Doing::Running(ticks) if ran == u64::MAX => {
@@ -163,17 +163,17 @@ impl Transfer {
                 true
             }
             Doing::Running(ticks) if ticks.saturating_sub(ran) > SLICE => {
-                self.pair.report_violation("does not end a transfer, though it runs");
+                self.peer_segment.report_violation("does not end a transfer, though it runs");
                 false
             }
             Doing::Running(_) => true,
             Doing::Asleep if since.elapsed() > BLIND => {
-                self.pair.report_violation("does not end a transfer");
+                self.peer_segment.report_violation("does not end a transfer");
                 false
             }
             Doing::Asleep => true,
         };
-        self.pair.suspect.set(!may);
+        self.peer_segment.suspect.set(!may);
         may
     }
 }

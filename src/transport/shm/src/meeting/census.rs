@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dat_core::event::Transfer;
-use dat_core::transport::{AdapterSink, Glance, Glanced};
+use dat_core::transport::{AdapterSink, AdapterSnapshot, Glanced};
 use host::lock::Mutex;
 use host::memory::Room;
 use host::poll;
@@ -75,8 +75,8 @@ impl Census {
     }
 }
 
-fn adapter(glance: Glance, age: Duration) -> OpenAdapter {
-    let Glance { mut name, version: (major, minor), connections, counters, fates } = glance;
+fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
+    let AdapterSnapshot { mut name, version: (major, minor), connections, counters, fates } = glance;
     // It fits as long as it is one of ASCII.
     while name.len() > MAX_PRIVATE_DATA {
         name.pop();

@@ -1,17 +1,17 @@
-//! Connections: the messages about them, and their consequences. Messages are handled on the node's thread, without any
+//! Connections: the messages about them, and their consequences. Messages are handled on the progress thread, without any
 //! lock.
 
 use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
-use dat_memory::regions::Party;
+use dat_memory::regions::AccessContext;
 use host::memory;
 
 use crate::conn::{Conn, ConnPhase, Report};
 use crate::link::Link;
-use crate::node::{Command, Node};
-use crate::pair::MAX_CONNS;
+use crate::peer_segment::MAX_CONNS;
+use crate::process_context::{Command, ProcessContext};
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 /// A connection request that waits for an answer; dropped without one, it is refused.
@@ -41,26 +41,26 @@ impl Incoming {
     }
 
     /// Accepts the request with `conn`.
-    pub fn accept(mut self, node: &Node, conn: &Arc<Conn>, private_data: &[u8]) {
+    pub fn accept(mut self, context: &ProcessContext, conn: &Arc<Conn>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
         conn.shift(ConnPhase::Idle, ConnPhase::Pending);
         let Some(link) = self.link.upgrade() else {
-            node.command(Command::Fail(conn.clone()));
+            context.command(Command::Fail(conn.clone()));
             return;
         };
         conn.note_peer(&self.theirs);
-        if !link.attach(side, self.id, conn, Party::new(self.theirs.zone, self.theirs.port)) {
+        if !link.attach(side, self.id, conn, AccessContext::new(self.theirs.zone, self.theirs.port)) {
             self.answered = false;
             self.reject(false, &[]);
-            node.command(Command::Fail(conn.clone()));
+            context.command(Command::Fail(conn.clone()));
             return;
         }
         let wanted = link.answered(self.id);
         let private_data = private_data.to_vec();
         link.send(Message::Accept { conn: self.id, end: conn.info(), private_data });
-        if !wanted || link.pair.is_dead() {
-            node.command(Command::Fail(conn.clone()));
+        if !wanted || link.peer_segment.is_dead() {
+            context.command(Command::Fail(conn.clone()));
         }
     }
 }
@@ -81,7 +81,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
     };
-    let attached = link.attach(id.active, id, conn, Party::new(0, 0));
+    let attached = link.attach(id.active, id, conn, AccessContext::new(0, 0));
     if !attached || conn.phase() >= ConnPhase::Dead {
         // There is no memory, or the program gave up while the place was looked for.
         link.withdraw(id);
@@ -107,10 +107,12 @@ fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
 }
 
 /// Handles a message about a connection; false if the peer breaks the protocol.
-pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
+pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
-            if conn.index >= MAX_CONNS || (!link.pair.is_local() && conn.active != link.pair.passive_side()) {
+            if conn.index >= MAX_CONNS
+                || (!link.peer_segment.is_local() && conn.active != link.peer_segment.passive_side())
+            {
                 return false;
             }
             if !link.expect_answer(conn) {
@@ -118,7 +120,7 @@ pub fn handle(node: &Node, link: &Arc<Link>, message: Message) -> bool {
             }
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
             // Without memory the request is refused.
-            let (Some(point), Ok(_admitted)) = (node.point(qualifier), memory::admit()) else { return true };
+            let (Some(point), Ok(_admitted)) = (context.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
                 remote_address: Address::loopback(),

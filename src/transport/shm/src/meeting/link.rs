@@ -11,22 +11,22 @@
 //! # Progress
 //! A thread that dequeues or waits handles the data that have arrived for any connection of the process, in a *round*,
 //! under the lock on [`Progress`]. It attempts that lock; if another thread holds it, it waits until that thread has
-//! ended a round, but for [`PATIENCE`] at most. The node's thread makes rounds when no thread calls in (`watch`).
+//! ended a round, but for [`PATIENCE`] at most. The progress thread makes rounds when no thread calls in (`watch`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use dat_memory::regions::Party;
+use dat_memory::regions::AccessContext;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
 use rustix::io::Errno;
 
 use crate::conn::Conn;
-use crate::node::{Command, Node};
 use crate::os::directory::SocketName;
 use crate::os::socket::Socket;
-use crate::pair::{End, MAX_CONNS, Pair};
+use crate::peer_segment::{End, MAX_CONNS, PeerSegment};
+use crate::process_context::{Command, ProcessContext};
 use crate::wire::{CloseReason, ConnId, Message};
 
 mod links;
@@ -44,9 +44,9 @@ type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
 /// A pair of processes.
 pub struct Link {
-    node: Weak<Node>,
+    context: Weak<ProcessContext>,
     /// The memory that the processes share.
-    pub pair: Arc<Pair>,
+    pub peer_segment: Arc<PeerSegment>,
     /// Name of the peer's socket.
     pub name: SocketName,
     /// The socket to the peer; `None` if that is this process itself.
@@ -98,14 +98,14 @@ struct Places {
 impl Link {
     /// A link over `socket`; without one, of this process with itself.
     pub fn new(
-        node: Weak<Node>,
-        pair: Arc<Pair>,
+        context: Weak<ProcessContext>,
+        peer_segment: Arc<PeerSegment>,
         name: SocketName,
         socket: Option<Arc<Socket>>,
     ) -> Result<Arc<Self>, NoMemory> {
         memory::arc(Link {
-            node,
-            pair,
+            context,
+            peer_segment,
             name,
             socket,
             outbox: Mutex::default(),
@@ -117,8 +117,8 @@ impl Link {
     }
 
     /// The node, which may be gone.
-    pub fn node(&self) -> Option<Arc<Node>> {
-        self.node.upgrade()
+    pub fn context(&self) -> Option<Arc<ProcessContext>> {
+        self.context.upgrade()
     }
 
     fn conn(&self, side: u8, index: u32) -> Option<(ConnId, Arc<Conn>)> {
@@ -132,9 +132,9 @@ impl Link {
 
     /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
     /// already, or this one is taken.
-    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: Party) -> bool {
-        let own = Party::new(conn.info().zone, conn.info().port);
-        let Some(end) = End::new(self.pair.clone(), id.index, side, own, theirs) else { return false };
+    pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
+        let own = AccessContext::new(conn.info().zone, conn.info().port);
+        let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
         let index = id.index as usize;
         let mut conns = self.conns[usize::from(side)].write();
         let more = (index + 1).saturating_sub(conns.len());
@@ -142,7 +142,7 @@ impl Link {
             return false;
         }
         drop(conns);
-        if !conn.tie(self.clone(), id, end) {
+        if !conn.attachment(self.clone(), id, end) {
             return false;
         }
         let mut conns = self.conns[usize::from(side)].write();
@@ -153,7 +153,7 @@ impl Link {
             return false;
         }
         conns[index] = Some((id, conn.clone()));
-        self.pair.look_at(side, id.index);
+        self.peer_segment.look_at(side, id.index);
         true
     }
 
@@ -165,16 +165,16 @@ impl Link {
 
     /// Finds a place for a connection that begins here.
     pub fn allocate(&self) -> Option<ConnId> {
-        let active = self.pair.active_side();
+        let active = self.peer_segment.active_side();
         let mut places = self.places.lock();
         // One place more may be given back some time.
         let free = places.used as usize + 1 - places.free.len();
         places.ends.room(1).ok()?;
         places.free.room(free).ok()?;
-        let (step, first) = if self.pair.is_local() { (1, 0) } else { (2, u32::from(active)) };
+        let (step, first) = if self.peer_segment.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // A place rests before it is used again, as long as there are others, and memory for them.
-        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.pair.has_room(fresh);
+        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.peer_segment.has_room(fresh);
         let index = if used {
             places.free.pop_front()?
         } else {
@@ -187,7 +187,7 @@ impl Link {
         drop(places);
         // Memory that was not used yet is as it should be, and takes no room before it is touched.
         if used {
-            self.pair.reset(index);
+            self.peer_segment.reset(index);
         }
         Some(id)
     }
@@ -219,7 +219,7 @@ impl Link {
     /// Notes a request of the peer; false if the peer breaks the rules: it gives out places of its own parity, each
     /// to one connection at a time, and numbers its attempts upwards.
     pub fn expect_answer(&self, id: ConnId) -> bool {
-        if !self.pair.is_local() {
+        if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);
             let taken = self.conns[passive].read().get(id.index as usize).is_some_and(Option::is_some);
             let risen = self.last_attempt.fetch_max(id.attempt, Ordering::Relaxed) < id.attempt;
@@ -249,9 +249,9 @@ impl Link {
 
     /// Sends a message; it leaves in order, at the latest when the socket takes it.
     pub fn send(self: &Arc<Self>, message: Message) {
-        let Some(node) = self.node() else { return };
+        let Some(context) = self.context() else { return };
         let Some(socket) = &self.socket else {
-            node.command(Command::Deliver(self.clone(), message));
+            context.command(Command::Deliver(self.clone(), message));
             return;
         };
         let mut outbox = self.outbox.lock();
@@ -261,11 +261,11 @@ impl Link {
         outbox.push(message.encode());
         if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
-            node.command(Command::WantRoom(self.clone()));
+            context.command(Command::WantRoom(self.clone()));
         } else if outbox.size > OUTBOX {
             outbox.close();
             drop(outbox);
-            node.command(Command::Abandon(self.clone()));
+            context.command(Command::Abandon(self.clone()));
         }
     }
 
@@ -285,9 +285,9 @@ impl Link {
         drop(conns);
         if let Some((_, conn)) = taken {
             if conn.is_hot() {
-                if let Some(node) = self.node() {
+                if let Some(context) = self.context() {
                     drop(conn);
-                    node.links.forget_dead();
+                    context.links.forget_dead();
                 }
             }
         }
@@ -306,7 +306,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
             Err(Errno::AGAIN) => return false,
-            // The peer is gone; the socket shows that to the node's thread.
+            // The peer is gone; the socket shows that to the progress thread.
             Err(_) => {
                 outbox.close();
                 return true;

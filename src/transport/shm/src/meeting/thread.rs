@@ -20,7 +20,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
-use host::epoch::{Memory, Section};
+use host::epoch::{EpochGuard, Memory};
 use host::memory;
 use host::poll::{Epoll, Events, Ready};
 use host::thread;
@@ -32,11 +32,11 @@ use crate::cm;
 use crate::conn::{Conn, ConnPhase, Ending};
 use crate::guard::Watched;
 use crate::link::Link;
-use crate::node::{Command, Node};
 use crate::os::directory::{Reachable, SocketName};
 use crate::os::socket::Socket;
 use crate::pending::Pending;
-use crate::strangers::Strangers;
+use crate::pending_peers::PendingPeers;
+use crate::process_context::{Command, ProcessContext};
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 
@@ -71,17 +71,17 @@ const GUARD: u64 = 2;
 const FIRST_PEER: u64 = 3;
 
 /// Starts the thread.
-pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
+pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
-    epoll.add(node.links.home.bell.as_fd(), BELL)?;
-    epoll.add(node.links.home.guard.bell.as_fd(), GUARD)?;
+    epoll.add(context.links.control.wakeup_fd.as_fd(), BELL)?;
+    epoll.add(context.links.control.guard.wakeup_fd.as_fd(), GUARD)?;
     epoll.add(reachable.listener.as_fd(), LISTENER)?;
     let mut state = Thread {
-        node: node.clone(),
+        context: context.clone(),
         epoll,
         reachable,
         peers: HashMap::new(),
-        strangers: Strangers::default(),
+        pending_peers: PendingPeers::default(),
         names: HashMap::new(),
         calls: HashMap::new(),
         late: VecDeque::new(),
@@ -96,7 +96,7 @@ pub fn start(node: &Arc<Node>, reachable: Arc<Reachable>) -> io::Result<thread::
     };
     thread::start(c"dat-shm", move || {
         state.run();
-        state.watched.end(&state.node.links.home.guard);
+        state.watched.end(&state.context.links.control.guard);
         // The last adapter of the process is closed.
         for token in state.peers.keys().copied().collect::<Vec<_>>() {
             state.lose(token);
@@ -148,12 +148,12 @@ impl Unfinished {
 }
 
 struct Thread {
-    node: Arc<Node>,
+    context: Arc<ProcessContext>,
     epoll: Epoll,
     reachable: Arc<Reachable>,
     peers: HashMap<u64, Stage>,
     /// Those of the peers that have not said hello.
-    strangers: Strangers,
+    pending_peers: PendingPeers,
     names: HashMap<SocketName, u64>,
     /// Connects that wait for the time of the next attempt, or for a link which the other process is making.
     calls: HashMap<SocketName, Call>,
@@ -175,8 +175,8 @@ impl Thread {
         log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
         // What a thread needs for sections is made now, and not when a message comes.
-        drop(Section::<Memory>::enter());
-        while !self.node.is_stopped() {
+        drop(EpochGuard::<Memory>::enter());
+        while !self.context.is_stopped() {
             let timeout = self.timeout();
             if let Err(error) = self.epoll.wait(&mut events, timeout) {
                 log::error!("shm: epoll: {error}");
@@ -185,24 +185,24 @@ impl Thread {
             for event in events.iter() {
                 match event.token {
                     BELL => {
-                        self.node.links.home.bell.clear();
-                        self.watch.wake(&self.node.links);
+                        self.context.links.control.wakeup_fd.clear();
+                        self.watch.wake(&self.context.links);
                     }
-                    GUARD => self.watched.begin(&self.node.links.home.guard),
+                    GUARD => self.watched.begin(&self.context.links.control.guard),
                     LISTENER => self.accept(),
                     token => self.on_socket(token, &event),
                 }
             }
-            while let Some(command) = self.node.next_command() {
+            while let Some(command) = self.context.next_command() {
                 self.obey(command);
             }
-            if self.node.links.home.take_ends() {
+            if self.context.links.control.take_ends() {
                 self.lose_violators();
             }
             self.finish();
             self.expire();
-            self.watch.look(&self.node.links);
-            self.watched.look(&self.node.links.home.guard);
+            self.watch.look(&self.context.links);
+            self.watched.look(&self.context.links.control.guard);
         }
     }
 
@@ -216,16 +216,16 @@ impl Thread {
 
     /// Reports the ends that have waited for transfers which are over now.
     fn finish(&mut self) {
-        let home = &self.node.links.home;
+        let control = &self.context.links.control;
         let mut at = 0;
         while let Some(unfinished) = self.unfinished.get_mut(at) {
-            if !unfinished.pending().is_over(home) {
+            if !unfinished.pending().is_over(control) {
                 at += 1;
                 continue;
             }
             match self.unfinished.remove(at) {
                 Unfinished::Conn(ending) => ending.tell(),
-                Unfinished::Link(link, _) => self.node.links.remove(&link),
+                Unfinished::Link(link, _) => self.context.links.remove(&link),
             }
         }
     }
@@ -243,7 +243,7 @@ impl Thread {
                 }
             }
             Command::Deliver(link, message) => {
-                cm::handle(&self.node, &link, message);
+                cm::handle(&self.context, &link, message);
             }
             Command::WantRoom(link) => {
                 if let (Some(socket), Some(&token)) = (&link.socket, self.names.get(&link.name)) {
@@ -254,7 +254,7 @@ impl Thread {
             Command::Abandon(link) => {
                 if let Some(&token) = self.names.get(&link.name) {
                     if matches!(self.peers.get(&token), Some(Stage::Up(known)) if Arc::ptr_eq(known, &link)) {
-                        self.complain(link.pair.pid, &"it does not read its messages");
+                        self.complain(link.peer_segment.pid, &"it does not read its messages");
                         self.lose(token);
                     }
                 }
@@ -308,15 +308,15 @@ impl Thread {
         // Most have said it by now, and some came only to see who listens.
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
-            while self.strangers.is_full() && self.dismiss() {}
-            self.strangers.add(token, pid);
+            while self.pending_peers.is_full() && self.dismiss() {}
+            self.pending_peers.add(token, pid);
         }
         Ok(())
     }
 
     /// Has one stranger make room for others, unless it has said hello meanwhile; false if there is none.
     fn dismiss(&mut self) -> bool {
-        let Some((token, of_it)) = self.strangers.least_welcome() else { return false };
+        let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);
         if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
             // One that keeps to the rules was about to speak.
@@ -351,7 +351,7 @@ impl Thread {
         }
         if let Some(Stage::Up(_)) = self.peers.get(&token) {
             // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
-            self.watch.wake(&self.node.links);
+            self.watch.wake(&self.context.links);
         }
         self.read(token);
     }
@@ -391,10 +391,10 @@ impl Thread {
     fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
         match (self.peers.get(&token), message) {
             (Some(Stage::Up(_)), Message::Ring) => {}
-            (Some(Stage::Up(link)), Message::Reads(reads)) => link.pair.peer_reads.set(reads),
+            (Some(Stage::Up(link)), Message::Reads(reads)) => link.peer_segment.peer_reads.set(reads),
             (Some(Stage::Up(link)), message) => {
                 let link = link.clone();
-                if !cm::handle(&self.node, &link, message) {
+                if !cm::handle(&self.context, &link, message) {
                     return Err("a message that breaks the rules".to_owned());
                 }
             }
@@ -405,7 +405,7 @@ impl Thread {
                 return Err(format!("its hello has version {version}, not {VERSION}"));
             }
             (Some(Stage::Greeted(socket)), Message::Ask) => {
-                self.answer.give(&self.node.census, socket);
+                self.answer.give(&self.context.census, socket);
                 self.lose(token);
             }
             (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
@@ -427,7 +427,7 @@ impl Thread {
 
     /// Ends a link whose peer is gone, or broke the protocol.
     fn lose(&mut self, token: u64) {
-        self.strangers.remove(token);
+        self.pending_peers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {
             Some(Stage::Up(link)) => (link, Vec::new()),
             Some(Stage::Greeting(link, Call { waiting, .. }) | Stage::Welcoming(link, waiting)) => (link, waiting),
@@ -439,13 +439,13 @@ impl Thread {
         if self.names.get(&link.name) == Some(&token) {
             self.names.remove(&link.name);
         }
-        link.pair.set_dead();
+        link.peer_segment.set_dead();
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
         // As long as the peer may use memory of this process, calls that free some find the link.
-        match Pending::new(&self.node.links.home, std::iter::once(&link.pair)) {
-            None => self.node.links.remove(&link),
+        match Pending::new(&self.context.links.control, std::iter::once(&link.peer_segment)) {
+            None => self.context.links.remove(&link),
             Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
         }
         queue.into_iter().for_each(PendingConnect::refuse);
@@ -453,7 +453,7 @@ impl Thread {
 
     /// Ends the links whose peers break the rules of transfers.
     fn lose_violators(&mut self) {
-        let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.pair.has_violated());
+        let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.peer_segment.has_violated());
         let tokens: Vec<u64> =
             self.peers.iter().filter(|(_, stage)| violates(stage)).map(|(&token, _)| token).collect();
         for token in tokens {

@@ -3,7 +3,7 @@
 //! Each is one packet: a kind byte, then the fields in little-endian order. Packets are decoded without trust in the
 //! peer; one that does not decode ends the link.
 
-use dat_core::counters::{Fates, Tally};
+use dat_core::counters::{ConnSummary, Tally};
 use dat_core::event::Status;
 use dat_core::transport::Flow;
 
@@ -86,7 +86,7 @@ pub struct OpenAdapter {
     /// How often something had to wait.
     pub flow: Flow,
     /// What happened to its connections.
-    pub fates: Fates,
+    pub fates: ConnSummary,
 }
 
 /// The packet of [`Message::Ring`].
@@ -211,7 +211,7 @@ structures! {
     ConnId { active, index, attempt } if |conn| conn.active < 2;
     EndInfo { zone, port, extended, datagrams };
     Tally { operations, bytes };
-    Fates { established, failures, async_events };
+    ConnSummary { established, failures, async_events };
     Flow { request_stalls, message_stalls, peer_wakeups };
     OpenAdapter { left, name, major, minor, age, connections, sends, writes, reads, receives, flow, fates };
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::thread;
 
 use host::cancel::Shielded;
-use host::fork::NotInherited;
+use host::fork::CloseOnFork;
 use rustix::cmsg_space;
 use rustix::io::{Errno, Result, retry_on_intr};
 use rustix::net::{
@@ -35,7 +35,7 @@ const ATTEMPTS: usize = 1000;
 #[derive(Debug)]
 pub struct Socket {
     /// The first field, so that the note ends before the descriptor.
-    _note: NotInherited,
+    _note: CloseOnFork,
     fd: Shielded<OwnedFd>,
 }
 
@@ -58,7 +58,7 @@ const CONTROL: usize = cmsg_space!(ScmRights(MAX_FDS));
 
 impl Socket {
     fn new(fd: OwnedFd) -> Socket {
-        Socket { _note: NotInherited::new(&fd), fd: Shielded::new(fd) }
+        Socket { _note: CloseOnFork::new(&fd), fd: Shielded::new(fd) }
     }
 
     /// Listens at `path`. Makes the file, which stays when the socket is dropped.

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::Rights;
-use dat_memory::regions::{Party, ROW_SIZE, RemoteFault, Users, split_key, within};
+use dat_memory::regions::{AccessContext, ROW_SIZE, RemoteFault, Users, split_key, within};
 
 use super::{FIRST, RowView, TABLE_SIZE};
 use crate::os::memory::{Access, SharedMemory};
@@ -46,7 +46,14 @@ impl PeerRegions {
     /// The first of [`RemoteFault::Key`], [`RemoteFault::Users`], [`RemoteFault::Rights`],
     /// [`RemoteFault::Bounds`] that applies.
     #[inline]
-    pub fn locate(&self, key: u32, addr: u64, len: u64, wanted: Rights, theirs: &Party) -> Result<u64, RemoteFault> {
+    pub fn locate(
+        &self,
+        key: u32,
+        addr: u64,
+        len: u64,
+        wanted: Rights,
+        theirs: &AccessContext,
+    ) -> Result<u64, RemoteFault> {
         let (index, generation) = split_key(key);
         let Some(row) = self.row(index) else { return Err(RemoteFault::Key) };
         let before = row.generation.load();

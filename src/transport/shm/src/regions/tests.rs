@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dat_core::Rights;
-use dat_memory::regions::{NewRow, Party, RemoteFault, Users, split_key};
+use dat_memory::regions::{AccessContext, NewRow, RemoteFault, Users, split_key};
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn insert(table: &RegionTable, entry: &NewRow) -> Option<u32> {
 
 /// What a peer finds on a connection to an end of the zone `zone`, where peers count addresses.
 fn check(peer: &PeerRegions, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
-    peer.locate(key, addr, len, wanted, &Party::new(zone, 1)).map(|found| assert_eq!(found, addr))
+    peer.locate(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found, addr))
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn peers_see_all_rows() {
 fn peers_do_not_see_a_row_whose_removal_waits() {
     let (table, peer) = table();
     let key = enter(&table, 0, 1, ALL, 1).expect("row");
-    let pin = table.pin(key).expect("live");
+    let region_ref = table.acquire(key).expect("live");
     thread::scope(|scope| {
         let removal = scope.spawn(|| table.remove(key));
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -93,7 +93,7 @@ fn peers_do_not_see_a_row_whose_removal_waits() {
             thread::yield_now();
         }
         assert!(!removal.is_finished());
-        drop(pin);
+        drop(region_ref);
         assert!(removal.join().expect("no panic"));
     });
 }
@@ -124,7 +124,7 @@ fn peers_never_see_a_mixture() {
         while !stop.load(Ordering::Acquire) {
             let key = latest.load(Ordering::Acquire);
             let (_, round) = split_key(key);
-            match peer.locate(key, u64::from(round) << 40, round.into(), ALL, &Party::new(round, 1)) {
+            match peer.locate(key, u64::from(round) << 40, round.into(), ALL, &AccessContext::new(round, 1)) {
                 Ok(addr) => assert_eq!(addr, u64::from(round) << 20),
                 Err(RemoteFault::Key) => {}
                 Err(fault) => panic!("{fault:?} for generation {round}"),
@@ -139,7 +139,7 @@ fn peers_count_as_the_row_says() {
     let base = 1 << 20;
     let entry = NewRow { first: 0, ..region(base + 2, 6, Rights::REMOTE_READ | Rights::REMOTE_WRITE, 3) };
     let key = insert(&table, &entry).expect("row");
-    let end = Party::new(3, 1);
+    let end = AccessContext::new(3, 1);
     let wanted = Rights::REMOTE_WRITE;
     assert_eq!(peer.locate(key, 0, 6, wanted, &end), Ok(base + 2));
     assert_eq!(peer.locate(key, 5, 1, wanted, &end), Ok(base + 7));
@@ -156,12 +156,14 @@ fn a_row_can_be_open_to_one_connection() {
     let (zone, port) = (3, 1 << 40);
     let users = Users::of_connection(port);
     let key = insert(&table, &NewRow { users, window: true, ..region(64, 8, ALL, zone) }).expect("row");
-    for (end, open) in
-        [(Party::new(zone, port), true), (Party::new(zone, port + 1), false), (Party::new(zone, 0), false)]
-    {
+    for (end, open) in [
+        (AccessContext::new(zone, port), true),
+        (AccessContext::new(zone, port + 1), false),
+        (AccessContext::new(zone, 0), false),
+    ] {
         assert_eq!(peer.locate(key, 64, 8, ALL, &end).ok(), open.then_some(64), "{end:?}");
     }
-    let late = Party::new(0, 0);
+    let late = AccessContext::new(0, 0);
     assert_eq!(peer.locate(key, 64, 8, ALL, &late), Err(RemoteFault::Users));
     late.set(zone, port);
     assert_eq!(peer.locate(key, 64, 8, ALL, &late), Ok(64));
@@ -170,7 +172,7 @@ fn a_row_can_be_open_to_one_connection() {
 #[test]
 fn peers_do_not_see_a_window_that_was_invalidated() {
     let (table, peer) = table();
-    let end = Party::new(3, 77);
+    let end = AccessContext::new(3, 77);
     for users in [Users::of_zone(3), Users::of_connection(77)] {
         let key = insert(&table, &NewRow { users, window: true, ..region(64, 8, ALL, 3) }).expect("row");
         assert_eq!(peer.locate(key, 64, 8, ALL, &end), Ok(64));

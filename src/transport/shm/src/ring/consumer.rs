@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use dat_memory::user::{Source, Target};
 use host::cold_path;
 
-use super::spot::{Spot, is_there};
+use super::cursor::{RingCursor, is_there};
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, SLOT, SMALL, Second, slots_for};
 use crate::word::Word;
 
@@ -15,7 +15,7 @@ pub struct Consumer<A: Area = Mapped> {
     pub(super) area: A,
     /// Where the next record begins.
     pub(super) head: u64,
-    pub(super) spot: Spot,
+    pub(super) spot: RingCursor,
     /// The position that was published last.
     released: u64,
 }
@@ -90,7 +90,7 @@ impl Small {
 impl<A: Area> Consumer<A> {
     /// The consumer of a new ring. There is to be one alone.
     pub fn new(area: A) -> Self {
-        Consumer { area, head: 0, spot: Spot::FIRST, released: 0 }
+        Consumer { area, head: 0, spot: RingCursor::FIRST, released: 0 }
     }
 
     /// The next record, if there is one.
@@ -151,7 +151,7 @@ impl<A: Area> Consumer<A> {
             cold_path();
             // Both slots are in one piece, so the second one begins no lap.
             self.head += 1;
-            self.spot = Spot(self.spot.0 + SLOT as u64);
+            self.spot = RingCursor(self.spot.0 + SLOT as u64);
         }
         self.head += 1;
         self.spot = self.spot.next(&self.area, self.head);
@@ -160,7 +160,7 @@ impl<A: Area> Consumer<A> {
     #[inline]
     pub(super) fn go_to(&mut self, position: u64) {
         self.head = position;
-        self.spot = Spot::new(&self.area, position);
+        self.spot = RingCursor::new(&self.area, position);
     }
 
     /// True if there is a record, or something that passes for one.
@@ -198,7 +198,7 @@ impl<A: Area> Consumer<A> {
 
     /// Gives the slots of all records before the head back to the producer, and returns the head.
     #[inline]
-    pub fn release(&mut self) -> Spot {
+    pub fn release(&mut self) -> RingCursor {
         self.released = self.head;
         // SYNC ring-head: the reads of the slots are over before this store.
         self.area.head().store(self.head, Ordering::Release);
@@ -207,7 +207,7 @@ impl<A: Area> Consumer<A> {
 
     /// [`Consumer::skip`] and [`Consumer::release`].
     #[inline]
-    pub fn advance(&mut self, view: &RecordView) -> Spot {
+    pub fn advance(&mut self, view: &RecordView) -> RingCursor {
         self.skip(view);
         self.release()
     }

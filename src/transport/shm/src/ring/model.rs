@@ -240,7 +240,7 @@ fn ring_passes_small_messages_of_two_slots() {
     pass_small(4, &[60, 1, 112, 2]);
 }
 
-/// The words of [`Pair`](crate::pair::Pair) and [`Hot`](crate::hot::Hot) about polling: a side that stores a record and
+/// The words of [`PeerSegment`](crate::pair::Pair) and [`Hot`](crate::hot::Hot) about polling: a side that stores a record and
 /// tells nobody because the other one polls, and that one, which ends its polling. The fence that the latter makes for
 /// both is in the model a fence of each.
 #[test]
@@ -259,7 +259,7 @@ fn no_record_is_missed_when_polling_ends() {
         });
         polled.store(0, Ordering::SeqCst);
         loom::sync::atomic::fence(Ordering::SeqCst);
-        let found = is_there(&area, Spot::FIRST);
+        let found = is_there(&area, RingCursor::FIRST);
         other.join().expect("producer");
         assert!(found || ready.load(Ordering::SeqCst) == 1, "nobody looks, and nobody is told");
     });

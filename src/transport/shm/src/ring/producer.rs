@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use dat_memory::user::Source;
 
-use super::spot::lap_at;
+use super::cursor::lap_at;
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
 use crate::word::Word;
 

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::spot::lap_at;
+use super::cursor::lap_at;
 use super::*;
 use crate::os::memory::Access;
 
@@ -424,9 +424,9 @@ fn a_spot_goes_on_as_its_position_does() {
     for slots in [1, 2, 8, 512] {
         let (_, consumer) = pair(slots);
         let area = &consumer.area;
-        let mut spot = Spot::FIRST;
+        let mut spot = RingCursor::FIRST;
         for position in 0..70_000_u64 {
-            assert_eq!(spot, Spot::new(area, position));
+            assert_eq!(spot, RingCursor::new(area, position));
             assert_eq!(spot.position(), position);
             spot = spot.next(area, position + 1);
         }

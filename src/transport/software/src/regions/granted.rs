@@ -4,44 +4,45 @@ use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
 
-use super::row::{Party, RemoteFault, Users, split_key, within};
-use super::{GENERATION_SHIFT, Mirror, PINS, Pin, REVOKED, REVOKING, RegionTable, WAITER, WINDOW, WRITES};
+use super::row::{AccessContext, RemoteFault, Users, split_key, within};
+use super::{GENERATION_SHIFT, Mirror, REFERENCES, REVOKED, REVOKING, RegionRef, RegionTable, WAITER, WINDOW, WRITES};
 use crate::user::{Source, Target};
 
 impl<M: Mirror> RegionTable<M> {
     /// The connections to which the window is open that `key` names; `None` if it names no window, or the connection that
     /// has the end `own` is not among them.
-    pub fn may_invalidate(&self, key: u32, own: &Party) -> Option<Users> {
-        let pin = self.pin(key)?;
-        let users = pin.users();
-        let window = pin.local.rights.load(Ordering::Relaxed) & WINDOW != 0;
+    pub fn may_invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
+        let region_ref = self.acquire(key)?;
+        let users = region_ref.users();
+        let window = region_ref.local.rights.load(Ordering::Relaxed) & WINDOW != 0;
         (window && users.admit(own)).then_some(users)
     }
 
     /// Closes the row of a window, because a peer wants that over the connection that has the end `own`, and waits until no
     /// thread has it pinned; gives the connections to which it was open. `None` if `key` names no window that is open to that
     /// connection. The row stays that of the window until [`RegionTable::remove`].
-    pub fn invalidate(&self, key: u32, own: &Party) -> Option<Users> {
+    pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         self.invalidate_with(key, own, || {})
     }
 
     /// As [`RegionTable::invalidate`]. Calls `closed` once nobody can hold the row any more, before it waits.
-    pub fn invalidate_with(&self, key: u32, own: &Party, closed: impl FnOnce()) -> Option<Users> {
+    pub fn invalidate_with(&self, key: u32, own: &AccessContext, closed: impl FnOnce()) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
             let alive = (state >> GENERATION_SHIFT) as u32 == generation;
-            alive.then_some(u64::from(generation | REVOKED) << GENERATION_SHIFT | state & PINS | WAITER | REVOKING)
+            alive
+                .then_some(u64::from(generation | REVOKED) << GENERATION_SHIFT | state & REFERENCES | WAITER | REVOKING)
         };
         let local = self.close(index, gone)?;
         closed();
         let mut sleeper = self.waiters.sleepers.lock();
-        while local.is_pinned() {
-            self.waiters.unpinned.wait(&mut sleeper);
+        while local.is_referenced() {
+            self.waiters.released.wait(&mut sleeper);
         }
         local.state.fetch_and(!REVOKING, Ordering::Relaxed);
         // The window's own end may wait for that.
-        self.waiters.unpinned.notify_all();
+        self.waiters.released.notify_all();
         Some(users)
     }
 
@@ -57,22 +58,22 @@ impl<M: Mirror> RegionTable<M> {
         addr: u64,
         len: u64,
         wanted: Rights,
-        own: &Party,
+        own: &AccessContext,
     ) -> Result<Granted<'_>, RemoteFault> {
-        let pin = self.pin(key).ok_or(RemoteFault::Key)?;
-        if !pin.users().admit(own) {
+        let region_ref = self.acquire(key).ok_or(RemoteFault::Key)?;
+        if !region_ref.users().admit(own) {
             return Err(RemoteFault::Users);
         }
-        if !pin.rights().contains(wanted) {
+        if !region_ref.rights().contains(wanted) {
             return Err(RemoteFault::Rights);
         }
-        let local = pin.local;
+        let local = region_ref.local;
         let (first, size) = (local.first.load(Ordering::Relaxed), local.len.load(Ordering::Relaxed));
         if !within(addr, len, first, size) {
             return Err(RemoteFault::Bounds);
         }
         let addr = local.addr.load(Ordering::Relaxed) + (addr - first);
-        Ok(Granted { _pin: pin, addr, len, rights: wanted })
+        Ok(Granted { _pin: region_ref, addr, len, rights: wanted })
     }
 }
 
@@ -80,7 +81,7 @@ impl<M: Mirror> RegionTable<M> {
 #[derive(Debug)]
 #[must_use]
 pub struct Granted<'t> {
-    _pin: Pin<'t>,
+    _pin: RegionRef<'t>,
     addr: u64,
     len: u64,
     rights: Rights,

@@ -44,7 +44,7 @@ impl Users {
 
     /// Whether a connection is among them, which has this end on the side of the row.
     #[inline]
-    pub fn admit(self, end: &Party) -> bool {
+    pub fn admit(self, end: &AccessContext) -> bool {
         // What is asked first is the usual case.
         self == Users::of_zone(end.zone.load(Ordering::Relaxed))
             || self == Users::of_connection(end.port.load(Ordering::Relaxed))
@@ -53,16 +53,16 @@ impl Users {
 
 /// An end of a connection, as rows on its side know it.
 #[derive(Debug)]
-pub struct Party {
+pub struct AccessContext {
     zone: AtomicU32,
     port: AtomicU64,
 }
 
-impl Party {
+impl AccessContext {
     /// An end in the protection zone `zone`, with the port qualifier `port`, which no other end of its process ever has; 0
     /// stands for none.
-    pub fn new(zone: u32, port: u64) -> Party {
-        Party { zone: AtomicU32::new(zone), port: AtomicU64::new(port) }
+    pub fn new(zone: u32, port: u64) -> AccessContext {
+        AccessContext { zone: AtomicU32::new(zone), port: AtomicU64::new(port) }
     }
 
     /// Stores what the peer says of its end.

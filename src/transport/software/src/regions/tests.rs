@@ -42,12 +42,12 @@ fn insert<M: Mirror>(table: &RegionTable<M>, entry: &NewRow) -> Option<u32> {
 
 /// What the owner finds for a peer on a connection to an end of the zone `zone`, where peers count addresses.
 fn check(table: &RegionTable, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
-    table.grant(key, addr, len, wanted, &Party::new(zone, 1)).map(|found| assert_eq!(found.addr(), addr))
+    table.grant(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found.addr(), addr))
 }
 
 /// Whether `key` names a region now.
 fn is_live(table: &RegionTable, key: u32) -> bool {
-    table.pin(key).is_some()
+    table.acquire(key).is_some()
 }
 
 #[test]
@@ -79,14 +79,14 @@ fn keys_that_name_nothing_are_refused() {
     let key = enter(&table, 0, 10, ALL, 1).expect("row");
     for bad in [0, 1, key + 1, key ^ (1 << INDEX_BITS), u32::MAX, ROWS as u32 - 1] {
         assert_eq!(check(&table, bad, 0, 1, Rights::NONE, 1), Err(RemoteFault::Key), "{bad:x}");
-        assert!(table.pin(bad).is_none(), "{bad:x}");
+        assert!(table.acquire(bad).is_none(), "{bad:x}");
         assert!(!table.remove(bad), "{bad:x}");
         assert!(!is_live(&table, bad), "{bad:x}");
     }
     assert!(is_live(&table, key));
     assert!(table.remove(key));
     assert!(!table.remove(key));
-    assert!(table.pin(key).is_none());
+    assert!(table.acquire(key).is_none());
 }
 
 #[test]
@@ -144,21 +144,21 @@ fn pins_give_memory_inside_the_region_alone() {
     let base = memory.as_mut_ptr().expose_provenance() as u64;
     // SAFETY: `memory` lives longer than the table is used.
     let key = unsafe { table.insert(&region(base + 2, 6, Rights::LOCAL_WRITE | Rights::REMOTE_READ, 3)) }.expect("row");
-    let pin = table.pin(key).expect("live");
-    assert_eq!((pin.zone(), pin.rights()), (Some(3), Rights::LOCAL_WRITE | Rights::REMOTE_READ));
+    let region_ref = table.acquire(key).expect("live");
+    assert_eq!((region_ref.zone(), region_ref.rights()), (Some(3), Rights::LOCAL_WRITE | Rights::REMOTE_READ));
     let mut out = [0; 6];
-    let source = pin.source(base + 2, 6, Rights::NONE).expect("inside");
+    let source = region_ref.source(base + 2, 6, Rights::NONE).expect("inside");
     assert_eq!(copy(Target::of(&mut out), source), 6);
     assert_eq!(&out, b"234567");
-    let target = pin.target(base + 7, 1, Rights::LOCAL_WRITE).expect("inside");
+    let target = region_ref.target(base + 7, 1, Rights::LOCAL_WRITE).expect("inside");
     copy(target, Source::of(b"x"));
     copy(Target::of(&mut out), source);
     assert_eq!(&out, b"23456x");
-    assert_eq!(pin.source(base + 1, 2, Rights::NONE).err(), Some(RemoteFault::Bounds));
-    assert_eq!(pin.source(base + 2, 2, Rights::LOCAL_READ).err(), Some(RemoteFault::Rights));
-    assert_eq!(pin.target(base + 7, 2, Rights::LOCAL_WRITE).err(), Some(RemoteFault::Bounds));
-    assert_eq!(pin.target(base + 2, 1, Rights::REMOTE_WRITE).err(), Some(RemoteFault::Rights));
-    assert_eq!(pin.target(base + 2, 1, Rights::NONE).err(), Some(RemoteFault::Rights));
+    assert_eq!(region_ref.source(base + 1, 2, Rights::NONE).err(), Some(RemoteFault::Bounds));
+    assert_eq!(region_ref.source(base + 2, 2, Rights::LOCAL_READ).err(), Some(RemoteFault::Rights));
+    assert_eq!(region_ref.target(base + 7, 2, Rights::LOCAL_WRITE).err(), Some(RemoteFault::Bounds));
+    assert_eq!(region_ref.target(base + 2, 1, Rights::REMOTE_WRITE).err(), Some(RemoteFault::Rights));
+    assert_eq!(region_ref.target(base + 2, 1, Rights::NONE).err(), Some(RemoteFault::Rights));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn removal_waits_for_what_is_held() {
             removed.store(true, Ordering::SeqCst);
         });
         let deadline = Instant::now() + Duration::from_secs(10);
-        while table.pin(key).is_some() {
+        while table.acquire(key).is_some() {
             assert!(Instant::now() < deadline);
             thread::yield_now();
         }
@@ -193,7 +193,7 @@ fn removal_waits_for_what_is_held() {
 fn removal_waits_for_pins() {
     let table = RegionTable::new(Rows::default(), 2);
     let key = insert(&table, &region(0, 1, ALL, 1)).expect("row");
-    let pins = [table.pin(key).expect("live"), table.pin(key).expect("live")];
+    let region_refs = [table.acquire(key).expect("live"), table.acquire(key).expect("live")];
     assert_eq!(table.mirror.0[0].generation.load(Ordering::Relaxed), 1, "peers see it");
     let removed = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -203,12 +203,12 @@ fn removal_waits_for_pins() {
         });
         // From the moment on that the removal has begun nobody else gets in.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while table.pin(key).is_some() || table.mirror.0[0].generation.load(Ordering::Relaxed) != 0 {
+        while table.acquire(key).is_some() || table.mirror.0[0].generation.load(Ordering::Relaxed) != 0 {
             assert!(Instant::now() < deadline);
             thread::yield_now();
         }
-        assert!(table.pin(key).is_none());
-        let [first, second] = pins;
+        assert!(table.acquire(key).is_none());
+        let [first, second] = region_refs;
         drop(first);
         assert!(!removed.load(Ordering::SeqCst));
         drop(second);
@@ -246,9 +246,9 @@ fn pins_and_removals_race() {
                     if key == u32::MAX {
                         break;
                     }
-                    if let Some(pin) = table.pin(key) {
+                    if let Some(region_ref) = table.acquire(key) {
                         assert_eq!(memory.load(Ordering::Relaxed), 1);
-                        assert_eq!(pin.check(addr, 8, ALL), Ok(()));
+                        assert_eq!(region_ref.check(addr, 8, ALL), Ok(()));
                         assert_eq!(memory.load(Ordering::Relaxed), 1);
                     } else {
                         thread::yield_now();
@@ -270,7 +270,7 @@ fn peers_count_as_the_row_says_and_the_owner_counts_addresses() {
     let entry = NewRow { first: 0, ..region(base + 2, 6, Rights::REMOTE_READ | Rights::REMOTE_WRITE, 3) };
     // SAFETY: `memory` lives longer than the table is used.
     let key = unsafe { table.insert(&entry) }.expect("row");
-    let end = Party::new(3, 1);
+    let end = AccessContext::new(3, 1);
     let wanted = Rights::REMOTE_WRITE;
     for (addr, len, found) in [(0, 6, base + 2), (5, 1, base + 7), (6, 0, base + 8)] {
         assert_eq!(table.grant(key, addr, len, wanted, &end).map(|granted| granted.addr()), Ok(found));
@@ -287,11 +287,11 @@ fn peers_count_as_the_row_says_and_the_owner_counts_addresses() {
     assert!(granted.source(5, 1).is_empty() && granted.target(4, 1).is_empty());
     copy(granted.target(3, 9), Source::of(b"xyz"));
     assert!(table.grant(key, 0, 1, Rights::REMOTE_READ, &end).expect("inside").target(0, 1).is_empty());
-    let pin = table.pin(key).expect("live");
-    assert_eq!((pin.number_of(base + 2), pin.number_of(base + 7)), (0, 5));
-    assert_eq!(pin.check(base + 2, 6, wanted), Ok(()));
-    assert_eq!(pin.check(0, 1, wanted), Err(RemoteFault::Bounds));
-    drop((pin, granted));
+    let region_ref = table.acquire(key).expect("live");
+    assert_eq!((region_ref.number_of(base + 2), region_ref.number_of(base + 7)), (0, 5));
+    assert_eq!(region_ref.check(base + 2, 6, wanted), Ok(()));
+    assert_eq!(region_ref.check(0, 1, wanted), Err(RemoteFault::Bounds));
+    drop((region_ref, granted));
     assert_eq!(&memory, b"012345x789");
 }
 
@@ -301,14 +301,16 @@ fn a_row_can_be_open_to_one_connection() {
     let (zone, port) = (3, 1 << 40);
     let users = Users::of_connection(port);
     let key = insert(&table, &NewRow { users, window: true, ..region(64, 8, ALL, zone) }).expect("row");
-    for (end, open) in
-        [(Party::new(zone, port), true), (Party::new(zone, port + 1), false), (Party::new(zone, 0), false)]
-    {
+    for (end, open) in [
+        (AccessContext::new(zone, port), true),
+        (AccessContext::new(zone, port + 1), false),
+        (AccessContext::new(zone, 0), false),
+    ] {
         let granted = table.grant(key, 64, 8, ALL, &end).ok();
         assert_eq!(granted.map(|granted| granted.addr()), open.then_some(64), "{end:?}");
     }
-    assert_eq!(table.pin(key).expect("live").zone(), None);
-    let late = Party::new(0, 0);
+    assert_eq!(table.acquire(key).expect("live").zone(), None);
+    let late = AccessContext::new(0, 0);
     assert_eq!(table.grant(key, 64, 8, ALL, &late).err(), Some(RemoteFault::Users));
     late.set(zone, port);
     assert!(table.grant(key, 64, 8, ALL, &late).is_ok());
@@ -323,8 +325,8 @@ fn peers_invalidate_windows_that_are_open_to_them_and_nothing_else() {
     let whole = insert(&table, &region).expect("row");
     let [of_zone, of_one] =
         [region.users, users].map(|users| insert(&table, &NewRow { users, window: true, ..region }).expect("row"));
-    let [here, elsewhere] = [Party::new(zone, port), Party::new(zone + 1, port + 1)];
-    let next = Party::new(zone, port + 1);
+    let [here, elsewhere] = [AccessContext::new(zone, port), AccessContext::new(zone + 1, port + 1)];
+    let next = AccessContext::new(zone, port + 1);
     assert_eq!(table.invalidate(whole, &here), None, "no window");
     for key in [of_zone, of_one, 0, u32::MAX] {
         assert_eq!(table.may_invalidate(key, &elsewhere).or(table.invalidate(key, &elsewhere)), None, "{key:x}");
@@ -347,10 +349,10 @@ fn peers_invalidate_windows_that_are_open_to_them_and_nothing_else() {
 fn invalidation_and_removal_of_a_window_both_wait_for_pins() {
     let table = table();
     let window = NewRow { window: true, ..region(0, 1, ALL, 1) };
-    let end = Party::new(1, 1);
+    let end = AccessContext::new(1, 1);
     for _ in 0..200 {
         let key = insert(&table, &window).expect("row");
-        let pin = table.pin(key).expect("live");
+        let region_ref = table.acquire(key).expect("live");
         let over = AtomicU32::new(0);
         thread::scope(|scope| {
             let revoked = scope.spawn(|| {
@@ -368,7 +370,7 @@ fn invalidation_and_removal_of_a_window_both_wait_for_pins() {
             }
             thread::yield_now();
             assert_eq!(over.load(Ordering::SeqCst), 0, "the memory is in use");
-            drop(pin);
+            drop(region_ref);
             let revoked = revoked.join().expect("no panic");
             while over.load(Ordering::SeqCst) != 1 + u32::from(revoked) {
                 assert!(Instant::now() < deadline, "a thread waits for ever");

@@ -50,7 +50,7 @@ impl Device {
         leaving.streams.insert(number, (stream, Instant::now() + LINGER));
         drop(leaving);
         drop(gone);
-        self.wakeup.ring();
+        self.wakeup.wake();
     }
 
     /// Closes a stream that this side has left.

@@ -14,7 +14,7 @@ use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
 use super::hello::Hello;
 use super::{Lane, LanePhase};
-use crate::cm::{self, Incoming, Party};
+use crate::cm::{self, CmOwner, Incoming};
 use crate::device::Device;
 use crate::rejection;
 use crate::status::exhausted;
@@ -32,7 +32,7 @@ impl Lane {
         let token = device.token();
         let id = CmId::new(RDMA_PS_UDP, &device.channel, token).map_err(exhausted(Resource::Memory))?;
         let id = memory::arc(id)?;
-        device.parties.lock().room(1)?;
+        device.cm_owners.lock().room(1)?;
         {
             let mut state = self.state.lock();
             state.phase = LanePhase::Connecting;
@@ -40,7 +40,7 @@ impl Lane {
             state.private_data = connect.private_data.to_vec();
             state.way = Some((from, to, Instant::now() + cm::NO_LIMIT));
         }
-        device.parties.lock().insert(token, Party::Lane(self.clone()));
+        device.cm_owners.lock().insert(token, CmOwner::Lane(self.clone()));
         if let Err(error) = id.resolve_addr(from, to, cm::PATIENCE) {
             log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
             device.command(|work| work.refused_lanes.push_back((self.clone(), ConnectionReport::Unreachable)));
@@ -120,7 +120,7 @@ impl Lane {
         }
         let cm = self.state.lock().cm.take();
         if let Some(cm) = cm {
-            self.device().parties.lock().remove(&cm.token());
+            self.device().cm_owners.lock().remove(&cm.token());
         }
         self.come_up(LanePhase::Connecting, private_data);
     }

@@ -71,7 +71,7 @@ impl Lane {
         drop(lanes);
         drop(left);
         if let Some(cm) = cm {
-            self.device().parties.lock().remove(&cm.token());
+            self.device().cm_owners.lock().remove(&cm.token());
         }
         if at_once {
             return Closing::Done;
@@ -158,7 +158,7 @@ impl SharedQp {
 
     /// Whether the device has given back all that it had of a queue pair that ends.
     fn is_still(&self) -> bool {
-        self.settle();
+        self.drain();
         let idle = self.sends.lock().on_device.is_empty();
         let now = Instant::now();
         let mut stopping = self.stopping.lock();
@@ -177,9 +177,9 @@ impl SharedQp {
     /// From now on the device touches no memory for the queue pair, and all that it has done is reported.
     fn halt(self: &Arc<Self>) {
         let _resetting = self.resetting.lock();
-        self.settle();
+        self.drain();
         self.go(ibv_qp_state::IBV_QPS_RESET);
-        self.settle();
+        self.drain();
         // Some devices drop what was not fetched.
         while !self.sends.lock().on_device.is_empty() {
             self.complete_sends(usize::MAX, false);
@@ -199,7 +199,7 @@ impl SharedQp {
             return false;
         }
         self.go(ibv_qp_state::IBV_QPS_ERR);
-        self.settle();
+        self.drain();
         {
             let sends = self.sends.lock();
             let Some(since) = sends.failed else { return false };
@@ -212,7 +212,7 @@ impl SharedQp {
             return false;
         }
         self.go(ibv_qp_state::IBV_QPS_RESET);
-        self.settle();
+        self.drain();
         while !self.sends.lock().on_device.is_empty() {
             self.complete_sends(usize::MAX, false);
         }

@@ -18,7 +18,7 @@ use arrayvec::ArrayVec;
 use dat_core::Handle;
 use dat_core::error::{Resource, Result};
 use dat_core::event::Status;
-use dat_core::transport::{EndpointSink, LEAD, Mark, QpInit, RecvDone, RequestId, Segment, Special};
+use dat_core::transport::{EndpointSink, LEAD, QpInit, RecvDone, RequestId, Segment, SeqNo, Special};
 use host::diagnostics::COMPLETION;
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -181,8 +181,8 @@ impl SharedQp {
     }
 
     /// Reports all work that is complete.
-    pub fn settle(&self) {
-        self.entries.cq.settle();
+    pub fn drain(&self) {
+        self.entries.cq.drain();
     }
 
     /// Requests that the device has room for. One place stays free, because a completion comes a little before the device can use
@@ -273,7 +273,7 @@ impl SharedQp {
         }
         for (lane, last, count) in ended {
             // No end of a connection waits for requests.
-            let _ = lane.sink.requests_done(Mark(last));
+            let _ = lane.sink.requests_done(SeqNo(last));
             if !good {
                 (0..count).for_each(|_| lane.sink.datagram_lost());
             }

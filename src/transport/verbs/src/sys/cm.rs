@@ -16,7 +16,7 @@ use rdma_sys::*;
 
 use super::datagram::Way;
 use super::device::name_of;
-use super::{Owned, SET_UP, again, check_room, made, undivided};
+use super::{Owned, SET_UP, again, check_room, made, with_fork_lock};
 
 /// The result of a call that returns 0 on success, or -1 and sets errno.
 /// The call, which takes locks of the library, falls into no fork.
@@ -26,7 +26,7 @@ fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
 
 /// The result of a call that is made once, because it may have done a part of its work when it fails.
 fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
-    undivided(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
+    with_fork_lock(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
 /// A channel on which events of identifiers arrive.
@@ -74,7 +74,7 @@ impl EventChannel {
 
     /// The next event, if there is one.
     pub fn next(self: &Arc<Self>) -> Option<Event> {
-        undivided(|| {
+        with_fork_lock(|| {
             let mut raw = ptr::null_mut();
             // SAFETY: the place is writable; the descriptor does not block.
             if unsafe { rdma_get_cm_event(self.as_ptr(), &raw mut raw) } != 0 {

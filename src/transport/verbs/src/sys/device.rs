@@ -6,11 +6,11 @@ use std::mem;
 
 use rdma_sys::*;
 
-use super::{Owned, check_room, code, keep_memory_over_forks, made, text, undivided};
+use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock};
 
 /// Names of the existing devices.
 pub fn names() -> Vec<String> {
-    undivided(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
+    with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
         log::warn!("cannot list the RDMA devices: {error}");
         Vec::new()
     })

@@ -5,7 +5,7 @@
 //! time, and this makes [`Owned`] `Send` and `Sync`.
 //!
 //! Neither library watches its own locks over a fork. Calls of librdmacm, those that list, open and close devices, and
-//! those that make descriptors are therefore made by [`undivided`]; the others take only locks of the objects that they
+//! those that make descriptors are therefore made by [`with_fork_lock`]; the others take only locks of the objects that they
 //! are called for, which a child never touches.
 //!
 //! Both libraries enter the kernel through libc, where a thread may be cancelled. So cancellation is forbidden around
@@ -49,7 +49,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use host::cancel::uncancelled;
-use host::fork::NotInherited;
+use host::fork::CloseOnFork;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
 
@@ -78,8 +78,8 @@ pub fn check_room() -> io::Result<()> {
 }
 
 /// Runs `f` so that no fork falls into it, with cancellation forbidden.
-fn undivided<R>(f: impl FnOnce() -> R) -> R {
-    uncancelled(|| fork::undivided(f))
+fn with_fork_lock<R>(f: impl FnOnce() -> R) -> R {
+    uncancelled(|| fork::with_fork_lock(f))
 }
 
 /// Makes a call again, after pauses, as long as it fails in a way that `passes`.
@@ -148,14 +148,14 @@ objects! {
     ibv_qp: ibv_destroy_qp, "a queue pair stays";
     rdma_event_channel: |raw| { rdma_destroy_event_channel(raw); 0 }, "an event channel stays";
     // The call waits until the events that were fetched are acknowledged, which happens at once.
-    rdma_cm_id: |raw| undivided(|| rdma_destroy_id(raw)), "an identifier stays";
+    rdma_cm_id: |raw| with_fork_lock(|| rdma_destroy_id(raw)), "an identifier stays";
 }
 
 /// An object of the libraries, which ends with this value; with what it was made from, which ends later, and with `N`
 /// descriptors that children of a fork must not have.
 pub struct Owned<T: Object, P, const N: usize = 0> {
     raw: NonNull<T>,
-    notes: [NotInherited; N],
+    notes: [CloseOnFork; N],
     descriptors: [RawFd; N],
     parent: P,
 }
@@ -185,12 +185,12 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
         make: impl FnOnce(&P) -> io::Result<NonNull<T>>,
         fds: impl FnOnce(&T) -> [RawFd; N],
     ) -> io::Result<Self> {
-        let owned = undivided(|| {
+        let owned = with_fork_lock(|| {
             let raw = make(&parent)?;
             // SAFETY: the object is live.
             let descriptors = fds(unsafe { raw.as_ref() });
             // SAFETY: they belong to the object.
-            let notes = descriptors.map(|fd| NotInherited::new(unsafe { BorrowedFd::borrow_raw(fd) }));
+            let notes = descriptors.map(|fd| CloseOnFork::new(unsafe { BorrowedFd::borrow_raw(fd) }));
             io::Result::Ok(Owned { raw, notes, descriptors, parent })
         })?;
         descriptor::never_block(owned.as_fd())?;
@@ -235,8 +235,8 @@ impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
         if N == 0 {
             return end();
         }
-        undivided(|| {
-            self.notes.iter_mut().for_each(NotInherited::end);
+        with_fork_lock(|| {
+            self.notes.iter_mut().for_each(CloseOnFork::end);
             end();
         });
     }

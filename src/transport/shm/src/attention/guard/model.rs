@@ -1,4 +1,4 @@
-//! All interleavings of threads that put records into the ring of a connection and the node's thread, which ceases to watch the
+//! All interleavings of threads that put records into the ring of a connection and the progress thread, which ceases to watch the
 //! connection meanwhile. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release guard`.
 
 use std::sync::atomic::Ordering::Relaxed;

@@ -41,7 +41,7 @@ impl Model {
         self.record.store(1, Release);
         self.wanted.store(1, Relaxed);
         drop(requests);
-        self.see_to_others();
+        self.run_deferred_poll();
     }
 
     /// The same for a transfer that is done at once behind others in flight: [`End::finish_soon`](crate::pair::End::finish_soon).
@@ -53,16 +53,16 @@ impl Model {
             self.bit.store(true, SeqCst);
         }
         drop(requests);
-        self.see_to_others();
+        self.run_deferred_poll();
     }
 
     /// As a call of the program that locks the requests for something else.
     fn query(&self) {
         drop(self.requests.lock().expect("no panic"));
-        self.see_to_others();
+        self.run_deferred_poll();
     }
 
-    fn see_to_others(&self) {
+    fn run_deferred_poll(&self) {
         fence(SeqCst);
         while self.again.load(Relaxed) {
             let Ok(requests) = self.requests.try_lock() else { return };
@@ -97,7 +97,7 @@ impl Model {
         let Ok(requests) = requests else { return };
         let news = self.has_news();
         drop(requests);
-        self.see_to_others();
+        self.run_deferred_poll();
         if news {
             self.bit.store(true, SeqCst);
         }

@@ -20,7 +20,7 @@ struct Model {
     sleepers: Mutex<Sleepers>,
     /// The last sleeps that the peer has ended, and the process itself.
     ended: [ModelU32; 2],
-    bell: AtomicBool,
+    wakeup_fd: AtomicBool,
     /// The thread of the leader is elsewhere, so that a ring finds nobody asleep.
     away: bool,
 }
@@ -35,7 +35,7 @@ impl Model {
             alarm: ModelU32::new(RUNG),
             sleepers: Mutex::new(Sleepers::default()),
             ended: [ModelU32::new(RUNG), ModelU32::new(RUNG)],
-            bell: AtomicBool::new(false),
+            wakeup_fd: AtomicBool::new(false),
         }
     }
 
@@ -45,16 +45,16 @@ impl Model {
 
     fn wake(&self, news: News, process: usize) {
         let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
-        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
+        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.wake());
     }
 
-    /// Rings the bell of the node's thread.
+    /// Rings the bell of the progress thread.
     fn ring(&self) {
         // The model does not order a plain store with the swap of the thread that is rung, as a bell does.
-        self.bell.swap(true, Ordering::SeqCst);
+        self.wakeup_fd.swap(true, Ordering::SeqCst);
     }
 
-    /// As [`Pair::mark`](crate::pair::Pair::mark), by the peer.
+    /// As [`PeerSegment::mark`](crate::pair::Pair::mark), by the peer.
     fn tell(&self, index: u32, news: News) {
         ready::set(&self.summary, &self.words, index);
         self.wake(news, 0);
@@ -64,7 +64,7 @@ impl Model {
         Word::load(&self.summary, Ordering::SeqCst) != 0
     }
 
-    /// As [`Home::arm`](crate::home::Home::arm).
+    /// As [`ControlRegion::arm`](crate::home::Home::arm).
     fn arm(&self, requests: bool) -> Option<u32> {
         let sleep = self.sleepers(|sleepers| sleepers.add(&self.published, &self.alarm, requests));
         if is_late::<ModelU32>(|| self.any_ready()) {
@@ -76,7 +76,7 @@ impl Model {
         sleep
     }
 
-    /// As [`Home::expect_agent`](crate::home::Home::expect_agent).
+    /// As [`ControlRegion::expect_agent`](crate::home::Home::expect_agent).
     fn expect_agent(&self) {
         self.sleepers(|sleepers| sleepers.add_agent(&self.published));
         if is_late::<ModelU32>(|| self.any_ready()) {
@@ -84,17 +84,17 @@ impl Model {
         }
     }
 
-    /// As [`Home::disarm`](crate::home::Home::disarm).
+    /// As [`ControlRegion::disarm`](crate::home::Home::disarm).
     fn disarm(&self, sleep: Option<u32>) {
         let led = self.sleepers(|sleepers| sleepers.remove(&self.published, sleep, false));
         if led && is_late::<ModelU32>(|| self.any_ready()) {
-            self.ring();
+            self.wake();
         }
     }
 
-    /// What the node's thread does when it is rung, until it sleeps again.
+    /// What the progress thread does when it is rung, until it sleeps again.
     fn watch(&self) {
-        if self.bell.swap(false, Ordering::SeqCst) {
+        if self.wakeup_fd.swap(false, Ordering::SeqCst) {
             let led = self.sleepers(|sleepers| {
                 sleepers.thread_awake(&self.published);
                 if sleepers.rung(&self.alarm).is_some() {
@@ -126,10 +126,10 @@ impl Model {
     }
 
     fn is_rung(&self) -> bool {
-        self.bell.load(Ordering::SeqCst)
+        self.wakeup_fd.load(Ordering::SeqCst)
     }
 
-    /// Whether all there is was found, or is going to be by the node's thread.
+    /// Whether all there is was found, or is going to be by the progress thread.
     fn is_settled(&self) -> bool {
         self.is_rung() || !self.any_ready()
     }

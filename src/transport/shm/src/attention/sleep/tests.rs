@@ -76,10 +76,10 @@ fn a_wait_leads_only_as_long_as_nobody_else_is_to_be_told() {
 fn the_thread_is_rung_for_a_leader_that_does_not_sleep() {
     let [published, alarm, ended, other] = [8, 8, 0, 0].map(AtomicU32::new);
     let tell = |ended, asleep| {
-        let mut bell = false;
+        let mut wakeup_fd = false;
         let ring = |sleep| ring_for(&alarm, ended, sleep, || asleep);
-        let told = tell::<AtomicU32>(News::Record, || published.load(Ordering::Acquire), ring, || bell = true);
-        (told, bell)
+        let told = tell::<AtomicU32>(News::Record, || published.load(Ordering::Acquire), ring, || wakeup_fd = true);
+        (told, wakeup_fd)
     };
     assert_eq!(tell(&ended, false), (true, true));
     assert_eq!(tell(&ended, false), (false, false), "the same process tells once");

@@ -53,10 +53,10 @@ impl Conn {
         }
         // A thread that posts next either finds this set, or posted before the second look: both happen under the lock
         // of the endpoint's receives.
-        self.starved.store(true, Ordering::SeqCst);
+        self.rnr.store(true, Ordering::SeqCst);
         let found = self.sink.recv_take(taken);
         if found {
-            self.starved.store(false, Ordering::SeqCst);
+            self.rnr.store(false, Ordering::SeqCst);
         } else {
             self.note_stall(true);
         }
@@ -138,6 +138,6 @@ impl Conn {
 
     /// The transfers that all peers of this process have under way.
     pub fn transfers(&self) -> Option<Pending> {
-        self.tie.get()?.link.node()?.links.transfers()
+        self.attachment.get()?.link.context()?.links.transfers()
     }
 }

@@ -60,7 +60,7 @@ fn exchange(offers: u64, looks: usize) {
         for number in 1..=offers {
             model.offer.make(number, &part(number));
             let written = loop {
-                match model.offer.settle(number) {
+                match model.offer.resolve(number) {
                     Answer::Written => break true,
                     Answer::Untaken => break false,
                     Answer::Awaited => thread::yield_now(),

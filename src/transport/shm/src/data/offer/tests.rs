@@ -12,21 +12,21 @@ fn an_offer_is_taken_or_taken_back() {
     offer.make(1, &part(1));
     assert!(offer.is_open());
     assert_eq!(offer.look(), Some((1, part(1))));
-    assert_eq!(offer.settle(1), Answer::Untaken);
+    assert_eq!(offer.resolve(1), Answer::Untaken);
     assert!(!offer.is_open() && !offer.take(1), "it is gone");
 
     offer.make(2, &part(2));
     assert!(!offer.take(1), "that is another one");
     assert!(offer.take(2) && !offer.take(2));
     assert!(offer.look().is_none());
-    assert_eq!(offer.settle(2), Answer::Awaited);
-    assert_eq!(offer.settle(2), Answer::Awaited);
+    assert_eq!(offer.resolve(2), Answer::Awaited);
+    assert_eq!(offer.resolve(2), Answer::Awaited);
     assert!(offer.finish(2, true), "the receiver is to be told");
-    assert_eq!(offer.settle(2), Answer::Written);
+    assert_eq!(offer.resolve(2), Answer::Written);
 
     offer.make(3, &part(3));
     assert!(offer.take(3) && !offer.finish(3, false));
-    assert_eq!(offer.settle(3), Answer::Untaken);
+    assert_eq!(offer.resolve(3), Answer::Untaken);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn any_word_of_a_sender_that_lies_has_an_answer() {
             let offer = Offer::<AtomicU64>::default();
             offer.make(1, &part(1));
             offer.word.store(number << PROGRESS_BITS | state, Ordering::Relaxed);
-            let answer = offer.settle(1);
+            let answer = offer.resolve(1);
             let right = number == 1 && (1..=5).contains(&state);
             assert_eq!(answer == Answer::Corrupt, !right, "{number} {state}");
         }
@@ -71,7 +71,7 @@ fn each_part_is_written_by_one_side_before_it_is_used() {
                 std::thread::yield_now();
             }
             let written = loop {
-                match offer.settle(number) {
+                match offer.resolve(number) {
                     Answer::Written => break 1,
                     Answer::Untaken => break 0,
                     Answer::Awaited => std::thread::yield_now(),

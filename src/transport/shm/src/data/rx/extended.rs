@@ -19,7 +19,7 @@ use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Special};
 use dat_memory::user::Target;
 
-use super::{Arriving, Partial, Revocation, Turn, Way, fail, read_target};
+use super::{Arriving, Partial, RecordOutcome, Revocation, Turn, fail, read_target};
 use crate::budget::Budget;
 use crate::pending::Pending;
 use crate::record::{self, LARGEST, WORD, kind};
@@ -37,22 +37,28 @@ impl Arriving {
     }
 
     /// Carries a write or a read of the peer out, unless that has taken it back.
-    pub(super) fn claim(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+    pub(super) fn claim(
+        &mut self,
+        turn: &Turn<'_>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> RecordOutcome {
         match (turn.end.peers_claim().take(view.end()), view.kind) {
             (claim::Turn::Own, kind::SHORT_READ) => self.read(turn, ring, view),
             (claim::Turn::Own, kind::REMOTE_WRITE) => self.remote_write(turn, ring, view, budget),
             (claim::Turn::Own, _) => match self.write_piece(turn.end, ring, view) {
-                Way::Consumed if self.writing.is_some() => fail(None, None),
+                RecordOutcome::Consumed if self.writing.is_some() => fail(None, None),
                 way => way,
             },
-            (claim::Turn::Done, _) => Way::Consumed,
-            (claim::Turn::Awaited, _) => Way::Wait,
+            (claim::Turn::Done, _) => RecordOutcome::Consumed,
+            (claim::Turn::Awaited, _) => RecordOutcome::Wait,
             (claim::Turn::Corrupt, _) => fail(None, None),
         }
     }
 
     /// Takes a read of the peer that this side has to carry out.
-    pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         if view.len as usize != record::TARGET {
             return fail(None, None);
         }
@@ -61,15 +67,15 @@ impl Arriving {
             return self.refuse(turn, Status::RemoteAccess);
         }
         match turn.conn.with_tx(|tx| tx.on_read(turn.end, target)) {
-            None => return Way::Stop,
+            None => return RecordOutcome::Stop,
             Some(true) => {}
             Some(false) => return self.refuse(turn, Status::RemoteResponder),
         }
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 
     /// Carries an atomic operation of the peer out, once: the record is consumed, or the connection fails.
-    pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let mut bytes = [0; record::ATOMIC];
         if view.len as usize != bytes.len() || view.aux != WORD {
             return fail(None, None);
@@ -78,28 +84,28 @@ impl Arriving {
         let Some((addr, key, change)) = record::read_atomic(&bytes) else { return fail(None, None) };
         let target = RemoteSegment { addr, len: WORD, key };
         match turn.conn.with_tx(|tx| tx.on_atomic(turn.end, &target, change)) {
-            None => return Way::Stop,
+            None => return RecordOutcome::Stop,
             Some(Ok(())) => {}
             Some(Err(status)) => return self.refuse(turn, status),
         }
-        turn.end.look_again();
-        Way::Consumed
+        turn.end.repoll();
+        RecordOutcome::Consumed
     }
 
     /// Refuses a read or an atomic operation. What the peer asked for before is answered first, so that it knows which of
     /// its requests fails; nothing behind that one is handled.
     #[cold]
-    fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> Way {
+    fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> RecordOutcome {
         self.refused = true;
         if turn.conn.with_tx(|tx| tx.refuse(status)).is_none() {
-            return Way::Stop;
+            return RecordOutcome::Stop;
         }
-        turn.end.look_again();
-        Way::Wait
+        turn.end.repoll();
+        RecordOutcome::Wait
     }
 
     /// Completes a receive with the value that a write of the peer has brought, whose bytes are in their place.
-    pub(super) fn immediate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn immediate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let whole = self.partial.is_none() && self.writing.is_none();
         if !whole || view.len as usize != record::NUMBER || view.aux > LARGEST {
             return fail(None, None);
@@ -110,11 +116,11 @@ impl Arriving {
         }
         let done = self.done(Status::Success, view.aux, view.flags & record::SOLICITED != 0);
         turn.conn.complete_special(done, Special::Immediate(read_number(ring, view)));
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 
     /// Begins a message that revokes a window, once there is a receive for it.
-    pub(super) fn invalidate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn invalidate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         if view.len as usize != record::NUMBER || self.partial.is_some() {
             return fail(None, None);
         }
@@ -128,21 +134,21 @@ impl Arriving {
         }
         self.partial = Some(Partial { len, offset: 0 });
         self.revocation = Some(Revocation { key, closed: false, pending: None });
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 
     /// Revokes the window, if the message that is about to be complete does that: not before, since the end of the
     /// connection would leave a revoked window that was not reported. Gives the way on while transfers are under way that may
     /// use the window, so that none of them touches its memory once the message has arrived.
     #[inline]
-    pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<Way> {
+    pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
         self.revocation.as_mut().and_then(|revocation| revocation.go_on(turn))
     }
 }
 
 impl Revocation {
     #[cold]
-    fn go_on(&mut self, turn: &Turn<'_>) -> Option<Way> {
+    fn go_on(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
         let end = turn.end;
         if !self.closed {
             let Some(users) = end.regions().invalidate(self.key, &end.own) else {
@@ -152,11 +158,11 @@ impl Revocation {
             self.pending = match users.zone() {
                 Some(_) => turn.conn.transfers(),
                 // Nobody but this peer had it open.
-                None => Pending::new(end.home(), iter::once(&end.pair)),
+                None => Pending::new(end.control(), iter::once(&end.peer_segment)),
             };
         }
-        if self.pending.as_mut().is_some_and(|pending| !pending.is_over(end.home())) {
-            return Some(Way::Again);
+        if self.pending.as_mut().is_some_and(|pending| !pending.is_over(end.control())) {
+            return Some(RecordOutcome::Again);
         }
         self.pending = None;
         None

@@ -6,13 +6,13 @@ use dat_core::transport::{MAX_SEGMENTS, RecvDone, Segment};
 use dat_memory::user::LastWord;
 
 use super::{
-    Advance, Arriving, Fetching, PAGE, Partial, SHARED_MIN, Turn, Way, Writing, destination, fail, read_place,
-    read_target,
+    Advance, Arriving, Fetching, PAGE, Partial, RecordOutcome, SHARED_MIN, Turn, Writing, destination, fail,
+    read_place, read_target,
 };
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
 use crate::offer::{Answer, Part};
-use crate::pair::{Busy, End};
+use crate::peer_segment::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};
 
@@ -48,14 +48,14 @@ fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Option<ArrayV
 impl Arriving {
     /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
     #[inline]
-    pub(super) fn take(&mut self, turn: &Turn<'_>, len: u64) -> Option<Way> {
+    pub(super) fn take(&mut self, turn: &Turn<'_>, len: u64) -> Option<RecordOutcome> {
         match turn.conn.take(&mut self.taken, len) {
             Ok(true) if len > self.taken.capacity => {
                 Some(fail(Some(self.done(Status::LocalLength, 0, false)), Some(Status::RemoteResponder)))
             }
             Ok(true) => None,
-            Ok(false) => Some(Way::Wait),
-            Err(fatal) => Some(Way::Fail(fatal)),
+            Ok(false) => Some(RecordOutcome::Wait),
+            Err(fatal) => Some(RecordOutcome::Fail(fatal)),
         }
     }
 
@@ -64,7 +64,7 @@ impl Arriving {
     }
 
     #[inline]
-    pub(super) fn whole_message(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn whole_message(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let len = view.aux;
         if len > EAGER_MAX || len != u64::from(view.len) {
             return fail(None, None);
@@ -77,16 +77,16 @@ impl Arriving {
             return self.fail_recv();
         }
         turn.conn.complete(self.done(Status::Success, len, view.flags & record::SOLICITED != 0));
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 
     /// The memory of the receive is gone.
     #[cold]
-    pub(super) fn fail_recv(&self) -> Way {
+    pub(super) fn fail_recv(&self) -> RecordOutcome {
         fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
     }
 
-    pub(super) fn message_piece(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn message_piece(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let bytes = ring.source(view, 0, view.len as usize);
         let len = view.aux;
         if bytes.len() as u64 > EAGER_MAX {
@@ -118,7 +118,7 @@ impl Arriving {
         } else {
             self.partial = Some(Partial { len, offset: end });
         }
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 
     pub(super) fn remote_message(
@@ -127,7 +127,7 @@ impl Arriving {
         ring: &Consumer,
         view: &RecordView,
         budget: &mut Budget,
-    ) -> Way {
+    ) -> RecordOutcome {
         // Datagrams are short.
         if turn.conn.has_datagrams() {
             return fail(None, None);
@@ -154,7 +154,7 @@ impl Arriving {
         ring: &Consumer,
         view: &RecordView,
         budget: &mut Budget,
-    ) -> Way {
+    ) -> RecordOutcome {
         let len = view.aux;
         let Some(places) = read_places(ring, view, record::TARGET) else { return fail(None, None) };
         let target = read_target(ring, view);
@@ -173,17 +173,17 @@ impl Arriving {
     /// Goes on with the message that is being fetched: slice by slice, with the sender's help or without, or by asking
     /// the sender.
     #[cold]
-    pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Way {
-        let Some(fetching) = &mut self.fetching else { return Way::Wait };
+    pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
+        let Some(fetching) = &mut self.fetching else { return RecordOutcome::Wait };
         let (end, into, len) = (turn.end, fetching.into, fetching.len);
         let segments = destination(&into, &self.taken);
         while fetching.offset < len {
             if fetching.asked || turn.advance == Advance::Drain {
-                return Way::Wait;
+                return RecordOutcome::Wait;
             }
             if let Some(to) = fetching.offered {
-                match end.offered().settle(self.offered) {
-                    Answer::Awaited => return Way::Wait,
+                match end.offered().resolve(self.offered) {
+                    Answer::Awaited => return RecordOutcome::Wait,
                     Answer::Written => fetching.offset = to,
                     Answer::Untaken => {}
                     Answer::Corrupt => return fail(None, None),
@@ -198,9 +198,12 @@ impl Arriving {
                 }
                 ahead => {
                     let to = ahead.map_or(len, |(slice, _)| slice.offset);
-                    let now =
-                        if end.pair.reads_peer.get() { budget.slice_of_message(end, to - offset) } else { Some(0) };
-                    let Some(now) = now else { return Way::Again };
+                    let now = if end.peer_segment.reads_peer.get() {
+                        budget.slice_of_message(end, to - offset)
+                    } else {
+                        Some(0)
+                    };
+                    let Some(now) = now else { return RecordOutcome::Again };
                     let slice = Slice { offset, len: now, last: offset + now == len };
                     if ahead.is_none() {
                         if let Some(slice) = offer(end, self.offered + 1, view.end(), segments, slice, len) {
@@ -228,7 +231,7 @@ impl Arriving {
                     let asked = turn.conn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
                     fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
-                    return Way::Wait;
+                    return RecordOutcome::Wait;
                 }
                 failed => return self.fetch_failed(failed),
             }
@@ -240,21 +243,21 @@ impl Arriving {
             self.complete(turn, len, view);
         }
         self.fetching = None;
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 
     /// The message cannot be fetched.
     #[cold]
-    pub(super) fn fetch_failed(&self, outcome: Outcome) -> Way {
+    pub(super) fn fetch_failed(&self, outcome: Outcome) -> RecordOutcome {
         let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());
         match outcome {
             Outcome::Failed(_) if write => fail(None, Some(Status::RemoteAccess)),
             Outcome::Failed(status) => fail(Some(self.done(status, 0, false)), Some(Status::RemoteResponder)),
-            _ => Way::Stop,
+            _ => RecordOutcome::Stop,
         }
     }
 
-    pub(super) fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> Way {
+    pub(super) fn write_piece(&mut self, end: &End, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let payload = ring.source(view, 0, view.len as usize);
         let (writing, bytes) = match self.writing.take() {
             Some(writing) => (writing, payload),
@@ -271,6 +274,6 @@ impl Arriving {
         if offset < writing.target.len {
             self.writing = Some(Writing { offset, ..writing });
         }
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 }

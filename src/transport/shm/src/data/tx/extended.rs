@@ -5,9 +5,9 @@ use dat_core::Change;
 use dat_core::transport::{RemoteSegment, Request};
 use dat_memory::user::Source;
 
-use super::{Done, For, Launch, Reading, Tx};
+use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
-use crate::pair::End;
+use crate::peer_segment::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
 use crate::sleep::News;
 
@@ -21,17 +21,17 @@ impl Tx {
         (value, solicited): (u32, bool),
         request: &Request<'_>,
         budget: &mut Budget,
-    ) -> Launch {
+    ) -> StartOutcome {
         if !self.part.half && remote.len > 0 {
             match self.write(end, remote, request, budget) {
-                Launch::Flying(Done::Now | Done::At(_)) => self.part.half = true,
+                StartOutcome::TxInFlight(Done::Now | Done::At(_)) => self.part.half = true,
                 other => return other,
             }
         }
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::IMMEDIATE, solicited, acknowledge, aux: remote.len };
         let launch = self.put_bytes(end, header, &value.to_le_bytes());
-        if let Launch::Flying(_) = launch {
+        if let StartOutcome::TxInFlight(_) = launch {
             end.tell_peer(News::Record);
         }
         launch
@@ -45,19 +45,19 @@ impl Tx {
         key: u32,
         request: &Request<'_>,
         budget: &mut Budget,
-    ) -> Launch {
+    ) -> StartOutcome {
         if !self.part.half {
             let header =
                 Header { kind: kind::INVALIDATE, solicited: false, acknowledge: Acknowledge::No, aux: request.len };
             match self.put_bytes(end, header, &key.to_le_bytes()) {
-                Launch::Flying(Done::At(_)) => self.part.half = true,
+                StartOutcome::TxInFlight(Done::At(_)) => self.part.half = true,
                 other => return other,
             }
         }
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE_PIECE, solicited, acknowledge, aux: request.len };
         let ring = request.len <= EAGER_MAX || self.part.done > 0;
-        if ring || end.pair.is_local() || !end.pair.peer_reads.get() {
+        if ring || end.peer_segment.is_local() || !end.peer_segment.peer_reads.get() {
             self.pieces(end, header, &[], request, budget)
         } else {
             self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
@@ -66,27 +66,34 @@ impl Tx {
 
     /// Asks the peer to carry out an atomic operation, also a peer that is this process: so it comes behind the messages
     /// before it.
-    pub(super) fn atomic(&mut self, end: &End, addr: u64, key: u32, change: Change, request: &Request<'_>) -> Launch {
+    pub(super) fn atomic(
+        &mut self,
+        end: &End,
+        addr: u64,
+        key: u32,
+        change: Change,
+        request: &Request<'_>,
+    ) -> StartOutcome {
         if self.reading.len() >= self.reads_out {
-            return Launch::Waits(For::Answer);
+            return StartOutcome::Waits(WaitReason::Answer);
         }
         let header = Header { kind: kind::ATOMIC, solicited: false, acknowledge: Acknowledge::Completion, aux: WORD };
         let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
-        if let Launch::Flying(Done::At(position)) = launch {
+        if let StartOutcome::TxInFlight(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
             end.tell_peer(News::Record);
             // As behind a write, the program of the peer may be looking at the word.
-            if !end.pair.is_local() {
-                self.outlet.hurry(end, position);
+            if !end.peer_segment.is_local() {
+                self.tx_ring.hurry(end, position);
             }
             self.expect_answer(end, Reading { id: request.id, len: WORD, offset: 0, end: position });
-            return Launch::Flying(Done::Reading);
+            return StartOutcome::TxInFlight(Done::Reading);
         }
         launch
     }
 
     /// Puts a record of these bytes into the ring.
-    pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> Launch {
+    pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> StartOutcome {
         self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()).into()
     }
 }

@@ -4,22 +4,22 @@ use arrayvec::ArrayVec;
 use dat_core::transport::{MAX_SEGMENTS, Operation, RemoteSegment, Request, Segment};
 use dat_memory::user::Source;
 
-use super::{Done, For, Launch, Reading, Tx};
+use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome, Slice};
-use crate::outlet::Put;
-use crate::pair::End;
+use crate::peer_segment::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};
 use crate::sleep::News;
+use crate::tx_ring::Put;
 
 impl Tx {
     /// Carries a request out as far as this side can now. If it has to wait, somebody will look again.
     #[inline]
-    pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
+    pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         loop {
             match self.attempt(end, request, budget) {
                 // The peer has got on since the attempt found that it has not.
-                Launch::Waits(For::Peer) if !self.ask(end, Acknowledge::Needed) => {}
+                StartOutcome::Waits(WaitReason::Peer) if !self.ask(end, Acknowledge::Needed) => {}
                 launch => return launch,
             }
         }
@@ -27,9 +27,9 @@ impl Tx {
 
     /// Carries a request out until it has to wait.
     #[inline]
-    pub(super) fn attempt(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> Launch {
+    pub(super) fn attempt(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         if self.failed {
-            return Launch::Waits(For::End);
+            return StartOutcome::Waits(WaitReason::End);
         }
         let (len, acknowledge) = (request.len, Acknowledge::of(request.signalled));
         match request.operation {
@@ -37,13 +37,13 @@ impl Tx {
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
                 if len <= EAGER_MAX {
                     self.pieces(end, header, &[], request, budget)
-                } else if self.part.done > 0 || end.pair.is_local() || !end.pair.peer_reads.get() {
+                } else if self.part.done > 0 || end.peer_segment.is_local() || !end.peer_segment.peer_reads.get() {
                     self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request, budget)
                 } else {
                     self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
                 }
             }
-            Operation::Write(_) | Operation::Read(_) if len == 0 => Launch::Flying(Done::Now),
+            Operation::Write(_) | Operation::Read(_) if len == 0 => StartOutcome::TxInFlight(Done::Now),
             Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
             Operation::Read(remote) => self.read(end, &remote, request, budget),
             Operation::SendInvalidate { solicited, key } => self.send_invalidate(end, solicited, key, request, budget),
@@ -55,12 +55,12 @@ impl Tx {
     }
 
     /// Tells the peer where a long message is, which it reads by itself.
-    pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> Launch {
+    pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> StartOutcome {
         let places = places_of(segments);
         let launch = self.put_bytes(end, header, places.as_flattened());
-        let Launch::Flying(Done::At(position)) = launch else { return launch };
+        let StartOutcome::TxInFlight(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
-        Launch::Flying(Done::Announced(position))
+        StartOutcome::TxInFlight(Done::Announced(position))
     }
 
     /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` if this
@@ -73,18 +73,18 @@ impl Tx {
         last: bool,
         budget: &mut Budget,
         copy: impl Fn(Slice) -> Outcome,
-    ) -> Option<Launch> {
+    ) -> Option<StartOutcome> {
         let mut done = self.part.done;
         let stopped = loop {
             if done == to {
-                break Some(Launch::Flying(Done::Now));
+                break Some(StartOutcome::TxInFlight(Done::Now));
             }
-            let Some(len) = budget.slice(end, to - done) else { break Some(Launch::Waits(For::Turn)) };
+            let Some(len) = budget.slice(end, to - done) else { break Some(StartOutcome::Waits(WaitReason::Turn)) };
             match copy(Slice { offset: done, len, last: last && done + len == to }) {
                 Outcome::Done => done += len,
                 Outcome::Refused => break None,
-                Outcome::Failed(status) => break Some(Launch::Flying(Done::Failed(status))),
-                Outcome::PeerGone => break Some(Launch::Flying(Done::Never)),
+                Outcome::Failed(status) => break Some(StartOutcome::TxInFlight(Done::Failed(status))),
+                Outcome::PeerGone => break Some(StartOutcome::TxInFlight(Done::Never)),
             }
         };
         self.part.done = done;
@@ -101,7 +101,7 @@ impl Tx {
     #[cold]
     pub(super) fn is_not_consumed(&mut self) -> bool {
         let consumed = self.shorts.are_done(self.written)
-            || self.outlet.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
+            || self.tx_ring.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
         if consumed {
             self.written = 0;
         }
@@ -114,22 +114,22 @@ impl Tx {
         remote: &RemoteSegment,
         request: &Request<'_>,
         budget: &mut Budget,
-    ) -> Launch {
+    ) -> StartOutcome {
         let len = remote.len;
-        if end.pair.is_local() {
+        if end.peer_segment.is_local() {
             if self.is_behind_write() {
-                return Launch::Waits(For::Peer);
+                return StartOutcome::Waits(WaitReason::Peer);
             }
             let copy = |slice| copy::to_self(end, request.segments, remote, slice);
-            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
+            return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
         }
         if !self.part.ring {
-            if end.pair.reads_peer.get() {
+            if end.peer_segment.reads_peer.get() {
                 let tail = copy::tail_of_write(end, remote);
                 let whole = self.part.done == 0 && tail == 0;
                 if whole && len <= EAGER_MAX && self.is_for_ring(end) {
                     match self.short_write(end, remote, request) {
-                        Launch::Waits(_) if !self.is_behind_write() => {}
+                        StartOutcome::Waits(_) if !self.is_behind_write() => {}
                         launch => return launch,
                     }
                 }
@@ -141,11 +141,11 @@ impl Tx {
                 if len <= EAGER_MAX && tail > 0 {
                     // One record does both.
                 } else if self.is_behind_write() {
-                    return Launch::Waits(For::Peer);
+                    return StartOutcome::Waits(WaitReason::Peer);
                 } else {
                     let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
                     match self.slices(end, len - tail, tail == 0, budget, copy) {
-                        Some(Launch::Flying(Done::Now)) if tail > 0 => {}
+                        Some(StartOutcome::TxInFlight(Done::Now)) if tail > 0 => {}
                         Some(launch) => return launch,
                         None => {}
                     }
@@ -160,9 +160,9 @@ impl Tx {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
-        if let Launch::Flying(Done::At(position)) = launch {
+        if let StartOutcome::TxInFlight(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
-            self.outlet.hurry(end, position);
+            self.tx_ring.hurry(end, position);
         }
         launch
     }
@@ -173,23 +173,23 @@ impl Tx {
         remote: &RemoteSegment,
         request: &Request<'_>,
         budget: &mut Budget,
-    ) -> Launch {
+    ) -> StartOutcome {
         let (id, len) = (request.id, request.len);
-        if end.pair.is_local() {
+        if end.peer_segment.is_local() {
             if self.is_behind_write() {
-                return Launch::Waits(For::Peer);
+                return StartOutcome::Waits(WaitReason::Peer);
             }
             let copy = |slice| copy::from_self(end, remote, request.segments, slice);
-            return self.slices(end, len, true, budget, copy).unwrap_or(Launch::Waits(For::Turn));
+            return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
         }
-        if end.pair.reads_peer.get() {
+        if end.peer_segment.reads_peer.get() {
             if len <= EAGER_MAX && self.part.done == 0 && self.reading.len() < self.reads_out && self.is_for_ring(end) {
                 if let Some(launch) = self.short_read(end, &RemoteSegment { len, ..*remote }, request) {
                     return launch;
                 }
             }
             if self.is_behind_write() {
-                return Launch::Waits(For::Peer);
+                return StartOutcome::Waits(WaitReason::Peer);
             }
             let copy = |slice| copy::from_peer(end, remote, request.segments, slice);
             if let Some(launch) = self.slices(end, len, true, budget, copy) {
@@ -197,17 +197,17 @@ impl Tx {
             }
         }
         if self.reading.len() >= self.reads_out {
-            return Launch::Waits(For::Answer);
+            return StartOutcome::Waits(WaitReason::Answer);
         }
         let offset = self.part.done;
         let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
         let header =
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         let launch = self.put_bytes(end, header, &target);
-        let Launch::Flying(Done::At(position)) = launch else { return launch };
+        let StartOutcome::TxInFlight(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
         self.expect_answer(end, Reading { id, len, offset, end: position });
-        Launch::Flying(Done::Reading)
+        StartOutcome::TxInFlight(Done::Reading)
     }
 
     /// Puts `head` and the `take` bytes of a request from `offset` on into the ring as one record.
@@ -238,7 +238,7 @@ impl Tx {
         head: &[u8],
         request: &Request<'_>,
         budget: &mut Budget,
-    ) -> Launch {
+    ) -> StartOutcome {
         let start = self.part.start;
         let mut went = false;
         let launch = loop {
@@ -246,15 +246,15 @@ impl Tx {
             let head = if offset == start { head } else { &[] };
             let take = record::piece(request.len - offset, EAGER_MAX);
             if !budget.record(end, request.len, take) {
-                break Launch::Waits(For::Turn);
+                break StartOutcome::Waits(WaitReason::Turn);
             }
             match self.put_part(end, header, head, request, [offset, take]) {
-                Put::NoRoom => break Launch::Waits(For::Peer),
-                Put::Failed(status) => break Launch::Flying(Done::Failed(status)),
+                Put::NoRoom => break StartOutcome::Waits(WaitReason::Peer),
+                Put::Failed(status) => break StartOutcome::TxInFlight(Done::Failed(status)),
                 Put::At(position) => {
                     went = true;
                     if offset + take == request.len {
-                        break Launch::Flying(Done::At(position));
+                        break StartOutcome::TxInFlight(Done::At(position));
                     }
                     self.part.done = offset + take;
                 }
@@ -267,12 +267,12 @@ impl Tx {
     }
 }
 
-impl From<Put> for Launch {
+impl From<Put> for StartOutcome {
     fn from(put: Put) -> Self {
         match put {
-            Put::At(position) => Launch::Flying(Done::At(position)),
-            Put::NoRoom => Launch::Waits(For::Peer),
-            Put::Failed(status) => Launch::Flying(Done::Failed(status)),
+            Put::At(position) => StartOutcome::TxInFlight(Done::At(position)),
+            Put::NoRoom => StartOutcome::Waits(WaitReason::Peer),
+            Put::Failed(status) => StartOutcome::TxInFlight(Done::Failed(status)),
         }
     }
 }

@@ -10,10 +10,10 @@ use dat_core::transport::{Checked, FailedRequest, RemoteSegment, RequestId};
 use dat_memory::user::Source;
 
 use super::{Done, Reading, Tx};
-use crate::answers::{Owed, Wanted};
 use crate::budget::Budget;
 use crate::copy::{self, Outcome};
-use crate::pair::{Busy, End};
+use crate::peer_segment::{Busy, End};
+use crate::responses::{PendingResponse, Wanted};
 
 impl Tx {
     /// The peer answers a request of this side from now on.
@@ -26,13 +26,13 @@ impl Tx {
     /// more than it may have.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
-        let room = !self.closed && self.answers.has_room();
+        let room = !self.closed && self.responses.has_room();
         if room {
-            self.answers.owe(Owed::Bytes { target, offset: 0 });
+            self.responses.owe(PendingResponse::Bytes { target, offset: 0 });
             // A failure is found again, and reported, by the next look.
-            let _ = self.answers.progress(end, &mut Budget::turn());
-            if !self.answers.is_empty() {
-                end.look_again();
+            let _ = self.responses.progress(end, &mut Budget::turn());
+            if !self.responses.is_empty() {
+                end.repoll();
             }
         }
         room
@@ -45,11 +45,11 @@ impl Tx {
     pub fn on_atomic(&mut self, end: &End, remote: &RemoteSegment, change: Change) -> Result<(), Status> {
         self.plain = false;
         // There has to be room for the answer first: the operation must not be carried out twice.
-        if self.closed || !self.answers.has_room() {
+        if self.closed || !self.responses.has_room() {
             return Err(Status::RemoteResponder);
         }
         let before = copy::change_for_peer(end, remote, change)?;
-        self.answers.owe(Owed::Value(before));
+        self.responses.owe(PendingResponse::Value(before));
         Ok(())
     }
 
@@ -57,7 +57,7 @@ impl Tx {
     pub fn refuse(&mut self, status: Status) {
         self.plain = false;
         if !self.closed {
-            self.answers.add_refusal(status);
+            self.responses.add_refusal(status);
         }
     }
 
@@ -69,15 +69,15 @@ impl Tx {
         }
         let Some((id, segments, len)) = self.announced_at(position) else { return false };
         self.plain = false;
-        self.answers.add_message(Wanted { id, segments, len, offset })
+        self.responses.add_message(Wanted { id, segments, len, offset })
     }
 
     /// The announced message in flight whose announcement ends at `position`: its request, its segments, its length.
     fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
-        let (own, place) = self.kept_where(|flying| flying.done == Done::Announced(position))?;
+        let (own, place) = self.kept_where(|in_flight| in_flight.done == Done::Announced(position))?;
         let segments: Checked = self.segments.range(own).copied().collect();
         let len = segments.iter().map(|segment| segment.len).sum();
-        Some((self.flying[place].id, segments, len))
+        Some((self.in_flight[place].id, segments, len))
     }
 
     /// Writes the part of an announced message that the peer offers.
@@ -97,7 +97,7 @@ impl Tx {
 
     /// Asks the peer for the bytes of a message that it announced, from `offset` on; false if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
-        self.answers.ask_for(end, position, offset)
+        self.responses.ask_for(end, position, offset)
     }
 
     /// Takes bytes of the oldest read of this side.
@@ -124,7 +124,7 @@ impl Tx {
         }
         reading.offset += len;
         if last {
-            self.flying[place].done = Done::Now;
+            self.in_flight[place].done = Done::Now;
             self.shorts.on_answer(reading.end);
             self.reading.pop_front();
             end.finish_soon();

@@ -4,7 +4,7 @@
 //! a cache line. So a short write or read goes into the ring while the peer gets to such records in time, and to the kernel
 //! for a while when it does not ([`Trust`]). Whether it is in time is a question of its position: if that does not move for
 //! five microseconds while such a record waits, this side takes them back, in order ([`Claim`](crate::claim::Claim)), and copies
-//! what they say. It looks at the time when it posts another one, when it polls, and otherwise the node's thread does
+//! what they say. It looks at the time when it posts another one, when it polls, and otherwise the progress thread does
 //! ([`guard`](crate::guard)). A record that changes the peer's memory and that this side cannot take back, such as an
 //! atomic operation, holds up those behind it. If a copy fails, the record is left to the peer, which has the last word on
 //! its memory.
@@ -22,10 +22,10 @@ use dat_memory::user::Source;
 use host::memory::Room;
 
 use super::launch::places_of;
-use super::{Done, Flying, Launch, Reading, Tx};
+use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
 use crate::copy::{self, Outcome, Slice};
 use crate::guard::Trust;
-use crate::pair::{Busy, End};
+use crate::peer_segment::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
 use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
@@ -160,7 +160,7 @@ impl Tx {
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
-            if let Some(Ok(consumed)) = self.outlet.consumed() {
+            if let Some(Ok(consumed)) = self.tx_ring.consumed() {
                 self.shorts.pass(consumed);
                 if self.shorts.is_empty() {
                     end.set_busy(Busy::Short, false);
@@ -211,30 +211,30 @@ impl Tx {
         let Operation::Write(remote) = request.operation else { return None };
         let remote = RemoteSegment { len: request.len, ..remote };
         if !(1..=EAGER_MAX).contains(&remote.len)
-            || end.pair.is_local()
-            || !end.pair.reads_peer.get()
+            || end.peer_segment.is_local()
+            || !end.peer_segment.reads_peer.get()
             || copy::tail_of_write(end, &remote) > 0
             || !self.is_left_to_peer(end)
         {
             return None;
         }
         match self.short_write(end, &remote, request) {
-            Launch::Flying(Done::At(position)) => Some(position),
+            StartOutcome::TxInFlight(Done::At(position)) => Some(position),
             _ => None,
         }
     }
 
     /// Puts a write into the ring that either side can carry out.
     #[inline]
-    pub(super) fn short_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Launch {
+    pub(super) fn short_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> StartOutcome {
         let (len, acknowledge) = (remote.len, Acknowledge::of(request.signalled));
         let header = Header { kind: kind::SHORT_WRITE, solicited: false, acknowledge, aux: len };
-        let before = self.outlet.tail();
+        let before = self.tx_ring.tail();
         let launch = match self.put_small_write(end, header, remote, request) {
-            Some(position) => Launch::Flying(Done::At(position)),
+            Some(position) => StartOutcome::TxInFlight(Done::At(position)),
             None => self.put_part(end, header, &record::target(remote.addr, remote.key, len), request, [0, len]).into(),
         };
-        if let Launch::Flying(Done::At(position)) = launch {
+        if let StartOutcome::TxInFlight(Done::At(position)) = launch {
             end.tell_peer(News::Record);
             self.written = position;
             self.add_short(end, [before, position], remote, What::Write);
@@ -258,7 +258,7 @@ impl Tx {
         let mut position = None;
         let put = |bytes: Source<'_>| {
             if bytes.len() as u64 == remote.len {
-                position = self.outlet.put_small(end, header, head, bytes);
+                position = self.tx_ring.put_small(end, header, head, bytes);
             }
         };
         copy::gather(end.regions(), request.segments, 0, remote.len, put);
@@ -268,24 +268,37 @@ impl Tx {
 
     /// Puts a read into the ring that either side can carry out; `None` if there is no room.
     #[inline]
-    pub(super) fn short_read(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Launch> {
+    pub(super) fn short_read(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+    ) -> Option<StartOutcome> {
         let target = record::target(remote.addr, remote.key, remote.len);
         // The answer says as much as the peer's position.
         let acknowledge = Acknowledge::No;
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
-        let before = self.outlet.tail();
-        let Launch::Flying(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
+        let before = self.tx_ring.tail();
+        let StartOutcome::TxInFlight(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
         end.tell_peer(News::Record);
         self.expect_answer(end, Reading { id: request.id, len: remote.len, offset: 0, end: position });
         self.add_short(end, [before, position], remote, What::Read(request.id));
-        Some(Launch::Flying(Done::Reading))
+        Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
     /// Announces a write to the peer, which reads its bytes by itself, so that both sides can copy. `None` if that is not to be,
     /// because the peer does not look, or it does not pay.
-    pub(super) fn remote_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> Option<Launch> {
+    pub(super) fn remote_write(
+        &mut self,
+        end: &End,
+        remote: &RemoteSegment,
+        request: &Request<'_>,
+    ) -> Option<StartOutcome> {
         let (RemoteSegment { addr, len, key }, Operation::Write(_)) = (*remote, request.operation) else { return None };
-        if !(SHARED_MIN..=LONG_MAX).contains(&len) || !end.pair.peer_reads.get() || !copy::may_announce(end, remote) {
+        if !(SHARED_MIN..=LONG_MAX).contains(&len)
+            || !end.peer_segment.peer_reads.get()
+            || !copy::may_announce(end, remote)
+        {
             return None;
         }
         let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
@@ -293,12 +306,12 @@ impl Tx {
         payload.extend(places_of(request.segments).into_iter().flatten());
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::REMOTE_WRITE, solicited: false, acknowledge, aux: len };
-        let before = self.outlet.tail();
-        let Launch::Flying(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
+        let before = self.tx_ring.tail();
+        let StartOutcome::TxInFlight(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
         end.tell_peer(News::Record);
         self.written = position;
         self.add_short(end, [before, position], remote, What::LongWrite(request.id));
-        Some(Launch::Flying(Done::Announced(position)))
+        Some(StartOutcome::TxInFlight(Done::Announced(position)))
     }
 
     /// Keeps the last record in the ring, which ends at `position`; the one before it ends at `before`.
@@ -318,7 +331,7 @@ impl Tx {
         }
         let (after, behind) = (shorts.after, shorts.behind);
         shorts.records.push_back(Short { end: position, after, behind, target: *target, what, done: false });
-        if !end.home().guard.watch(&end.owed, position) {
+        if !end.control().guard.watch(&end.owed, position) {
             end.wake_peer_thread();
         }
         end.look_in_passing();
@@ -350,7 +363,7 @@ impl Tx {
         if open && mine {
             end.look_in_passing();
         } else if open && !self.ask(end, Acknowledge::Needed) {
-            end.look_again();
+            end.repoll();
         }
     }
 
@@ -392,7 +405,7 @@ impl Tx {
                     return true;
                 }
                 // A peer that gets on again was only held up for a moment.
-                if at + 1 < self.shorts.records.len() && self.outlet.consumed() != Some(Ok(consumed)) {
+                if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
                     self.shorts.late = late;
                     return true;
                 }
@@ -402,7 +415,7 @@ impl Tx {
             end.own_claim().give_back(short.end);
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
-            self.shorts.behind = self.outlet.tail();
+            self.shorts.behind = self.tx_ring.tail();
             end.tell_of_answers();
             return false;
         }
@@ -411,7 +424,7 @@ impl Tx {
 
     /// Copies the bytes of a write from its record.
     fn copy_write(&self, end: &End, short: &Short) -> Outcome {
-        let Some(bytes) = self.outlet.payload(short.end, TARGET + short.target.len as usize) else {
+        let Some(bytes) = self.tx_ring.payload(short.end, TARGET + short.target.len as usize) else {
             return Outcome::PeerGone;
         };
         copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
@@ -429,7 +442,7 @@ impl Tx {
         let segments: Checked = self.segments.range(own).copied().collect();
         let outcome = copy(end, remote, &segments, Slice { offset: 0, len: remote.len, last: true });
         if let Outcome::Done = outcome {
-            if let Done::Announced(_) = std::mem::replace(&mut self.flying[place].done, Done::Now) {
+            if let Done::Announced(_) = std::mem::replace(&mut self.in_flight[place].done, Done::Now) {
                 self.announced -= 1;
             }
             self.reading.retain(|reading| reading.id != id);
@@ -439,17 +452,17 @@ impl Tx {
 
     /// Where the segments of a request in flight are, and its place.
     pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
-        self.kept_where(|flying| flying.id == id)
+        self.kept_where(|in_flight| in_flight.id == id)
     }
 
     /// The same of the first request of which `is_it` holds.
-    pub(super) fn kept_where(&self, is_it: impl Fn(&Flying) -> bool) -> Option<(Range<usize>, usize)> {
+    pub(super) fn kept_where(&self, is_it: impl Fn(&TxInFlight) -> bool) -> Option<(Range<usize>, usize)> {
         let mut first = 0;
-        for (place, flying) in self.flying.iter().enumerate() {
-            if is_it(flying) {
-                return Some((first..first + flying.kept, place));
+        for (place, in_flight) in self.in_flight.iter().enumerate() {
+            if is_it(in_flight) {
+                return Some((first..first + in_flight.kept, place));
             }
-            first += flying.kept;
+            first += in_flight.kept;
         }
         None
     }

@@ -35,7 +35,7 @@ fn nothing_that_stands_in_the_directory_harms() {
     let path = |number: u8| place.path().join(format!("p-1-{number:016x}"));
     let open = |left, name: &str| {
         let (counters, fates) = Default::default();
-        let none = Glance { name: name.to_owned(), version: (1, 2), connections: 0, counters, fates };
+        let none = AdapterSnapshot { name: name.to_owned(), version: (1, 2), connections: 0, counters, fates };
         Message::Open(OpenAdapter { left, ..adapter(none, Duration::ZERO) }).encode()
     };
     // Entries that are no sockets, and the socket of a process that is gone.
@@ -44,7 +44,7 @@ fn nothing_that_stands_in_the_directory_harms() {
     std::os::unix::fs::symlink("/dev/zero", path(2)).expect("a link");
     drop(Socket::listen(&path(3)).expect("a socket"));
     // Processes that break the rules: the last packet does not come, the numbers do not fall, there are too many, and so on.
-    let answers = [
+    let responses = [
         vec![],
         vec![open(1, "a")],
         vec![open(2, "a"), open(2, "b"), open(0, "c")],
@@ -53,12 +53,12 @@ fn nothing_that_stands_in_the_directory_harms() {
         vec![Message::Again.encode()],
         vec![open(1, "a"), vec![7; 2 * MAX_PACKET]],
     ];
-    let listeners: Vec<_> = (4..).zip(&answers).map(|(at, _)| Socket::listen(&path(at)).expect("a socket")).collect();
+    let listeners: Vec<_> = (4..).zip(&responses).map(|(at, _)| Socket::listen(&path(at)).expect("a socket")).collect();
     let over = std::sync::atomic::AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(std::sync::atomic::Ordering::Relaxed) {
-                for (listener, packets) in listeners.iter().zip(&answers) {
+                for (listener, packets) in listeners.iter().zip(&responses) {
                     if let Ok(Some(socket)) = listener.accept() {
                         let _ = packets.iter().try_for_each(|packet| socket.send(packet, &[]));
                     }
@@ -68,7 +68,7 @@ fn nothing_that_stands_in_the_directory_harms() {
         });
         let all = std::panic::catch_unwind(|| told(place.path()));
         over.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert_eq!(all.expect("no panic"), vec![None; answers.len()]);
+        assert_eq!(all.expect("no panic"), vec![None; responses.len()]);
     });
     assert!(processes(Path::new("/")).is_err() || rustix::process::geteuid().is_root());
     assert!(processes(&path(0)).is_err());

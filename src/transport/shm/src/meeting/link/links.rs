@@ -11,22 +11,22 @@ use host::memory::{self, NoMemory};
 use host::pause::Pause;
 
 use super::Link;
-use crate::home::Home;
+use crate::control_region::ControlRegion;
 use crate::hot::Hot;
 use crate::pending::Pending;
 
 /// The links of a process, and the progress of all their connections.
 pub struct Links {
     /// The memory that the process publishes.
-    pub home: Arc<Home>,
+    pub control: Arc<ControlRegion>,
     all: RwLock<Vec<Arc<Link>>>,
     progress: CachePadded<Progress>,
 }
 
 impl Links {
-    /// No links yet, of a process that publishes `home`.
-    pub fn new(home: Home) -> Result<Self, NoMemory> {
-        Ok(Links { home: memory::arc(home)?, all: RwLock::default(), progress: CachePadded::default() })
+    /// No links yet, of a process that publishes `control`.
+    pub fn new(control: ControlRegion) -> Result<Self, NoMemory> {
+        Ok(Links { control: memory::arc(control)?, all: RwLock::default(), progress: CachePadded::default() })
     }
 
     /// Adds a link; its connections are looked after from now on.
@@ -44,7 +44,7 @@ impl Links {
     /// Handles what has arrived, unless another thread does for longer than a moment.
     #[inline]
     pub fn poll(&self) {
-        self.home.note_poll();
+        self.control.note_poll();
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
             drop(polled);
@@ -88,9 +88,9 @@ impl Links {
     /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
-        self.home.rounds.begin(polled.hot.records());
-        let mut any = polled.hot.poll(&self.home);
-        if polled.links.iter().any(|link| link.pair.may_be_ready()) {
+        self.control.rounds.begin(polled.hot.records());
+        let mut any = polled.hot.poll(&self.control);
+        if polled.links.iter().any(|link| link.peer_segment.may_be_ready()) {
             cold_path();
             any |= self.go_on(polled, caller);
         }
@@ -105,12 +105,12 @@ impl Links {
     fn go_on(&self, polled: &mut Polled, caller: bool) -> bool {
         let Polled { links, hot } = polled;
         let mut any = false;
-        for link in links.iter().filter(|link| link.pair.may_be_ready()) {
-            any |= link.pair.take_ready(|side, index| {
+        for link in links.iter().filter(|link| link.peer_segment.may_be_ready()) {
+            any |= link.peer_segment.take_ready(|side, index| {
                 if let Some((_, conn)) = link.conn(side, index) {
                     conn.progress();
                     if caller && !conn.is_hot() {
-                        hot.on_ready(&conn, &self.home, || self.may_heat());
+                        hot.on_ready(&conn, &self.control, || self.may_heat());
                     }
                 }
             });
@@ -144,12 +144,12 @@ impl Links {
     /// True if connections may be polled from now on, because peers do not ring for a sleeper.
     #[cold]
     fn may_heat(&self) -> bool {
-        if !self.home.is_awake() {
+        if !self.control.is_awake() {
             return false;
         }
         // Polled connections are news for a thread that is about to sleep, whose look behind its fence is `cool`.
         self.progress.any_hot.store(true, Ordering::Relaxed);
-        self.home.is_still_awake()
+        self.control.is_still_awake()
     }
 
     /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
@@ -159,7 +159,7 @@ impl Links {
             let mut polled = self.progress.polled.lock();
             self.progress.any_hot.store(false, Ordering::Relaxed);
             if !polled.hot.is_empty() {
-                polled.hot.cool_all(&self.home);
+                polled.hot.cool_all(&self.control);
             }
         }
     }
@@ -183,39 +183,39 @@ impl Links {
     /// True if anything is left to be handled once nobody polls.
     fn any_news(&self) -> bool {
         self.cool();
-        self.all.read().iter().any(|link| link.pair.any_ready())
+        self.all.read().iter().any(|link| link.peer_segment.any_ready())
     }
 
-    /// Prepares a waiter for sleep: see [`Home::arm`].
+    /// Prepares a waiter for sleep: see [`ControlRegion::arm`].
     pub fn arm(&self, requests: bool) -> Option<u32> {
-        self.home.arm(requests, || self.any_news(), || self.look().is_some())
+        self.control.arm(requests, || self.any_news(), || self.look().is_some())
     }
 
-    /// Ends what [`Links::arm`] began: see [`Home::disarm`].
+    /// Ends what [`Links::arm`] began: see [`ControlRegion::disarm`].
     pub fn disarm(&self, sleep: Option<u32>, requests: bool) {
-        self.home.disarm(sleep, requests, || self.any_news());
+        self.control.disarm(sleep, requests, || self.any_news());
     }
 
-    /// Notes whether an agent waits for news although no thread calls in: see [`Home::expect_agent`].
+    /// Notes whether an agent waits for news although no thread calls in: see [`ControlRegion::expect_agent`].
     pub fn expect_agent(&self, on: bool) {
-        self.home.expect_agent(on, || self.any_news());
+        self.control.expect_agent(on, || self.any_news());
     }
 
     /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
     pub fn thread_asleep(&self) -> bool {
-        self.home.thread_asleep(|| self.any_news())
+        self.control.thread_asleep(|| self.any_news())
     }
 
     /// The transfers that peers have under way, to memory that was closed to them before, and to other.
     pub fn transfers(&self) -> Option<Pending> {
-        Pending::new(&self.home, self.all.read().iter().map(|link| &link.pair))
+        Pending::new(&self.control, self.all.read().iter().map(|link| &link.peer_segment))
     }
 
     /// Waits until no peer uses memory that was closed to peers before the call. Called with no lock that another
     /// connection needs.
     pub fn await_peers(&self) {
         if let Some(pending) = self.transfers() {
-            pending.wait(&self.home);
+            pending.wait(&self.control);
         }
     }
 }

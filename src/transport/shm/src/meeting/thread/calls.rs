@@ -15,7 +15,7 @@ use crate::conn::{Conn, ConnPhase};
 use crate::link::Link;
 use crate::os::directory::SocketName;
 use crate::os::socket::Socket;
-use crate::pair::Pair;
+use crate::peer_segment::PeerSegment;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 
 /// A connect whose link does not exist yet.
@@ -108,8 +108,8 @@ impl Thread {
             Ok(None) => return self.connect_later(waiting),
             Err(_) => return waiting.refuse(),
         };
-        if name == self.node.name {
-            if let Some(own) = self.node.own() {
+        if name == self.context.name {
+            if let Some(own) = self.context.own() {
                 waiting.request(own);
             }
             return;
@@ -183,18 +183,21 @@ impl Thread {
 
     /// Connects to a process and says hello.
     pub(super) fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
-        let home = &self.node.links.home;
+        let control = &self.context.links.control;
         // Made first, so that the process is silent for as short a time as it can after it has connected.
-        let pair = Pair::create(home, Some(0))?;
+        let peer_segment = PeerSegment::create(control, Some(0))?;
         let socket = match self.reachable.directory.connect(name) {
             Err(Errno::AGAIN) => return Err(NoLink::Busy),
             socket => memory::arc(socket?)?,
         };
         let pid = socket.peer()?;
-        let hello =
-            Message::Hello { version: VERSION, name: self.node.name.as_str().to_owned(), probe: self.node.probe(pid) };
-        let [published, regions, alarm] = home.fds();
-        match socket.send(&hello.encode(), &[pair.file.fd(), published, regions, alarm]) {
+        let hello = Message::Hello {
+            version: VERSION,
+            name: self.context.name.as_str().to_owned(),
+            probe: self.context.probe(pid),
+        };
+        let [published, regions, alarm] = control.fds();
+        match socket.send(&hello.encode(), &[peer_segment.file.fd(), published, regions, alarm]) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return Err(NoLink::Crowded),
             // It had to make room for others before it could say anything.
@@ -203,8 +206,8 @@ impl Thread {
         }
         let token = self.token();
         self.epoll.add(socket.as_fd(), token)?;
-        let pair = pair.with(pid)?;
-        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?;
+        let peer_segment = peer_segment.with(pid)?;
+        let link = Link::new(Arc::downgrade(&self.context), peer_segment, name.clone(), Some(socket))?;
         Ok((token, link))
     }
 

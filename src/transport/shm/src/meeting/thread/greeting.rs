@@ -10,11 +10,11 @@ use rustix::io::Errno;
 
 use super::calls::{Late, PendingConnect};
 use super::{LINKS, Stage, TURN, Thread};
-use crate::home::Peer;
+use crate::control_region::Peer;
 use crate::link::Link;
 use crate::os::directory::SocketName;
 use crate::os::socket::Socket;
-use crate::pair::Pair;
+use crate::peer_segment::PeerSegment;
 use crate::wire::{Message, Probe};
 
 fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
@@ -34,7 +34,7 @@ impl Thread {
         let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
         let name = SocketName::parse(name).ok_or_else(|| invalid("a name of another form"))?;
         let pid = socket.peer()?;
-        if name == self.node.name || !self.is_of(&name, pid) {
+        if name == self.context.name || !self.is_of(&name, pid) {
             return Err(invalid("the name of another process"));
         }
         self.settle(&name);
@@ -43,26 +43,26 @@ impl Thread {
             return Err(invalid("it has a link already"));
         }
         let both = known.filter(|token| matches!(self.peers.get(token), Some(Stage::Greeting(..))));
-        let of_it = |stage: &&Stage| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.pair.pid == pid);
+        let of_it = |stage: &&Stage| matches!(stage, Stage::Up(link) | Stage::Welcoming(link, _) if pid != 0 && link.peer_segment.pid == pid);
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
         // Of two processes that connect to each other at once, the one with the lesser name makes the link.
-        if both.is_some() && self.node.name.as_str() < name.as_str() {
-            self.strangers.remove(token);
+        if both.is_some() && self.context.name.as_str() < name.as_str() {
+            self.pending_peers.remove(token);
             self.peers.remove(&token);
             self.forget(Some(&socket));
             let _ = socket.send(&Message::UseMine.encode(), &[]);
             return Ok(());
         }
-        let pair = self.open(&socket, pid, probe, fds)?;
-        let link = Link::new(Arc::downgrade(&self.node), pair, name.clone(), Some(socket))?;
+        let peer_segment = self.open(&socket, pid, probe, fds)?;
+        let link = Link::new(Arc::downgrade(&self.context), peer_segment, name.clone(), Some(socket))?;
         let mut waiting = self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default();
         if let Some(Stage::Greeting(own, call)) = both.and_then(|token| self.peers.remove(&token)) {
             self.forget(own.socket.as_deref());
             waiting.extend(call.waiting);
         }
-        self.strangers.remove(token);
+        self.pending_peers.remove(token);
         self.names.insert(name, token);
         self.peers.insert(token, Stage::Welcoming(link, waiting));
         if self.late.is_empty() {
@@ -104,27 +104,30 @@ impl Thread {
         pid: i32,
         probe: Probe,
         fds: &mut Vec<OwnedFd>,
-    ) -> io::Result<Arc<Pair>> {
+    ) -> io::Result<Arc<PeerSegment>> {
         let [memory, published @ ..] = take_fds::<4>(fds)?;
-        let pair = Pair::open(&self.node.links.home, memory, 1)?.with(pid)?;
-        self.meet(&pair, Peer::open(published, socket.clone(), probe)?);
-        Ok(pair)
+        let peer_segment = PeerSegment::open(&self.context.links.control, memory, 1)?.with(pid)?;
+        self.meet(&peer_segment, Peer::open(published, socket.clone(), probe)?);
+        Ok(peer_segment)
     }
 
-    /// Takes what the peer of `pair` has published.
-    fn meet(&self, pair: &Pair, peer: Peer) {
-        pair.set_peer(peer);
-        pair.reads_peer.set(self.node.can_copy(pair));
+    /// Takes what the peer of `peer_segment` has published.
+    fn meet(&self, peer_segment: &PeerSegment, peer: Peer) {
+        peer_segment.set_peer(peer);
+        peer_segment.reads_peer.set(self.context.can_copy(peer_segment));
     }
 
     /// Answers the hello of a process, whose link is up then.
     pub(super) fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
-        let (home, pair) = (&self.node.links.home, &link.pair);
-        let (name, probe, reads) =
-            (self.node.name.as_str().to_owned(), self.node.probe(pair.pid), pair.reads_peer.get());
+        let (control, peer_segment) = (&self.context.links.control, &link.peer_segment);
+        let (name, probe, reads) = (
+            self.context.name.as_str().to_owned(),
+            self.context.probe(peer_segment.pid),
+            peer_segment.reads_peer.get(),
+        );
         let welcome = Message::Welcome { name, probe, reads }.encode();
-        match link.socket.as_ref().map_or(Err(Errno::PIPE), |socket| socket.send(&welcome, &home.fds())) {
+        match link.socket.as_ref().map_or(Err(Errno::PIPE), |socket| socket.send(&welcome, &control.fds())) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return self.be_late(Late::Welcome(token)),
             Err(_) => return self.lose(token),
@@ -145,16 +148,16 @@ impl Thread {
         let Some(socket) = &link.socket else { return Ok(()) };
         let peer = Peer::open(take_fds(fds)?, socket.clone(), probe)?;
         let Some(Stage::Greeting(link, call)) = self.peers.remove(&token) else { return Ok(()) };
-        self.meet(&link.pair, peer);
-        link.pair.peer_reads.set(reads);
-        link.send(Message::Reads(link.pair.reads_peer.get()));
+        self.meet(&link.peer_segment, peer);
+        link.peer_segment.peer_reads.set(reads);
+        link.send(Message::Reads(link.peer_segment.reads_peer.get()));
         self.be_up(token, link, call.waiting);
         Ok(())
     }
 
     /// Takes a link into use, for which these connects have waited.
     pub(super) fn be_up(&mut self, token: u64, link: Arc<Link>, waiting: Vec<PendingConnect>) {
-        self.node.links.add(&link);
+        self.context.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));
         for one in waiting {
             one.request(&link);

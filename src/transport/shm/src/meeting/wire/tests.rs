@@ -24,7 +24,7 @@ fn samples() -> Vec<Message> {
             reads: Tally { operations: 9, bytes: 10 },
             receives: Tally { operations: 11, bytes: 12 },
             flow: Flow { request_stalls: 13, message_stalls: 14, peer_wakeups: u64::MAX },
-            fates: Fates { established: 15, failures: 16, async_events: 17 },
+            fates: ConnSummary { established: 15, failures: 16, async_events: 17 },
         }),
         Message::Reads(false),
         Message::Request {

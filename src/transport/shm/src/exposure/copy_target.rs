@@ -53,7 +53,7 @@ struct DoorState {
 }
 
 /// The doors of a process: the one that is published, and those that leave.
-pub struct Door {
+pub struct CopyTargetThread {
     /// Where the number of the door is published; 0 if there is none.
     sign: InShared<AtomicU32>,
     threads: Mutex<Threads>,
@@ -77,10 +77,10 @@ pub struct Moment(u64);
 #[derive(Clone, Copy, Debug)]
 pub struct Change(u64);
 
-impl Door {
+impl CopyTargetThread {
     /// No door yet. The number of the one that there is will be in `sign`.
-    pub fn new(sign: InShared<AtomicU32>) -> Door {
-        Door { sign, threads: Mutex::default(), published: Arc::default() }
+    pub fn new(sign: InShared<AtomicU32>) -> CopyTargetThread {
+        CopyTargetThread { sign, threads: Mutex::default(), published: Arc::default() }
     }
 
     /// Makes the first door; returns when its number is published.
@@ -101,7 +101,7 @@ impl Door {
         Moment(self.published.load(Ordering::SeqCst))
     }
 
-    /// Changes the door, unless that was begun after `since` already. See [`Door::is_changed`].
+    /// Changes the door, unless that was begun after `since` already. See [`CopyTargetThread::is_changed`].
     pub fn change(&self, since: Moment) -> Change {
         let mut threads = self.threads.lock();
         let published = self.published.load(Ordering::SeqCst);
@@ -176,7 +176,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for CopyTargetThread {
     fn drop(&mut self) {
         self.close();
     }

@@ -1,5 +1,5 @@
 //! All interleavings of a process that has a request waiting for its peer, another thread of it that polls, and the peer, in a
-//! model of the memory. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release outlet`.
+//! model of the memory. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release tx_ring`.
 //!
 //! The request is a copy that waits behind the record of a write. A ready bit that is still set when all threads have come to
 //! their end is found by the next poll.
@@ -16,7 +16,7 @@ use crate::ring::model::Modelled;
 
 /// The sending direction, behind its lock.
 struct Sending {
-    outlet: Outlet<Arc<Modelled>>,
+    tx_ring: TxRing<Arc<Modelled>>,
     /// End of the record of the write.
     written: u64,
     /// The copy waits, or has been made.
@@ -38,12 +38,12 @@ impl Model {
     /// A connection with the record of a write in its ring, which asks for nothing.
     fn behind_a_write() -> Arc<Model> {
         let area = Modelled::new(4);
-        let mut outlet = Outlet::default();
-        outlet.open(Producer::new(area.clone()));
+        let mut tx_ring = TxRing::default();
+        tx_ring.open(Producer::new(area.clone()));
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
-        let Put::At(written) = outlet.put(0, header, 0, |_| true) else { panic!("room") };
+        let Put::At(written) = tx_ring.put(0, header, 0, |_| true) else { panic!("room") };
         Arc::new(Model {
-            tx: Mutex::new(Sending { outlet, written, queued: false, made: false }),
+            tx: Mutex::new(Sending { tx_ring, written, queued: false, made: false }),
             again: AtomicBool::new(false),
             ring: Mutex::new(Consumer::new(area)),
             bit: AtomicBool::new(false),
@@ -53,13 +53,13 @@ impl Model {
     /// As `Tx::launch`.
     fn launch(tx: &mut Sending) {
         loop {
-            let behind = tx.outlet.consumed().is_some_and(|head| head.expect("honest") < tx.written);
+            let behind = tx.tx_ring.consumed().is_some_and(|head| head.expect("honest") < tx.written);
             if !behind {
                 (tx.made, tx.queued) = (true, false);
                 return;
             }
             // Nothing is to be done about a record that asks: the peer looks once more when all threads have ended.
-            if tx.outlet.ask(0, Acknowledge::Needed) != Asked::Consumed {
+            if tx.tx_ring.ask(0, Acknowledge::Needed) != Asked::Consumed {
                 tx.queued = true;
                 return;
             }
@@ -71,10 +71,10 @@ impl Model {
         let mut tx = self.tx.lock().expect("no panic");
         Self::launch(&mut tx);
         drop(tx);
-        self.see_to_others();
+        self.run_deferred_poll();
     }
 
-    fn see_to_others(&self) {
+    fn run_deferred_poll(&self) {
         fence(SeqCst);
         while self.again.load(Relaxed) {
             let Ok(tx) = self.tx.try_lock() else { return };
@@ -101,7 +101,7 @@ impl Model {
             Self::launch(&mut tx);
         }
         drop(tx);
-        self.see_to_others();
+        self.run_deferred_poll();
     }
 
     /// The peer consumes what is there, and tells if a record of it asks.

@@ -2,7 +2,7 @@
 
 use dat_core::event::Status;
 
-use super::{Arriving, Fatal, Turn, Way, destination, fail, read_place};
+use super::{Arriving, Fatal, RecordOutcome, Turn, destination, fail, read_place};
 use crate::budget::Budget;
 use crate::copy;
 use crate::record::{self, kind};
@@ -10,9 +10,15 @@ use crate::ring::{Consumer, RecordView};
 
 impl Arriving {
     /// Handles a record of the ring of answers.
-    pub(super) fn answer(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Way {
+    pub(super) fn answer(
+        &mut self,
+        turn: &Turn<'_>,
+        ring: &Consumer,
+        view: &RecordView,
+        budget: &mut Budget,
+    ) -> RecordOutcome {
         if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
-            return Way::Again;
+            return RecordOutcome::Again;
         }
         match view.kind {
             kind::READ_DATA => read_data(turn, ring, view),
@@ -23,7 +29,7 @@ impl Arriving {
     }
 
     /// Takes bytes of the message that the sender was asked for.
-    fn message_data(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+    fn message_data(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let bytes = ring.source(view, 0, view.len as usize);
         let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
             return fail(None, None);
@@ -43,31 +49,31 @@ impl Arriving {
             let recv = self.done(Status::LocalProtection, 0, false);
             return fail(Some(recv), Some(Status::RemoteResponder));
         }
-        Way::Consumed
+        RecordOutcome::Consumed
     }
 }
 
 /// Takes the data that a read of this side asked for.
-fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     let bytes = ring.source(view, 0, view.len as usize);
     match turn.conn.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
-        None => Way::Stop,
-        Some(Ok(())) => Way::Consumed,
-        Some(Err(failed)) => Way::Fail(Fatal { request: failed, ..Fatal::default() }),
+        None => RecordOutcome::Stop,
+        Some(Ok(())) => RecordOutcome::Consumed,
+        Some(Err(failed)) => RecordOutcome::Fail(Fatal { request: failed, ..Fatal::default() }),
     }
 }
 
 /// Takes the peer's question for a message of this side.
-fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Way {
+fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     if view.len as usize != record::PLACE {
         return fail(None, None);
     }
     let (position, offset) = read_place(ring, view, 0);
     match turn.conn.with_tx(|tx| tx.on_fetch(position, offset)) {
-        None => return Way::Stop,
+        None => return RecordOutcome::Stop,
         Some(true) => {}
         Some(false) => return fail(None, None),
     }
-    turn.end.look_again();
-    Way::Consumed
+    turn.end.repoll();
+    RecordOutcome::Consumed
 }

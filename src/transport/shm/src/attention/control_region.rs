@@ -11,7 +11,7 @@
 //! The table has all its rows from the beginning, as many as the limit for files allows, and takes memory for those in
 //! use only.
 //!
-//! The node's thread is woken within the process by an eventfd that no other process has, and by a peer with
+//! The progress thread is woken within the process by an eventfd that no other process has, and by a peer with
 //! `Message::Ring` on the socket of the link. That message says nothing; since any packet wakes the watch, a ring that
 //! finds the socket full is not lost. So a peer that makes its descriptors block, fills them or shuts them down harms
 //! only its own link.
@@ -31,7 +31,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::alarm::{Alarm, AlarmWord};
 use crate::budget::Rounds;
-use crate::door::Door;
+use crate::copy_target::CopyTargetThread;
 use crate::guard::Guard;
 use crate::os::barrier;
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
@@ -47,7 +47,7 @@ const HOME_SIZE: usize = 4096;
 /// Where the word is that tells which thread to wake, and in another cache line the number of the door.
 const WORD: usize = 0;
 const DOOR: usize = 64;
-/// Where it says whether the process ends its polling with a fence for its peers: see [`Home::fence_peers`].
+/// Where it says whether the process ends its polling with a fence for its peers: see [`ControlRegion::fence_peers`].
 const FENCES: usize = 128;
 
 /// Callers poll this often before peers stop ringing for the thread.
@@ -64,18 +64,18 @@ struct Callers {
 }
 
 /// What this process publishes.
-pub struct Home {
+pub struct ControlRegion {
     file: SharedFile,
     word: InShared<AtomicU32>,
     /// The thread through which peers reach the memory of this process.
-    pub door: Door,
+    pub copy_target: CopyTargetThread,
     /// The registered memory of this process.
     pub regions: RegionTable,
     /// The rounds of progress, between whose turns copying is shared.
     pub rounds: Rounds,
-    /// The bell of the node's thread, for this process.
-    pub bell: EventFd,
-    /// Records that the node's thread is to watch.
+    /// The bell of the progress thread, for this process.
+    pub wakeup_fd: EventFd,
+    /// Records that the progress thread is to watch.
     pub guard: Guard,
     /// The alarm of a wait that watches for itself.
     pub alarm: Arc<Alarm>,
@@ -91,9 +91,9 @@ pub struct Home {
     pub fences: bool,
 }
 
-impl Home {
+impl ControlRegion {
     /// Publishes an empty table of regions; peers are to wake the thread.
-    pub fn new() -> io::Result<Home> {
+    pub fn new() -> io::Result<ControlRegion> {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let published = memory::arc(published)?;
         let fences = barrier::register();
@@ -103,12 +103,12 @@ impl Home {
         let word = published.place::<AtomicU32>(WORD)?;
         let mut probe = [0; 8];
         getrandom(&mut probe, GetRandomFlags::empty())?;
-        let home = Home {
-            door: Door::new(published.place(DOOR)?),
+        let control = ControlRegion {
+            copy_target: CopyTargetThread::new(published.place(DOOR)?),
             word,
             file,
             regions: regions::publish()?,
-            bell: EventFd::new()?,
+            wakeup_fd: EventFd::new()?,
             guard: Guard::new()?,
             alarm: memory::arc(Alarm::new()?)?,
             rounds: Rounds::default(),
@@ -120,8 +120,8 @@ impl Home {
             fences,
         };
         // The thread, once it runs, sleeps until it is rung.
-        home.thread_asleep(|| false);
-        Ok(home)
+        control.thread_asleep(|| false);
+        Ok(control)
     }
 
     /// The second step of ending to poll: a fence for this process, and for peers that make none themselves because they
@@ -181,10 +181,10 @@ impl Home {
     /// Has the thread end the links whose peers break the rules.
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
-        self.bell.ring();
+        self.wakeup_fd.wake();
     }
 
-    /// True if there are links to be ended, once for each call of [`Home::end_links`] or several.
+    /// True if there are links to be ended, once for each call of [`ControlRegion::end_links`] or several.
     pub fn take_ends(&self) -> bool {
         self.ends.swap(false, Ordering::AcqRel)
     }
@@ -194,7 +194,7 @@ impl Home {
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
-        tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.bell.ring())
+        tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.wakeup_fd.wake())
     }
 
     /// Counts a caller that polls.
@@ -218,7 +218,7 @@ impl Home {
     fn ask_to_be_spared(&self) {
         self.callers.loops.store(0, Ordering::Relaxed);
         self.callers.asked.store(true, Ordering::Release);
-        self.bell.ring();
+        self.wakeup_fd.wake();
     }
 
     /// The number of polls so far; it changes while callers poll.
@@ -242,17 +242,17 @@ impl Home {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
                 // That thread may be one of the program's, and end without another look.
-                None => self.bell.ring(),
+                None => self.wakeup_fd.wake(),
             }
         }
         sleep
     }
 
-    /// Ends what [`Home::arm`] began, which returned `sleep`.
+    /// Ends what [`ControlRegion::arm`] began, which returned `sleep`.
     pub fn disarm(&self, sleep: Option<u32>, requests: bool, any_news: impl FnOnce() -> bool) {
         let led = self.sleepers.lock().remove(&*self.word, sleep, requests);
         if led && is_late::<AtomicU32>(any_news) {
-            self.bell.ring();
+            self.wakeup_fd.wake();
         }
     }
 
@@ -306,7 +306,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Opens the [`Home::fds`] that a peer sent over `socket`. Nothing of them stays open once they are mapped.
+    /// Opens the [`ControlRegion::fds`] that a peer sent over `socket`. Nothing of them stays open once they are mapped.
     ///
     /// # Errors
     /// `InvalidData` if they are not what a peer publishes; what the system says.
@@ -353,7 +353,7 @@ impl Peer {
 
     /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
     #[inline]
-    pub fn door(&self) -> u32 {
+    pub fn copy_target(&self) -> u32 {
         self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)
     }
 }

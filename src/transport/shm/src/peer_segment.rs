@@ -25,7 +25,7 @@ use host::lock::Mutex;
 use host::memory::{self, NoMemory, Room};
 use once_cell::sync::OnceCell;
 
-use crate::home::{Home, Peer};
+use crate::control_region::{ControlRegion, Peer};
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::os::vm;
 use crate::ready;
@@ -97,9 +97,9 @@ impl Hint {
 }
 
 /// The shared memory of this process and another one, or itself.
-pub struct Pair {
-    home: Arc<Home>,
-    /// What the peer opens as its [`Pair`].
+pub struct PeerSegment {
+    control: Arc<ControlRegion>,
+    /// What the peer opens as its [`PeerSegment`].
     pub file: SharedFile,
     #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
@@ -115,7 +115,7 @@ pub struct Pair {
     pub pid: i32,
     peer: OnceCell<Peer>,
     /// The number of the peer's door as last seen, and one of [`TRIED`] and [`REACHED`].
-    door: AtomicU64,
+    copy_target: AtomicU64,
     /// The transfers of this process.
     own: [Own; 2],
     /// For each side the words of ready bits that belong to places which connections of this process have had.
@@ -134,30 +134,34 @@ pub struct Pair {
     complained: AtomicBool,
 }
 
-impl Pair {
+impl PeerSegment {
     /// Makes memory that this process shares with another one, in which it has `side`, or with itself, so that it has both
-    /// sides. [`Pair::with`] says which process that is.
-    pub fn create(home: &Arc<Home>, side: Option<u8>) -> io::Result<Pair> {
+    /// sides. [`PeerSegment::with`] says which process that is.
+    pub fn create(control: &Arc<ControlRegion>, side: Option<u8>) -> io::Result<PeerSegment> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
-        Pair::new(home, SharedMemory::create(name, HEAD, Access::Grow)?, side)
+        PeerSegment::new(control, SharedMemory::create(name, HEAD, Access::Grow)?, side)
     }
 
     /// Opens the memory that a process has made; this process has the other side.
-    pub fn open(home: &Arc<Home>, fd: OwnedFd, side: u8) -> io::Result<Pair> {
-        Pair::new(home, SharedMemory::open(fd, HEAD..=usize::MAX, Access::Grow)?, Some(side))
+    pub fn open(control: &Arc<ControlRegion>, fd: OwnedFd, side: u8) -> io::Result<PeerSegment> {
+        PeerSegment::new(control, SharedMemory::open(fd, HEAD..=usize::MAX, Access::Grow)?, Some(side))
     }
 
     /// The same, shared with the process `pid`.
-    pub fn with(mut self, pid: i32) -> Result<Arc<Pair>, NoMemory> {
+    pub fn with(mut self, pid: i32) -> Result<Arc<PeerSegment>, NoMemory> {
         self.pid = pid;
         memory::arc(self)
     }
 
-    fn new(home: &Arc<Home>, (file, memory): (SharedFile, SharedMemory), side: Option<u8>) -> io::Result<Pair> {
+    fn new(
+        control: &Arc<ControlRegion>,
+        (file, memory): (SharedFile, SharedMemory),
+        side: Option<u8>,
+    ) -> io::Result<PeerSegment> {
         let memory = memory::arc(memory)?;
         let ready = |side: u8| memory.place(usize::from(side) * READY);
-        Ok(Pair {
-            home: home.clone(),
+        Ok(PeerSegment {
+            control: control.clone(),
             ready: [ready(0)?, ready(1)?],
             looked_at: [ready(side.unwrap_or(0))?, ready(side.unwrap_or(1))?],
             transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
@@ -168,10 +172,10 @@ impl Pair {
             side,
             pid: std::process::id() as i32,
             peer: OnceCell::new(),
-            door: AtomicU64::new(0),
+            copy_target: AtomicU64::new(0),
             own: Default::default(),
             used: Default::default(),
-            fenced: Hint(AtomicBool::new(side.is_none() && home.fences)),
+            fenced: Hint(AtomicBool::new(side.is_none() && control.fences)),
             reads_peer: Hint::default(),
             peer_reads: Hint::default(),
             untold: AtomicBool::new(false),
@@ -218,15 +222,15 @@ impl Pair {
 
     /// Takes the memory that the peer has published, unless there is some already.
     pub fn set_peer(&self, peer: Peer) {
-        self.fenced.set(self.home.fences && peer.fences_peers());
+        self.fenced.set(self.control.fences && peer.fences_peers());
         let _ = self.peer.set(peer);
     }
 
     /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
-    pub fn door(&self) -> libc::pid_t {
+    pub fn copy_target(&self) -> libc::pid_t {
         let Some(peer) = self.peer() else { return 0 };
-        let known = self.door.load(Ordering::Relaxed);
-        let published = peer.door();
+        let known = self.copy_target.load(Ordering::Relaxed);
+        let published = peer.copy_target();
         if known as u32 == published && known & REACHED != 0 { published as i32 } else { self.try_door(peer) }
     }
 
@@ -234,20 +238,20 @@ impl Pair {
     #[cold]
     fn try_door(&self, peer: &Peer) -> libc::pid_t {
         loop {
-            let published = peer.door();
+            let published = peer.copy_target();
             let number = published as i32;
-            let known = self.door.load(Ordering::Relaxed);
+            let known = self.copy_target.load(Ordering::Relaxed);
             let reached = if known == u64::from(published) | TRIED {
                 false
             } else {
                 // Where that cannot be found out, it is as it was with the door before.
-                self.home.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
+                self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && vm::probe(number, peer.probe.addr, peer.probe.value)
             };
             let found = if reached { REACHED } else { TRIED };
             // A door that was changed meanwhile was not found for that reason.
-            if reached || peer.door() == published {
-                self.door.store(u64::from(published) | found, Ordering::Relaxed);
+            if reached || peer.copy_target() == published {
+                self.copy_target.store(u64::from(published) | found, Ordering::Relaxed);
                 return if reached { number } else { 0 };
             }
         }
@@ -296,12 +300,12 @@ impl Pair {
     /// it.
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         self.set_ready(side, index);
-        if self.has_side(side) { self.home.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
+        if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
     }
 
     /// Has the thread of this process look at what is ready, although callers may have polled lately.
     pub fn ring_own_thread(&self) {
-        self.home.bell.ring();
+        self.control.wakeup_fd.wake();
     }
 
     /// Has the ready bit at `index` looked at from now on. The connection there is to be looked at once after this; no
@@ -415,7 +419,7 @@ impl Pair {
     pub fn report_violation(&self, what: &str) {
         if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {} {what}; its connections end", self.pid);
-            self.home.end_links();
+            self.control.end_links();
         }
     }
 

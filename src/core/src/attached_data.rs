@@ -8,9 +8,9 @@ use host::memory::{self, NoMemory};
 
 /// A place for one value of a type that the face chooses.
 #[derive(Default)]
-pub struct Kept(Mutex<Option<Box<dyn Any + Send>>>);
+pub struct AttachedData(Mutex<Option<Box<dyn Any + Send>>>);
 
-impl Kept {
+impl AttachedData {
     /// Calls `f` with the value, one thread at a time. `make` makes it when it is asked for first; `None` if there is no
     /// memory for it, or the value is of another type.
     pub fn with<V: Any + Send, R>(

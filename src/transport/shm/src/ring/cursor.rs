@@ -17,28 +17,28 @@ pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
 /// The slot at a position, in one word: what is needed to look whether a record is there, and as much of the position as
 /// travels in records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot(pub u64);
+pub struct RingCursor(pub u64);
 
-const _: () = assert!((POSITION * SLOT as u64) >> Spot::LAP == 0);
+const _: () = assert!((POSITION * SLOT as u64) >> RingCursor::LAP == 0);
 
-impl Spot {
+impl RingCursor {
     /// Where the number of the lap is. Below it is the offset of the slot, of which an area takes no more bits than it has.
     const LAP: u32 = 48;
     /// No record has this instead of the number of the lap.
     const SHUT: u64 = 1 << 56;
 
-    pub(super) fn new(area: &impl Area, position: u64) -> Spot {
+    pub(super) fn new(area: &impl Area, position: u64) -> RingCursor {
         let at = (position & POSITION) * SLOT as u64;
-        Spot(u64::from(lap_at(area, position)) << Self::LAP | at)
+        RingCursor(u64::from(lap_at(area, position)) << Self::LAP | at)
     }
 
     /// The first slot of a ring, in the first lap.
-    pub const FIRST: Spot = Spot(1 << Self::LAP);
+    pub const FIRST: RingCursor = RingCursor(1 << Self::LAP);
 
     /// The same spot, at which no record is found if `shut` is set, whatever is there.
     #[inline]
-    pub fn shut(self, shut: bool) -> Spot {
-        Spot(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
+    pub fn shut(self, shut: bool) -> RingCursor {
+        RingCursor(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
     }
 
     /// The position, as far as it travels in records.
@@ -49,13 +49,13 @@ impl Spot {
 
     /// The slot behind this one, which is the one at `position`.
     #[inline]
-    pub(super) fn next(self, area: &impl Area, position: u64) -> Spot {
+    pub(super) fn next(self, area: &impl Area, position: u64) -> RingCursor {
         let next = self.0 + SLOT as u64;
         if area.is_start(next) {
             cold_path();
-            return Spot::new(area, position);
+            return RingCursor::new(area, position);
         }
-        Spot(next)
+        RingCursor(next)
     }
 
     /// The number of the lap.
@@ -67,6 +67,6 @@ impl Spot {
 
 /// True if there is a record, or padding, at `spot` of a ring whose consumer is there, unless the spot is shut.
 #[inline]
-pub fn is_there<A: Area>(area: &A, spot: Spot) -> bool {
-    u64::from(First::unpack(area.first(spot.0).load(Ordering::Relaxed)).lap) == spot.0 >> Spot::LAP
+pub fn is_there<A: Area>(area: &A, spot: RingCursor) -> bool {
+    u64::from(First::unpack(area.first(spot.0).load(Ordering::Relaxed)).lap) == spot.0 >> RingCursor::LAP
 }

@@ -13,19 +13,19 @@ use dat_core::error::{Error, Resource, Result};
 use host::lock::Mutex;
 use host::memory::Room;
 
-use crate::node::Node;
 use crate::os::directory::Directory;
+use crate::process_context::ProcessContext;
 use crate::thread;
 
-type Map = Mutex<HashMap<PathBuf, Weak<Node>>>;
+type Map = Mutex<HashMap<PathBuf, Weak<ProcessContext>>>;
 
 /// The nodes of a process. A child of fork starts over with a new map, for another thread may have held the lock.
-pub struct Nodes(AtomicPtr<Map>);
+pub struct ProcessContexts(AtomicPtr<Map>);
 
-impl Nodes {
+impl ProcessContexts {
     /// An empty list of nodes.
     pub const fn new() -> Self {
-        Nodes(AtomicPtr::new(std::ptr::null_mut()))
+        ProcessContexts(AtomicPtr::new(std::ptr::null_mut()))
     }
 
     fn map(&self) -> &Map {
@@ -49,7 +49,7 @@ impl Nodes {
     ///
     /// # Errors
     /// [`Resource::Device`], [`Resource::Memory`].
-    pub fn get(&self, instance: &str) -> Result<Arc<Node>> {
+    pub fn get(&self, instance: &str) -> Result<Arc<ProcessContext>> {
         let mut nodes = self.map().lock();
         let refused = |error: io::Error| {
             let lacking = error.kind() == io::ErrorKind::OutOfMemory;
@@ -62,35 +62,35 @@ impl Nodes {
         // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
         let path = if instance.starts_with('/') { instance } else { "" };
         let directory = Directory::open(path).map_err(device)?;
-        if let Some(node) = nodes.get(directory.path()).and_then(Weak::upgrade) {
-            if !node.is_stopped() {
-                node.adapters.fetch_add(1, Ordering::AcqRel);
-                return Ok(node);
+        if let Some(context) = nodes.get(directory.path()).and_then(Weak::upgrade) {
+            if !context.is_stopped() {
+                context.adapters.fetch_add(1, Ordering::AcqRel);
+                return Ok(context);
             }
         }
         let path = directory.path().to_owned();
         nodes.room(1)?;
         let listening = directory.listen().inspect_err(|error| directory.lament(error));
         let reachable = listening.map_err(refused)?;
-        let node = Node::new(&reachable).map_err(device)?;
-        *node.thread.lock() = Some(thread::start(&node, reachable).map_err(device)?);
-        node.adapters.fetch_add(1, Ordering::AcqRel);
-        nodes.insert(path, Arc::downgrade(&node));
-        Ok(node)
+        let context = ProcessContext::new(&reachable).map_err(device)?;
+        *context.thread.lock() = Some(thread::start(&context, reachable).map_err(device)?);
+        context.adapters.fetch_add(1, Ordering::AcqRel);
+        nodes.insert(path, Arc::downgrade(&context));
+        Ok(context)
     }
 
-    /// Counts that an adapter is closed. With the last one the node's thread ends, and has ended on return.
-    pub fn release(&self, node: &Node) {
+    /// Counts that an adapter is closed. With the last one the progress thread ends, and has ended on return.
+    pub fn release(&self, context: &ProcessContext) {
         {
             let mut nodes = self.map().lock();
-            if node.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
+            if context.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
                 return;
             }
-            node.stop();
+            context.stop();
             // What is known of a node keeps its memory. Another one may be there by now.
-            nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), node));
+            nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), context));
         }
-        node.join();
+        context.join();
     }
 
     /// Forgets all nodes, in the child of a fork: they are the parent's.

@@ -18,11 +18,11 @@ use once_cell::sync::OnceCell;
 use crate::Shm;
 use crate::census::Census;
 use crate::conn::{Conn, Ending};
-use crate::home::Home;
+use crate::control_region::ControlRegion;
 use crate::link::{Link, Links};
 use crate::os::directory::{ANY, Claim, Reachable, SocketName};
 use crate::os::vm;
-use crate::pair::Pair;
+use crate::peer_segment::PeerSegment;
 use crate::regions::{Published, RegionTable};
 use crate::thread::PendingConnect;
 use crate::wire::{Message, Probe};
@@ -30,7 +30,7 @@ use crate::wire::{Message, Probe};
 /// Tasks that may come before the thread fetches them, and after room was made for them.
 const TASKS: usize = 64;
 
-/// A task for the node's thread.
+/// A task for the progress thread.
 pub enum Command {
     /// Connect to a host, within this time for the whole attempt.
     Connect(PendingConnect, Address, Option<Duration>),
@@ -47,7 +47,7 @@ pub enum Command {
 }
 
 /// This process in one directory.
-pub struct Node {
+pub struct ProcessContext {
     /// Name of this process's socket there.
     pub name: SocketName,
     /// The socket itself, until the node stops.
@@ -71,11 +71,11 @@ pub struct Node {
     traceable: AtomicBool,
 }
 
-impl Owner for Node {
+impl Owner for ProcessContext {
     type Mirror = Published;
 
     fn regions(&self) -> &RegionTable {
-        &self.links.home.regions
+        &self.links.control.regions
     }
 
     fn await_peers(&self) {
@@ -83,14 +83,14 @@ impl Owner for Node {
     }
 }
 
-impl Node {
+impl ProcessContext {
     /// A node that can be reached at `reachable`, linked with itself; it has a door, but no thread yet.
     pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
         let name = reachable.name.clone();
-        let links = Links::new(Home::new()?)?;
-        links.home.door.open()?;
-        let pair = memory::arc(Pair::create(&links.home, None)?)?;
-        let node = memory::arc(Node {
+        let links = Links::new(ControlRegion::new()?)?;
+        links.control.copy_target.open()?;
+        let peer_segment = memory::arc(PeerSegment::create(&links.control, None)?)?;
+        let context = memory::arc(ProcessContext {
             name: name.clone(),
             reachable: Mutex::new(Some(reachable.clone())),
             links,
@@ -105,10 +105,10 @@ impl Node {
             vm: vm::is_wanted(),
             traceable: AtomicBool::new(false),
         })?;
-        let own = Link::new(Arc::downgrade(&node), pair, name, None)?;
-        node.links.add(&own);
-        let _ = node.own.set(own);
-        Ok(node)
+        let own = Link::new(Arc::downgrade(&context), peer_segment, name, None)?;
+        context.links.add(&own);
+        let _ = context.own.set(own);
+        Ok(context)
     }
 
     /// The link of this process with itself.
@@ -119,16 +119,16 @@ impl Node {
     /// The word by which the process `pid` finds out whether it can read the memory of this one. Yama is asked to allow
     /// that with the first process for which it counts, and not where such copies are not wanted.
     pub fn probe(&self, pid: i32) -> Probe {
-        let probe = self.links.home.probe(pid);
+        let probe = self.links.control.probe(pid);
         if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
             vm::allow_tracing();
         }
         probe
     }
 
-    /// True if this process can copy to and from the memory of the peer of `pair`.
-    pub fn can_copy(&self, pair: &Pair) -> bool {
-        self.vm && pair.door() != 0
+    /// True if this process can copy to and from the memory of the peer of `peer_segment`.
+    pub fn can_copy(&self, peer_segment: &PeerSegment) -> bool {
+        self.vm && peer_segment.copy_target() != 0
     }
 
     /// A port qualifier for an end of a connection.
@@ -155,7 +155,7 @@ impl Node {
         }
         commands.push_back(command);
         drop(commands);
-        self.links.home.bell.ring();
+        self.links.control.wakeup_fd.wake();
     }
 
     /// The next task for the thread.
@@ -171,7 +171,7 @@ impl Node {
     /// Has the thread end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        self.links.home.bell.ring();
+        self.links.control.wakeup_fd.wake();
     }
 
     /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on
@@ -185,7 +185,7 @@ impl Node {
         // Tasks that are left hold connections, and these the node. No task is added from now on.
         let left = std::mem::take(&mut *self.commands.lock());
         drop(left);
-        self.links.home.door.close();
+        self.links.control.copy_target.close();
         drop(self.reachable.lock().take());
     }
 
@@ -220,7 +220,7 @@ impl Node {
         }
         points.insert(qualifier, sink);
         drop(points);
-        Ok((Listener { node: self.clone(), claim }, qualifier))
+        Ok((Listener { context: self.clone(), claim }, qualifier))
     }
 
     /// The service point that listens on `qualifier` in this process.
@@ -231,13 +231,13 @@ impl Node {
 
 /// A service point that listens; dropped to stop.
 pub struct Listener {
-    node: Arc<Node>,
+    context: Arc<ProcessContext>,
     /// Dropped, after the service point, to give the qualifier back.
     claim: Claim,
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.node.points.lock().remove(&self.claim.qualifier);
+        self.context.points.lock().remove(&self.claim.qualifier);
     }
 }

@@ -19,9 +19,9 @@ const PART: u64 = 8;
 
 /// The strangers, by token and process, the one that has been silent longest first.
 #[derive(Default)]
-pub struct Strangers(Vec<(u64, i32)>);
+pub struct PendingPeers(Vec<(u64, i32)>);
 
-impl Strangers {
+impl PendingPeers {
     /// Adds the connection `token` of the process `pid`.
     pub fn add(&mut self, token: u64, pid: i32) {
         self.0.push((token, pid));

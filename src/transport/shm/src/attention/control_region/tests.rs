@@ -10,20 +10,20 @@ use crate::sleep::SHARED;
 /// How often each of the threads is to sleep.
 const SLEEPS: usize = 100_000;
 
-fn home() -> Home {
-    Home::new().expect("home")
+fn control() -> ControlRegion {
+    ControlRegion::new().expect("home")
 }
 
 #[test]
 fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
-    let home = home();
-    let word = || watcher(home.word.load(Ordering::Relaxed));
+    let control = control();
+    let word = || watcher(control.word.load(Ordering::Relaxed));
     let [led, stray] = [(); 2].map(|()| AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 for round in 0..SLEEPS {
-                    let sleep = home.arm(false, || false, || true);
+                    let sleep = control.arm(false, || false, || true);
                     led.fetch_add(usize::from(sleep.is_some()), Ordering::Relaxed);
                     // One thread begins to sleep while the other ends.
                     for _ in 0..round % 13 {
@@ -33,38 +33,38 @@ fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
                     if word != SHARED && sleep != Some(word) {
                         stray.fetch_add(1, Ordering::Relaxed);
                     }
-                    home.disarm(sleep, false, || false);
+                    control.disarm(sleep, false, || false);
                 }
             });
         }
     });
     assert_eq!(stray.into_inner(), 0, "a wait slept, and peers rang for somebody else");
     assert!(led.into_inner() > 0);
-    assert!(!home.sleepers.lock().is_led() && !home.sleepers.lock().has_waits());
+    assert!(!control.sleepers.lock().is_led() && !control.sleepers.lock().has_waits());
     assert_eq!(word(), THREAD);
 }
 
 #[test]
 fn news_for_a_wait_that_sleeps_alone_ring_its_alarm() {
-    let home = home();
-    let word = || transport::Alarm::word(&*home.alarm).load(Ordering::Relaxed);
+    let control = control();
+    let word = || transport::Alarm::word(&*control.alarm).load(Ordering::Relaxed);
     for _ in 0..1000 {
-        let sleep = home.arm(false, || false, || true);
+        let sleep = control.arm(false, || false, || true);
         assert_eq!(sleep, Some(word()));
-        home.wake(News::Record);
+        control.wake(News::Record);
         assert_ne!(sleep, Some(word()));
-        home.disarm(sleep, false, || false);
-        let late = home.arm(false, || true, || true);
+        control.disarm(sleep, false, || false);
+        let late = control.arm(false, || true, || true);
         assert_ne!(late, Some(word()), "news that came before keep it from sleeping");
-        home.disarm(late, false, || false);
+        control.disarm(late, false, || false);
     }
 }
 
 #[test]
 fn the_thread_watches_for_two_waits() {
-    let home = home();
-    let rings = || home.bell.clear();
-    let first = home.arm(false, || false, || true);
+    let control = control();
+    let rings = || control.wakeup_fd.clear();
+    let first = control.arm(false, || false, || true);
     let looked = AtomicBool::new(false);
     let look = |free| {
         looked.store(true, Ordering::Relaxed);
@@ -72,23 +72,23 @@ fn the_thread_watches_for_two_waits() {
     };
     for (late, free) in [(false, true), (true, true), (true, false)] {
         looked.store(false, Ordering::Relaxed);
-        assert_eq!(home.arm(false, || late, || look(free)), None, "there are two");
+        assert_eq!(control.arm(false, || late, || look(free)), None, "there are two");
         assert_eq!(looked.load(Ordering::Relaxed), late, "what came before is handled");
         assert_eq!(rings(), late && !free, "the thread handles it where another one is at it");
-        assert!(home.wake(News::Record) && rings());
-        home.disarm(None, false, || false);
+        assert!(control.wake(News::Record) && rings());
+        control.disarm(None, false, || false);
     }
-    home.disarm(first, false, || true);
+    control.disarm(first, false, || true);
     assert!(!rings(), "another one watched");
 }
 
 /// A program that has never slept in a wait leaves all to the thread, which sleeps in the beginning.
 #[test]
 fn peers_ring_for_the_thread_until_it_says_that_callers_poll() {
-    let home = home();
-    assert!(!home.is_awake());
-    assert!(home.wake(News::Record));
-    home.thread_awake();
-    assert!(home.is_awake());
-    assert!(!home.wake(News::Record));
+    let control = control();
+    assert!(!control.is_awake());
+    assert!(control.wake(News::Record));
+    control.thread_awake();
+    assert!(control.is_awake());
+    assert!(!control.wake(News::Record));
 }

@@ -19,9 +19,9 @@ const LEFT: u32 = (1 << TIMES) - 1;
 
 /// What an object remembers of its last waits. Updates of several waiters at a time may be lost, which costs time only.
 #[derive(Debug, Default)]
-pub(crate) struct Patience(AtomicU32);
+pub(crate) struct AdaptiveSpin(AtomicU32);
 
-impl Patience {
+impl AdaptiveSpin {
     /// True if a wait that begins now polls.
     pub fn looks(&self) -> bool {
         let known = self.0.load(Ordering::Relaxed);

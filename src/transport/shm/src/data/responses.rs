@@ -8,17 +8,17 @@ use dat_memory::user::Source;
 
 use crate::budget::Budget;
 use crate::copy;
-use crate::outlet::{Outlet, Put};
-use crate::pair::End;
+use crate::peer_segment::End;
 use crate::record::{self, ANSWER_MAX, Acknowledge, Header, WORD, kind};
 use crate::ring::Producer;
 use crate::sleep::News;
+use crate::tx_ring::{Put, TxRing};
 
 /// Reads and atomic operations of the peer that this side takes at a time.
 const MAX_READS: usize = 256;
 
 /// What the peer is owed.
-pub enum Owed {
+pub enum PendingResponse {
     /// The bytes of a read, from `offset` on; those before are in the ring already.
     Bytes { target: RemoteSegment, offset: u64 },
     /// What a word was before an atomic operation.
@@ -48,23 +48,23 @@ pub enum Failed {
 
 /// The ring that answers go into, and what is not answered yet.
 #[derive(Default)]
-pub struct Answers {
-    outlet: Outlet,
-    owed: VecDeque<Owed>,
+pub struct Responses {
+    tx_ring: TxRing,
+    owed: VecDeque<PendingResponse>,
     /// The peer asked for something that it may not have, or that finds no room. It learns so after all that it is owed.
     refusal: Option<Status>,
     message: Option<Wanted>,
 }
 
-impl Answers {
+impl Responses {
     /// Opens the ring.
     pub fn open(&mut self, producer: Producer) {
-        self.outlet.open(producer);
+        self.tx_ring.open(producer);
     }
 
     /// Answers nothing more.
     pub fn close(&mut self) {
-        self.outlet.close();
+        self.tx_ring.close();
         self.owed = VecDeque::new();
         self.refusal = None;
         self.message = None;
@@ -83,7 +83,7 @@ impl Answers {
     }
 
     /// Answers this after all before it. There is room.
-    pub fn owe(&mut self, owed: Owed) {
+    pub fn owe(&mut self, owed: PendingResponse) {
         self.owed.push_back(owed);
     }
 
@@ -112,7 +112,7 @@ impl Answers {
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
-        let put = self.outlet.put(end.taken(), header, place.len(), |room| {
+        let put = self.tx_ring.put(end.taken(), header, place.len(), |room| {
             room.write(Source::of(&place));
             true
         });
@@ -156,7 +156,7 @@ impl Answers {
         }
         let header =
             Header { kind: kind::MESSAGE_DATA, solicited: false, acknowledge: Acknowledge::No, aux: wanted.len };
-        let put = self.outlet.put(end.taken(), header, take as usize, |room| {
+        let put = self.tx_ring.put(end.taken(), header, take as usize, |room| {
             let mut wrote = 0;
             let Wanted { segments, offset, .. } = &*wanted;
             let there = copy::gather(end.regions(), segments, *offset, take, |bytes| wrote += room.write(bytes));
@@ -180,8 +180,8 @@ impl Answers {
     fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
         let (len, offset) = match self.owed.front() {
             None => return self.refusal.map_or(Ok(false), |status| Err(Failed::Read(status))),
-            Some(Owed::Bytes { target, offset }) => (target.len, *offset),
-            Some(Owed::Value(_)) => (WORD, 0),
+            Some(PendingResponse::Bytes { target, offset }) => (target.len, *offset),
+            Some(PendingResponse::Value(_)) => (WORD, 0),
         };
         let take = record::piece(len - offset, ANSWER_MAX);
         if !budget.record(end, len, take) {
@@ -189,11 +189,11 @@ impl Answers {
         }
         let header = Header { kind: kind::READ_DATA, solicited: false, acknowledge: Acknowledge::No, aux: len };
         let owed = &self.owed;
-        let put = self.outlet.put(end.taken(), header, take as usize, |room| match owed.front() {
-            Some(Owed::Bytes { target, .. }) => copy::read_for_peer(end, target, offset, take, |bytes| {
+        let put = self.tx_ring.put(end.taken(), header, take as usize, |room| match owed.front() {
+            Some(PendingResponse::Bytes { target, .. }) => copy::read_for_peer(end, target, offset, take, |bytes| {
                 room.write(bytes);
             }),
-            Some(Owed::Value(value)) => room.write(Source::of(&value.to_ne_bytes())) == WORD as usize,
+            Some(PendingResponse::Value(value)) => room.write(Source::of(&value.to_ne_bytes())) == WORD as usize,
             _ => false,
         });
         match put {
@@ -202,7 +202,7 @@ impl Answers {
             Put::Failed(_) => Err(Failed::Read(Status::RemoteAccess)),
             Put::At(_) => {
                 match self.owed.front_mut() {
-                    Some(Owed::Bytes { offset, .. }) if *offset + take < len => *offset += take,
+                    Some(PendingResponse::Bytes { offset, .. }) if *offset + take < len => *offset += take,
                     _ => drop(self.owed.pop_front()),
                 }
                 Ok(true)

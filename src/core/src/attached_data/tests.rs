@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_value_is_made_once() {
-    let kept = Kept::default();
+    let kept = AttachedData::default();
     assert_eq!(kept.with(|| Err(NoMemory), |value: &mut u32| *value), None);
     for wanted in 1..3 {
         let counted = kept.with(

@@ -4,37 +4,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 use std::time::{Duration, Instant};
 
-use dat_memory::regions::Party;
+use dat_memory::regions::AccessContext;
 use host::memory;
 
-use super::{CLOSED, POLLED, Pair};
+use super::{CLOSED, POLLED, PeerSegment};
 use crate::budget::Rounds;
 use crate::claim::Claim;
+use crate::control_region::{ControlRegion, Peer};
 use crate::guard::Owed;
-use crate::home::{Home, Peer};
 use crate::offer::Offer;
 use crate::regions::RegionTable;
-use crate::ring::{self, Area, Mapped, POSITION, Spot};
+use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::News;
 use crate::transfers::{self, Entered};
 
 /// One end of a connection in the memory of its pair. Its two directions know no more of the rest of the process.
 pub struct End {
     /// The memory.
-    pub pair: Arc<Pair>,
+    pub peer_segment: Arc<PeerSegment>,
     /// The connection's place in it.
     pub index: u32,
     /// Side of this end: 0 or 1.
     pub side: u8,
     /// This end, as the rows of this process know it.
-    pub own: Party,
+    pub own: AccessContext,
     /// The other end, as the rows of its process know it.
-    pub theirs: Party,
+    pub theirs: AccessContext,
     /// The rings of requests of this side and of the other one.
     rings: [Mapped; 2],
     /// The ring of answers of the other side.
-    answers: Mapped,
-    /// How far this side has emptied the rings of the other one: of requests, and of answers. A [`Spot`], which is shut while
+    responses: Mapped,
+    /// How far this side has emptied the rings of the other one: of requests, and of answers. A [`RingCursor`], which is shut while
     /// the record there waits for something else than to be looked at.
     taken: [AtomicU64; 2],
     /// Bits that say what is to be known of this side beside records and positions: [`Busy`].
@@ -91,19 +91,25 @@ pub enum Busy {
 
 impl End {
     /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
-    pub fn new(pair: Arc<Pair>, index: u32, side: u8, own: Party, theirs: Party) -> Option<End> {
-        let [requests, _] = pair.areas(index, side)?;
-        let [peer, answers] = pair.areas(index, 1 - side)?;
-        let owed = memory::arc(Owed::new(pair.clone(), index, side, requests.clone())).ok()?;
+    pub fn new(
+        peer_segment: Arc<PeerSegment>,
+        index: u32,
+        side: u8,
+        own: AccessContext,
+        theirs: AccessContext,
+    ) -> Option<End> {
+        let [requests, _] = peer_segment.areas(index, side)?;
+        let [peer, responses] = peer_segment.areas(index, 1 - side)?;
+        let owed = memory::arc(Owed::new(peer_segment.clone(), index, side, requests.clone())).ok()?;
         Some(End {
-            pair,
+            peer_segment,
             index,
             side,
             own,
             theirs,
             rings: [requests, peer],
-            answers,
-            taken: [const { AtomicU64::new(Spot::FIRST.0) }; 2],
+            responses,
+            taken: [const { AtomicU64::new(RingCursor::FIRST.0) }; 2],
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
@@ -122,21 +128,21 @@ impl End {
     pub fn taken(&self) -> u64 {
         // SYNC ring-head: the caller puts the position into a record, whose first word is a Release, and the peer gets it
         // with its Acquire of that word.
-        Spot(self.taken[0].load(Ordering::Acquire)).position()
+        RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
-    /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `answers`, of answers.
+    /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `responses`, of answers.
     #[inline]
-    pub fn set_taken(&self, answers: bool, spot: Spot) {
+    pub fn set_taken(&self, responses: bool, spot: RingCursor) {
         // SYNC ring-head: the reads of the slots are over before this store.
-        self.taken[usize::from(answers)].store(spot.0, Ordering::Release);
+        self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
     /// Notes whether the record at the head of the peer's ring of requests waits for something that has a notice of its own:
     /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
-        let spot = Spot(self.taken[0].load(Ordering::Relaxed));
+        let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
         self.set_taken(false, spot.shut(stuck));
     }
 
@@ -245,7 +251,8 @@ impl End {
 
     /// What this side offers the peer, which polls the connection, to write; `None` if it does not, or cannot write.
     pub fn own_offer(&self) -> Option<&Offer> {
-        (self.pair.reads_peer.get() && self.pair.peer_reads.get() && self.peer_polls()).then(|| self.offered())
+        (self.peer_segment.reads_peer.get() && self.peer_segment.peer_reads.get() && self.peer_polls())
+            .then(|| self.offered())
     }
 
     /// What this side has offered the peer.
@@ -260,14 +267,14 @@ impl End {
         // SYNC polled: as in `tell_peer`, with this process as the peer.
         self.fence_for_polling();
         if !self.polled.load(Ordering::Relaxed) {
-            self.look_again();
+            self.repoll();
         }
     }
 
     /// True if a record of the ring of requests has arrived that can be handled.
     #[inline]
     pub fn has_requests(&self) -> bool {
-        ring::is_there(&self.rings[1], Spot(self.taken[0].load(Ordering::Relaxed)))
+        ring::is_there(&self.rings[1], RingCursor(self.taken[0].load(Ordering::Relaxed)))
     }
 
     /// True if a record has arrived that can be handled.
@@ -278,7 +285,7 @@ impl End {
     /// True if a record of the ring of answers has arrived.
     #[inline]
     fn has_answers(&self) -> bool {
-        ring::is_there(&self.answers, Spot(self.taken[1].load(Ordering::Relaxed)))
+        ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
     /// True if the peer has got further than `known`. Reads a line that the peer writes.
@@ -300,7 +307,7 @@ impl End {
     // ---- Polling ----
 
     /// Tells the peer whether this process polls the connection and so needs no notice. A thread that ends the polling
-    /// calls [`Home::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    /// calls [`ControlRegion::fence_peers`](crate::home::Home::fence_peers) and looks once more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
@@ -322,12 +329,12 @@ impl End {
     /// The registered memory of this process.
     #[inline]
     pub fn regions(&self) -> &RegionTable {
-        &self.pair.home.regions
+        &self.peer_segment.control.regions
     }
 
     /// The memory that this process publishes.
-    pub fn home(&self) -> &Home {
-        &self.pair.home
+    pub fn control(&self) -> &ControlRegion {
+        &self.peer_segment.control
     }
 
     /// Gives the peer notice that there is something for its end, unless it polls.
@@ -336,7 +343,7 @@ impl End {
         // SYNC polled: the record, the position or the answer was stored before this look. Either this side finds that
         // nobody polls, or the side that stops polling finds what was stored.
         self.fence_for_polling();
-        if !self.peer_polls() && self.pair.mark(1 - self.side, self.index, news) {
+        if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, news) {
             self.count_wakeup();
         }
     }
@@ -345,7 +352,7 @@ impl End {
     /// system has such.
     #[inline]
     fn fence_for_polling(&self) {
-        if self.pair.fenced.get() {
+        if self.peer_segment.fenced.get() {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
@@ -354,7 +361,7 @@ impl End {
 
     /// Tells the peer that there is something for its end at which one that polls does not look.
     pub fn tell_of_answers(&self) {
-        if self.pair.mark(1 - self.side, self.index, News::Record) {
+        if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();
         }
     }
@@ -373,14 +380,14 @@ impl End {
 
     /// Has this process look at this end soon.
     #[inline]
-    pub fn look_again(&self) {
-        let _ = self.pair.mark(self.side, self.index, News::Record);
+    pub fn repoll(&self) {
+        let _ = self.peer_segment.mark(self.side, self.index, News::Record);
     }
 
     /// Has the next round of this process look at this end, without waking anybody, unless it looks anyway.
     pub fn look_in_passing(&self) {
         if !self.polled.load(Ordering::Relaxed) {
-            self.pair.set_ready(self.side, self.index);
+            self.peer_segment.set_ready(self.side, self.index);
         }
     }
 
@@ -390,31 +397,31 @@ impl End {
         // SYNC polled: the thread that ends the polling looks under the locks of the connection, one of which the
         // caller has, or had when the work came about.
         if !self.polled.load(Ordering::Relaxed) {
-            self.look_again();
+            self.repoll();
         }
     }
 
     /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
     pub fn stop_copying(&self) {
-        if self.pair.reads_peer.0.swap(false, Ordering::Relaxed) {
-            self.pair.untold.store(true, Ordering::Relaxed);
+        if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
+            self.peer_segment.untold.store(true, Ordering::Relaxed);
         }
-        self.look_again();
+        self.repoll();
     }
 
     /// The rounds of progress of this process.
     pub fn rounds(&self) -> &Rounds {
-        &self.pair.home.rounds
+        &self.peer_segment.control.rounds
     }
 
     /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
     pub fn peer_sleeps(&self) -> bool {
-        self.pair.peer().is_some_and(Peer::sleeps)
+        self.peer_segment.peer().is_some_and(Peer::sleeps)
     }
 
     /// Wakes the thread of the peer that looks after arrived data, asleep or not; so it does not count as a wake-up.
     pub fn wake_peer_thread(&self) {
-        if let Some(peer) = self.pair.peer() {
+        if let Some(peer) = self.peer_segment.peer() {
             peer.wake_thread();
         }
     }
@@ -422,29 +429,34 @@ impl End {
     /// True if the peer has disconnected, or is gone.
     #[inline]
     pub fn peer_is_gone(&self) -> bool {
-        self.pair.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
+        self.peer_segment.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
     /// Begins to move bytes to or from the peer's memory; `None` if the peer has disconnected. Whether the peer's memory may
     /// be used is to be checked after this.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
-        let local = self.pair.is_local();
+        let local = self.peer_segment.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
-        let entered = self.pair.own[usize::from(self.side & 1)].enter(self.pair.transfers(self.side), tid);
+        let entered =
+            self.peer_segment.own[usize::from(self.side & 1)].enter(self.peer_segment.transfers(self.side), tid);
         // SYNC door: the number is read before flag and row are looked at. So a number from before a change of the door
         // goes with looks from before it, and one from after it with looks that find what was closed.
-        let door = if local { 0 } else { self.pair.door() };
+        let copy_target = if local { 0 } else { self.peer_segment.copy_target() };
         fence(Ordering::Acquire);
         // SYNC moving: the slot was entered before this look.
-        if self.peer_is_gone() { None } else { Some(Moving { door, pair: &self.pair, _entered: entered }) }
+        if self.peer_is_gone() {
+            None
+        } else {
+            Some(Moving { copy_target, peer_segment: &self.peer_segment, _entered: entered })
+        }
     }
 }
 
 /// A transfer to or from the peer's memory that is under way.
 pub struct Moving<'a> {
-    door: libc::pid_t,
-    pair: &'a Pair,
+    copy_target: libc::pid_t,
+    peer_segment: &'a PeerSegment,
     _entered: Entered<'a>,
 }
 
@@ -452,14 +464,14 @@ impl Moving<'_> {
     /// The number of the thread that stands for the peer in copies between processes; 0 if the peer's memory is not
     /// reached that way.
     #[inline]
-    pub fn door(&self) -> libc::pid_t {
-        self.door
+    pub fn copy_target(&self) -> libc::pid_t {
+        self.copy_target
     }
 
     /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
     /// [`End::begin_moving`]. If it is false, the peer's memory can no longer be reached.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
-        self.pair.door() != self.door
+        self.peer_segment.copy_target() != self.copy_target
     }
 }

@@ -1,6 +1,6 @@
 //! The books of a shared receive queue: where each of its buffers is.
 //!
-//! A buffer is *held* from its post until it is complete. Then its number is free again, and a [`Charge`] counts it: that
+//! A buffer is *held* from its post until it is complete. Then its number is free again, and a [`OutstandingRecv`] counts it: that
 //! travels into the completion event, and whatever becomes of the event, dropping the charge takes the buffer off the
 //! count.
 //!
@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use host::cold_path;
-use host::epoch::{self, Memory, Section};
+use host::epoch::{self, EpochGuard, Memory};
 use host::lock::Mutex;
 use host::memory::Room;
 
@@ -24,7 +24,7 @@ use crate::transport::RecvId;
 const NONE: u32 = u32::MAX;
 
 /// The place of each buffer. Posting and receiving wait for the lock on this.
-pub(crate) struct Books {
+pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
     pub available: usize,
     pub low_watermark: usize,
@@ -78,10 +78,10 @@ impl Vacancy<'_> {
     }
 }
 
-impl Books {
-    /// Books of no buffers.
+impl SrqAccounting {
+    /// SrqAccounting of no buffers.
     pub const fn new() -> Self {
-        Books {
+        SrqAccounting {
             max_recvs: 0,
             available: 0,
             low_watermark: 0,
@@ -116,7 +116,7 @@ impl Books {
     /// Makes room for `entries` buffers at a time.
     ///
     /// # Errors
-    /// Those of [`Books::room`].
+    /// Those of [`SrqAccounting::room`].
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
@@ -132,7 +132,7 @@ impl Books {
         if self.outstanding >= self.max_recvs {
             return None;
         }
-        let Books { buffers, free, outstanding, available, .. } = self;
+        let SrqAccounting { buffers, free, outstanding, available, .. } = self;
         let id = *free;
         Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
@@ -198,41 +198,41 @@ pub(crate) struct Completed {
     /// The cookie that the poster gave.
     pub cookie: u64,
     /// The charge for its event.
-    pub charge: Charge,
+    pub charge: OutstandingRecv,
 }
 
-/// Does what [`Books::complete`] does with locked books, and makes the charge.
+/// Does what [`SrqAccounting::complete`] does with locked books, and makes the charge.
 #[inline(always)]
-pub(crate) fn complete(books: &Arc<Mutex<Books>>, id: RecvId) -> Option<(Completed, bool)> {
-    let (cookie, fires) = books.lock().complete(id)?;
+pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
+    let (cookie, fires) = accounting.lock().complete(id)?;
     // SAFETY: the address of what an Arc has is not null.
-    let charge = Charge(unsafe { NonNull::new_unchecked(Arc::as_ptr(books).cast_mut()) });
+    let charge = OutstandingRecv(unsafe { NonNull::new_unchecked(Arc::as_ptr(accounting).cast_mut()) });
     Some((Completed { cookie, charge }, fires))
 }
 
 /// Ends the books of a queue that has neither users nor buffers any more, only charges.
-pub(crate) fn end(books: &Arc<Mutex<Books>>) {
+pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
     {
-        let mut books_now = books.lock();
+        let mut books_now = accounting.lock();
         books_now.ended = true;
         for _ in 0..books_now.charges() {
             // A charge that finds the end drops this.
-            mem::forget(books.clone());
+            mem::forget(accounting.clone());
         }
     }
     // A charge that was counted before the end may still be leaving the lock. One that takes the lock later finds the end
     // and has a reference.
-    epoch::wait::<Memory>(None);
+    epoch::synchronize::<Memory>(None);
 }
 
 /// One buffer of a shared receive queue that is complete, and whose event the program has not taken.
 #[derive(Debug)]
-pub(crate) struct Charge(NonNull<Mutex<Books>>);
+pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
 // SAFETY: it is used by one thread at a time, and any thread may lock the books.
-unsafe impl Send for Charge {}
+unsafe impl Send for OutstandingRecv {}
 
-impl Charge {
+impl OutstandingRecv {
     /// Takes the buffer off the count. Returns whether the charge has a reference to the books, which it then gives up.
     ///
     /// # Safety
@@ -240,9 +240,9 @@ impl Charge {
     #[inline(always)]
     unsafe fn settle(&self) -> bool {
         // SAFETY: the caller's promise.
-        let mut books = unsafe { self.0.as_ref() }.lock();
-        books.outstanding -= 1;
-        books.ended
+        let mut accounting = unsafe { self.0.as_ref() }.lock();
+        accounting.outstanding -= 1;
+        accounting.ended
     }
 
     /// Does what dropping it does, for a thread that cannot enter a section.
@@ -259,10 +259,10 @@ impl Charge {
     }
 }
 
-impl Drop for Charge {
+impl Drop for OutstandingRecv {
     #[inline(never)]
     fn drop(&mut self) {
-        let Some(section) = Section::<Memory>::enter() else {
+        let Some(section) = EpochGuard::<Memory>::enter() else {
             cold_path();
             return self.settle_counted();
         };

@@ -2,7 +2,7 @@
 //!
 //! # How a producer learns that the peer has got on
 //! A producer that waits for the peer looks at nothing meanwhile: the peer gives notice when it has consumed a record that asks
-//! for that. So before anything is left to wait, [`Outlet::ask`] looks behind its records once more, with one of three results:
+//! for that. So before anything is left to wait, [`TxRing::ask`] looks behind its records once more, with one of three results:
 //! the last record asks already, a new one is put behind it that asks, or the peer has consumed all of them and will give no
 //! notice. In the last case the caller has to continue by itself. The peer gives notice behind the store of its position, which
 //! was not yet there at that look; so the notice comes after all that the producer noted before it asked, under the lock of its
@@ -10,7 +10,7 @@
 //!
 //! A thread that wakes the peer's thread for the last word of a write does so because the program there may spin on
 //! memory without any call. A message gets no such help: if its receiver makes no call, it may wait up to 8 ms, between
-//! two looks of the node's thread.
+//! two looks of the progress thread.
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -19,11 +19,11 @@ use dat_core::event::Status;
 use dat_memory::user::Source;
 
 use crate::guard::Trust;
-use crate::pair::{ANSWER_SLOTS, End, RING_SLOTS};
+use crate::peer_segment::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 
-// What `Outlet::put` relies on.
+// What `TxRing::put` relies on.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
 const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
 
@@ -53,25 +53,25 @@ pub enum Asked {
 }
 
 /// A ring, filled one record at a time, each shown to the peer at once.
-pub struct Outlet<A: Area = Mapped> {
+pub struct TxRing<A: Area = Mapped> {
     /// `None` before the ring is opened, and after it is closed.
     producer: Option<Producer<A>>,
     /// End of the last record.
     tail: u64,
     /// What the last record asks for; the most, once the peer is known to have consumed it.
     asked: Acknowledge,
-    /// Where the peer was when its thread was woken last, and whether that is left to time: see [`Outlet::hurry`].
+    /// Where the peer was when its thread was woken last, and whether that is left to time: see [`TxRing::hurry`].
     hurried: Option<u64>,
     trust: Trust,
 }
 
-impl<A: Area> Default for Outlet<A> {
+impl<A: Area> Default for TxRing<A> {
     fn default() -> Self {
-        Outlet { producer: None, tail: 0, asked: Acknowledge::Needed, hurried: None, trust: Trust::default() }
+        TxRing { producer: None, tail: 0, asked: Acknowledge::Needed, hurried: None, trust: Trust::default() }
     }
 }
 
-impl<A: Area> Outlet<A> {
+impl<A: Area> TxRing<A> {
     /// Opens the ring.
     pub fn open(&mut self, producer: Producer<A>) {
         self.producer = Some(producer);
@@ -182,7 +182,7 @@ impl<A: Area> Outlet<A> {
     }
 }
 
-impl Outlet {
+impl TxRing {
     /// The `len` bytes of payload of the record that ends at `end` and is not consumed; `None` while the ring is not open.
     pub fn payload(&self, end: u64, len: usize) -> Option<Source<'_>> {
         self.producer.as_ref().map(|producer| producer.payload(end, len))
@@ -216,7 +216,7 @@ impl Outlet {
     /// peer had to be woken lately, it gets a moment, and then its thread is woken; once for each position, since records may
     /// have to wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
-        if end.peer_sleeps() || (self.trust.next(&end.owed) && end.home().guard.watch(&end.owed, position)) {
+        if end.peer_sleeps() || (self.trust.next(&end.owed) && end.control().guard.watch(&end.owed, position)) {
             return;
         }
         let limit = Instant::now() + MOMENT;
