@@ -1,63 +1,59 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-#   make                the libraries, in target/lib, and the tools dat-info, dat-ping and dat-perf, in target/bin
-#   make libraries      only some libraries: API="1.2 2.0" for these versions, ONLY="shm tcp verbs" for these transports;
+#   make                builds the libraries in target/lib, and the tools dat-info, dat-ping and dat-perf in target/bin
+#   make libraries      builds only some libraries: API="1.2 2.0" selects versions, ONLY="shm tcp verbs" transports;
 #                       BUILD=release writes them to target/lib, BUILD=debug to target/debug
-#   make demo           builds, then moves data between two processes; IA=shm
-#   make check          checks that the libraries work and that a change is good: the steps of tests-c/steps.txt with
-#                       the tier "check". As root on Debian it installs the packages that it lacks, unless CHECK_INSTALL=0
-#   make check-all      all steps: also valgrind, debug builds, models, fuzzing, packages, and an RDMA device in a virtual
-#                       machine. For both: KEEP_GOING=1 continues after a failure; SLOW=3 is a factor for all time limits
+#   make demo           builds the libraries, then moves data between two processes; IA=shm
+#   make check          runs the steps of tests-c/steps.txt with the tier "check". As root on Debian it first installs
+#                       missing packages, unless CHECK_INSTALL=0
+#   make check-all      runs all steps: also valgrind, debug builds, models, fuzzing, packages, and an RDMA device in a
+#                       virtual machine. For both: KEEP_GOING=1 continues after a failure; SLOW=3 multiplies time limits
 #   make steps          lists the steps; STEP="clippy c" runs these
-#   make lint           what is derived, format, clippy, manual pages
-#   make test           the Rust tests, and the models of the rings
-#   make check-c        the C suite on one adapter; TESTS=srq/resize is one program, for which only what it needs is built;
+#   make lint           runs the steps for derived files, layers, limits, format, clippy, manual pages
+#   make test           runs the Rust tests, and the models of rings, locks and wake-ups
+#   make check-c        runs the C suite on one adapter; with TESTS=srq/resize, builds and runs only this program;
 #                       IA=shm API=1.2 BUILD=release; BUILD=debug builds in seconds after a change
-#   make check-flaky    each program of the C suite N=50 times, alongside a busy thread on each CPU; variables as for check-c
-#   make check-tcp      the C suite over TCP to this host, for 1.2, 2.0 and both together; TESTS=pattern for the first two;
-#                       IA=tcp-lo
-#   make check-verbs    all that needs an RDMA device, with Soft-RoCE in a virtual machine;
-#                       RDMA=NETDEV on this machine's own device; TESTS=pattern
-#   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine of that kind,
-#                       which is no part of make check, because it takes too long; TESTS=pattern
-#   make measure        counts the instructions of the fast path; KEEP=1 writes them to
-#                       tests-c/perf/instructions.txt
-#   make bench          latency, rates and bandwidth on shm beside UCX and what the machine can do, in
-#                       one table of ratios, and docs/bench.svg; VERBS=1 also on an RDMA device, as
-#                       check-verbs, TCP=1 also over TCP, with fi_pingpong for comparison; QUICK=1 takes under a minute and leaves verbs out; AGAINST=DIR
-#                       compares with the libraries in DIR
-#   make fuzz           hands the parts that face the outside what nobody would send, MINUTES=10 in all;
-#                       TARGETS="node ring" for some of src/dev/fuzz
-#   make sanitize       Rust tests under AddressSanitizer, ThreadSanitizer and miri, as far as a nightly
-#                       compiler has them
-#   make trips          counts the functions and files that calls go through
-#   make derived        writes what is derived from src/interface/udat, src/interface/udat12 and src/interface/udat20: include/dat and
-#                       include/dat2, lists for tests-c, and what the
-#                       manual pages say of parameters and return values; and from the arguments of the tools:
-#                       their manual pages and completions
-#   make limits         compares the size of the project with tests-c/limits.txt; WRITE=1 lowers the limits of values
-#                       that fell, and adds rows for new crates
-#   make notices        writes LICENSE-THIRD-PARTY, the notices of the crates that the libraries and tools have in them
-#   make deny           the rules of deny.toml for all crates, and what is known of their faults, with cargo-deny
-#   make rust-oldest    checks libraries and tools with the oldest compiler that will do, which rustup fetches into target
-#   make html           writes the documents and the manual pages as linked HTML to target/html, with pandoc and mandoc
-#   make install        installs what make built, or builds it first if nothing is there;
-#                       PREFIX=/usr/local DESTDIR= LIB=lib
-#   make install-strip  the same without debugging symbols
-#   make uninstall      with the same variables
-#   make deb            Debian packages of what make builds, and the bill of materials, in target/deb
-#   make rpm            the same for distributions with RPM, in target/rpm
-#   make sbom           that bill alone, in target: the crates in the libraries and tools, as CycloneDX
-#   make dist           the sources of the last commit with all crates, in target/dist/libdat-VERSION.tar.xz
-#   make clean
-#   make help           this list
+#   make check-flaky    runs each program of the C suite N=50 times, alongside a busy thread on each CPU; variables as
+#                       for check-c
+#   make check-tcp      runs the C suite over TCP to this host, for 1.2, 2.0 and both together; with TESTS=pattern, only
+#                       for 1.2 and 2.0; IA=tcp-lo
+#   make check-verbs    runs the tests that need an RDMA device, on Soft-RoCE in a virtual machine;
+#                       RDMA=NETDEV on a device of this machine; TESTS=pattern
+#   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine; TESTS=pattern
+#   make measure        counts the instructions of the fast path; KEEP=1 writes them to tests-c/perf/instructions.txt
+#   make bench          compares latency, rates and bandwidth on shm with UCX and with the limits of the machine; prints
+#                       a table of ratios, and draws docs/bench.svg. VERBS=1 adds an RDMA device, as check-verbs; TCP=1
+#                       adds TCP, with fi_pingpong and UCX. QUICK=1 takes under a minute, and omits verbs.
+#                       AGAINST=DIR compares with the libraries in DIR
+#   make fuzz           gives arbitrary input to the parts that read input from outside, MINUTES=10 in total;
+#                       TARGETS="node ring" for some targets of src/dev/fuzz
+#   make sanitize       runs Rust tests under AddressSanitizer, ThreadSanitizer and miri of a nightly toolchain
+#   make trips          counts the functions and files that a call goes through
+#   make derived        writes the files derived from src/interface: include/dat, include/dat2, lists for tests-c,
+#                       parameters and return values in manual pages; and the files derived from the arguments of the
+#                       tools: their manual pages and completions
+#   make limits         compares the size of the project with tests-c/limits.txt; WRITE=1 lowers limits of values that
+#                       fell, and adds rows for new crates
+#   make notices        writes LICENSE-THIRD-PARTY: the notices of the crates in the libraries and tools
+#   make deny           checks all crates with cargo-deny: the rules of deny.toml, and known vulnerabilities
+#   make rust-oldest    checks libraries and tools with the oldest supported compiler; rustup downloads it into target
+#   make html           renders the documents and the manual pages as linked HTML in target/html, with pandoc and mandoc
+#   make install        installs what make built, or first builds it; PREFIX=/usr/local DESTDIR= LIB=lib
+#   make install-strip  installs without debugging symbols
+#   make uninstall      removes what make install installed; same variables
+#   make deb            builds Debian packages and the bill of materials in target/deb
+#   make rpm            builds RPM packages and the bill of materials in target/rpm
+#   make sbom           writes only the bill of materials (CycloneDX) in target: the crates in the libraries and tools
+#   make dist           writes the sources of the last commit with all crates to target/dist/libdat-VERSION.tar.xz
+#   make clean          removes what these targets built
+#   make help           prints this list
 #
-# This needs cargo, make and a C compiler. CARGO_TARGET_DIR, CC and CFLAGS are respected. The
-# provider verbs also needs the development files of rdma-core, and libclang to read them:
+# The build needs cargo, make and a C compiler. It respects CARGO_TARGET_DIR, CC and CFLAGS. The provider verbs also
+# needs the development packages of rdma-core, and libclang:
 #
-#   VERBS=auto          it is built if these are there; otherwise one line says that it is left out
-#   VERBS=1             it is an error if they are missing
-#   VERBS=0             it is neither built nor installed
+#   VERBS=auto          builds verbs if they are installed; otherwise prints a line that verbs is left out
+#   VERBS=1             fails if they are missing
+#   VERBS=0             neither builds nor installs verbs
 
 PREFIX  ?= /usr/local
 DESTDIR ?=

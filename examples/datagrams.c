@@ -5,10 +5,10 @@
  *
  *     datagrams [ADAPTER]    the default adapter is shm
  *
- * One endpoint of datagrams has many peers: an address handle in each send
- * names the receiver. dat_ep_connect and dat_cr_accept make no connection
- * here, they exchange address handles. Two endpoints of this process send to
- * each other; between processes the calls are the same.
+ * An endpoint for datagrams can have many peers: the address handle in each
+ * send selects the receiver. dat_ep_connect and dat_cr_accept make no
+ * connection here, but exchange address handles. Two endpoints of this process
+ * send to each other; between two processes, the calls are the same.
  *
  * Build: cc datagrams.c $(pkg-config --cflags --libs dat2) -o datagrams
  */
@@ -20,7 +20,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #define SIZE   64
-#define HEADER 40 /* bytes before each datagram in a receive buffer, which belong to the device */
+#define HEADER 40 /* bytes before each datagram in a receive buffer, reserved for the device */
 #define WAIT   (60 * 1000000) /* microseconds: the longest wait for an event */
 #define MUST(call) must(#call, call)
 
@@ -54,7 +54,7 @@ static DAT_EVENT next(DAT_EVD_HANDLE evd, DAT_IB_EVENT_NUMBER wanted)
     return event;
 }
 
-/* Returns whether the adapter has datagrams: its attribute DAT_IB_UD is TRUE. */
+/* Returns whether the adapter supports datagrams, as its attribute DAT_IB_UD indicates. */
 static int has_datagrams(DAT_IA_HANDLE ia)
 {
     DAT_PROVIDER_ATTR attr;
@@ -69,10 +69,10 @@ static int has_datagrams(DAT_IA_HANDLE ia)
 static struct side {
     DAT_EP_HANDLE ep;
     DAT_EVD_HANDLE connections, transfers;
-    DAT_IB_ADDR_HANDLE peer; /* where its datagrams go */
+    DAT_IB_ADDR_HANDLE peer; /* the receiver of its datagrams */
     char send[SIZE], receive[HEADER + SIZE];
 } sides[2];
-static DAT_LMR_CONTEXT context; /* of the memory of both sides */
+static DAT_LMR_CONTEXT context; /* identifies the memory of both sides */
 
 static DAT_LMR_TRIPLET segment(void *start, DAT_VLEN length)
 {
@@ -85,7 +85,7 @@ static DAT_LMR_TRIPLET segment(void *start, DAT_VLEN length)
     return segment;
 }
 
-/* Takes the address handle of the peer from the event that the exchange has raised. */
+/* Gets the address handle of the peer from the event of the exchange. */
 static void meet(struct side *side)
 {
     DAT_EVENT event = next(side->connections, DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED);
@@ -103,12 +103,12 @@ static void send_one(struct side *from, struct side *to, const char *text)
     DAT_DTO_COMPLETION_EVENT_DATA data;
     DAT_EVENT event;
 
-    /* The buffer must be there before the datagram arrives, which otherwise is lost without an event. */
+    /* Post the buffer before the datagram arrives: a datagram without a buffer is lost without an event. */
     MUST(dat_ep_post_recv(to->ep, 1, &in, cookie, DAT_COMPLETION_DEFAULT_FLAG));
     snprintf(from->send, SIZE, "%s", text);
     MUST(dat_ib_post_send_ud(from->ep, 1, &out, &from->peer, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 
-    /* The send is complete when its memory can be used again; that does not say that the datagram has arrived. */
+    /* The completion of the send means that its memory can be reused, not that the datagram has arrived. */
     event = next(from->transfers, DAT_IB_DTO_EVENT);
     if (event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS)
         fail("the send has failed");
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         MUST(dat_ep_create(ia, pz, sides[i].transfers, sides[i].transfers, sides[i].connections, &attr, &sides[i].ep));
     }
 
-    /* One exchange brings each side the address handle of the other. */
+    /* One exchange gives each side the address handle of its peer. */
     MUST(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests));
     MUST(dat_psp_create_any(ia, &qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp));
     MUST(dat_ep_connect(sides[0].ep, ia_attr.ia_address_ptr, qualifier, WAIT, 0, NULL, DAT_QOS_BEST_EFFORT,

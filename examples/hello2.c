@@ -6,8 +6,8 @@
  *     hello2 [ADAPTER]       waits for a message; the default adapter is shm
  *     hello2 ADAPTER HOST    sends a message to the process that waits on HOST
  *
- * It differs from hello.c in the header and in one more argument of dat_lmr_create.
- * A hello and a hello2 can connect to each other.
+ * It differs from hello.c in the header and in an additional argument of dat_lmr_create.
+ * hello and hello2 can connect to each other.
  *
  * Build: cc hello2.c $(pkg-config --cflags --libs dat2) -o hello2
  */

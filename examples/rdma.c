@@ -5,9 +5,9 @@
  *
  *     rdma [ADAPTER]    the default adapter is shm
  *
- * Both ends of the connection are in this process; between two processes the
- * calls are the same. The server tells the client in the private data of the
- * connection which memory it may access. The client writes to that memory,
+ * Both ends of the connection are in this process; between two processes, the
+ * calls are the same. The private data of the connection describes the memory
+ * of the server that the client may access. The client writes to that memory,
  * reads it back, and compares.
  *
  * Build: cc rdma.c $(pkg-config --cflags --libs dat) -o rdma
@@ -22,7 +22,7 @@
 #define WAIT (60 * 1000000) /* microseconds: the longest wait for an event */
 #define MUST(call) must(#call, call)
 
-/* What the client must know to access memory of the server. */
+/* The description of the server's memory, which the client needs to access it. */
 struct target {
     DAT_RMR_CONTEXT context;
     DAT_VADDR address;
@@ -97,9 +97,9 @@ int main(int argc, char **argv)
     MUST(dat_pz_create(ia, &pz));
 
     /*
-     * The privileges of a region say who may do what. REMOTE lets the peer in,
-     * so give it only to memory that is meant for the peer. An RDMA read writes
-     * to local memory, which needs LOCAL_WRITE.
+     * The privileges of a region determine who can access it. With a REMOTE
+     * privilege, the peer can: grant it only for memory that is meant for the
+     * peer. An RDMA read writes to local memory, which needs LOCAL_WRITE.
      */
     memset(&region, 0, sizeof region);
     region.for_va = server_memory;
@@ -119,13 +119,13 @@ int main(int argc, char **argv)
     MUST(dat_ep_create(ia, pz, transfers, transfers, connections, NULL, &client));
     MUST(dat_ep_create(ia, pz, transfers, transfers, connections, NULL, &server));
 
-    /* The client connects. The server accepts, and its private data describe the memory. */
+    /* The client connects. The server accepts, and its private data describes the memory. */
     MUST(dat_psp_create_any(ia, &qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp));
     MUST(dat_ep_connect(client, attr.ia_address_ptr, qualifier, WAIT, 0, NULL, DAT_QOS_BEST_EFFORT,
                         DAT_CONNECT_DEFAULT_FLAG));
     event = next(requests, DAT_CONNECTION_REQUEST_EVENT);
     MUST(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, server, sizeof target, &target));
-    memset(&target, 0, sizeof target); /* the client has only what the event contains */
+    memset(&target, 0, sizeof target); /* the client uses only what the event contains */
     for (int i = 0; i < 2; i++) { /* one event for each end, in either order */
         event = next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
         established = &event.event_data.connect_event_data;
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
         }
     }
 
-    /* RDMA write: client_memory[0] to server_memory. The server's program takes no part. */
+    /* RDMA write: client_memory[0] to server_memory. The server makes no call. */
     for (int i = 0; i < SIZE; i++)
         client_memory[0][i] = (char)(i * 7);
     memset(&local, 0, sizeof local);
@@ -148,10 +148,10 @@ int main(int argc, char **argv)
     remote.target_address = target.address;
     remote.segment_length = SIZE;
     MUST(dat_ep_post_rdma_write(client, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
-    /* When this completes, client_memory[0] may change again. It does not say that the server can see the bytes. */
+    /* The completion means that client_memory[0] can be reused, not that the server can see the bytes. */
     complete(transfers);
 
-    /* RDMA read: server_memory to client_memory[1]. It follows the write on the same connection and so sees its bytes. */
+    /* RDMA read: server_memory to client_memory[1]. It follows the write on this connection, so it reads the new bytes. */
     local.virtual_address = (DAT_VADDR)(uintptr_t)client_memory[1];
     MUST(dat_ep_post_rdma_read(client, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG));
     complete(transfers);
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
         fail("the bytes differ");
     printf("%d bytes written and read back\n", SIZE);
 
-    /* GRACEFUL: all that was posted completes first. Each end gets an event. */
+    /* A graceful disconnect first completes all posted requests. Each end gets an event. */
     MUST(dat_ep_disconnect(client, DAT_CLOSE_GRACEFUL_FLAG));
     for (int i = 0; i < 2; i++)
         next(connections, DAT_CONNECTION_EVENT_DISCONNECTED);

@@ -6,9 +6,9 @@
  *     srq [ADAPTER]    the default adapter is shm
  *
  * Two clients send to two endpoints of a server, which take their buffers from
- * one queue. When few buffers remain, an event says so: the server makes the
- * queue larger, posts more buffers, and sets the watermark again. All ends are
- * in this process; between processes the calls are the same.
+ * one queue. An event reports that few buffers remain. The server then enlarges
+ * the queue, posts more buffers, and sets the watermark again. All ends are in
+ * this process; between processes, the calls are the same.
  *
  * Build: cc srq.c $(pkg-config --cflags --libs dat) -o srq
  */
@@ -19,10 +19,10 @@
 #include <dat/udat.h>
 
 #define CLIENTS   2
-#define BUFFERS   4  /* in the queue at first */
-#define ALL       8  /* after dat_srq_resize */
-#define WATERMARK 2  /* an event comes when fewer buffers are in the queue */
-#define SIZE      64 /* bytes of a buffer: any endpoint may take any buffer */
+#define BUFFERS   4  /* number of buffers in the queue at first */
+#define ALL       8  /* number of buffers after dat_srq_resize */
+#define WATERMARK 2  /* an event reports that fewer buffers are in the queue */
+#define SIZE      64 /* bytes of each buffer, since any endpoint may take any buffer */
 #define WAIT      (60 * 1000000) /* microseconds: the longest wait for an event */
 #define MUST(call) must(#call, call)
 
@@ -66,7 +66,7 @@ static struct {
     char receive[ALL][SIZE];
     char send[SIZE];
 } memory;
-static DAT_LMR_CONTEXT context; /* of this memory */
+static DAT_LMR_CONTEXT context; /* identifies this memory */
 
 static DAT_LMR_TRIPLET segment(void *start)
 {
@@ -79,7 +79,7 @@ static DAT_LMR_TRIPLET segment(void *start)
     return segment;
 }
 
-/* Posts one buffer. Buffers complete in any order: the cookie identifies the buffer. */
+/* Posts one buffer. Buffers complete in any order, so the cookie identifies the buffer. */
 static void post(DAT_SRQ_HANDLE srq, unsigned buffer)
 {
     DAT_LMR_TRIPLET iov = segment(memory.receive[buffer]);
@@ -88,7 +88,7 @@ static void post(DAT_SRQ_HANDLE srq, unsigned buffer)
     MUST(dat_srq_post_recv(srq, 1, &iov, cookie));
 }
 
-/* Sends a message from client k to its endpoint of the server, and receives it. Returns the buffer. */
+/* Sends a message from client k to server[k], and receives it. Returns the number of the buffer. */
 static unsigned message(DAT_EP_HANDLE client, DAT_EVD_HANDLE sends, DAT_EVD_HANDLE receives,
                         const DAT_EP_HANDLE *server, int k)
 {
@@ -100,7 +100,7 @@ static unsigned message(DAT_EP_HANDLE client, DAT_EVD_HANDLE sends, DAT_EVD_HAND
     MUST(dat_ep_post_send(client, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
     data = complete(receives);
     complete(sends);
-    /* The completion names the endpoint that took the buffer. */
+    /* The completion contains the endpoint that took the buffer. */
     if (data.ep_handle != server[k] || strcmp(memory.receive[data.user_cookie.as_64], memory.send) != 0) {
         fprintf(stderr, "a wrong message arrived\n");
         exit(1);
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s [ADAPTER]\n", argv[0]);
         return 2;
     }
-    /* The event of the watermark comes to the asynchronous dispatcher of the adapter, here with room for 8 events. */
+    /* The asynchronous dispatcher of the adapter, here with room for 8 events, gets the watermark event. */
     MUST(dat_ia_open(argc > 1 ? argv[1] : shm, 8, &async, &ia));
     MUST(dat_ia_query(ia, NULL, DAT_IA_FIELD_IA_ADDRESS_PTR, &ia_attr, DAT_PROVIDER_FIELD_NONE, NULL));
     MUST(dat_pz_create(ia, &pz));
@@ -137,13 +137,13 @@ int main(int argc, char **argv)
     MUST(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests));
     MUST(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &connections));
     MUST(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &sends));
-    /* Room for a completion of every buffer that can be posted. */
+    /* Room for the completions of all buffers that can be posted. */
     MUST(dat_evd_create(ia, ALL, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &receives));
 
-    /* The queue comes first, its buffers next, so that a message never finds it empty. */
+    /* Create the queue and post its buffers before the connections, so that no message finds the queue empty. */
     srq_attr.max_recv_dtos = BUFFERS;
     srq_attr.max_recv_iov = 1;
-    srq_attr.low_watermark = DAT_SRQ_LW_DEFAULT; /* dat_srq_create accepts no other */
+    srq_attr.low_watermark = DAT_SRQ_LW_DEFAULT; /* dat_srq_create accepts no other value */
     MUST(dat_srq_create(ia, pz, &srq_attr, &srq));
     for (unsigned i = 0; i < BUFFERS; i++)
         post(srq, i);
@@ -154,11 +154,11 @@ int main(int argc, char **argv)
     ep_attr.max_message_size = SIZE;
     ep_attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     ep_attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
-    ep_attr.max_recv_dtos = DAT_HW_DEFAULT; /* with a queue this is a watermark of the endpoint: none */
+    ep_attr.max_recv_dtos = DAT_HW_DEFAULT; /* no hard watermark, the meaning of this field with a queue */
     ep_attr.srq_soft_hw = DAT_HW_DEFAULT;
     ep_attr.max_request_dtos = 4;
     ep_attr.max_request_iov = 1;
-    ep_attr.max_rdma_read_in = 4; /* as many as the clients, which have the default */
+    ep_attr.max_rdma_read_in = 4; /* the default, which the clients have */
     ep_attr.max_rdma_read_out = 4;
     MUST(dat_psp_create_any(ia, &qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp));
     for (int k = 0; k < CLIENTS; k++) {
@@ -172,10 +172,10 @@ int main(int argc, char **argv)
         next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
     }
 
-    /* Three messages leave one buffer, fewer than the watermark. The server keeps these buffers. */
+    /* After three messages, one buffer remains, fewer than the watermark. The server does not post the three again. */
     for (int i = 0; i < BUFFERS - WATERMARK + 1; i++)
         message(client[i % CLIENTS], sends, receives, server, i % CLIENTS);
-    /* uDAPL 1.2 has no number for this event: the kind of the handle and the reason identify it. */
+    /* uDAPL 1.2 has no number for this event: the handle and the reason identify it. */
     event = next(async, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR);
     if (event.event_data.asynch_error_event_data.dat_handle != srq ||
         event.event_data.asynch_error_event_data.reason != DAT_SRQ_LOW_WATERMARK_EVENT) {
@@ -184,13 +184,13 @@ int main(int argc, char **argv)
     }
     printf("low watermark: fewer than %d buffers remain\n", WATERMARK);
 
-    /* The queue grows while the endpoints use it. The event has disarmed the watermark; setting it arms it again. */
+    /* The queue can grow while endpoints use it. The event has disarmed the watermark; dat_srq_set_lw arms it again. */
     MUST(dat_srq_resize(srq, ALL));
     for (unsigned i = BUFFERS; i < ALL; i++)
         post(srq, i);
     MUST(dat_srq_set_lw(srq, WATERMARK));
 
-    /* From here on each buffer returns to the queue as soon as its message is read. */
+    /* Post each buffer again as soon as its message has been read. */
     for (int i = 0; i < 100; i++)
         post(srq, message(client[i % CLIENTS], sends, receives, server, i % CLIENTS));
     MUST(dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# crates.sh - what is said of the crates of others, and the sources that have them all. Prints TAP.
+# crates.sh - the notices of third-party crates, the bill of materials, and the archive with all crates. Prints TAP.
 set -u
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -16,7 +16,7 @@ cd "$root" || exit 2
 
 # ---- Notices and the bill of materials ----
 
-# In a copy of what is read, a crate is missing from the table, or a licence from the list.
+# Checks a copy of the tree without the notice of a crate, and without a licence in deny.toml.
 notices_tell()
 {
     mkdir "$work/copy" && git ls-files -z | tar -c --null -T - | tar -x -C "$work/copy" || return 1
@@ -27,7 +27,7 @@ notices_tell()
     ! "$work/copy/packaging/crates.py" notices --check 2>"$work/said" && grep 'does not allow the licence of libloading' "$work/said"
 }
 
-# Every crate of Cargo.lock that stands there has its sum, and every reference leads to something.
+# Each crate in the bill has a licence and a checksum, and each reference exists.
 bill()
 {
     $make sbom SBOM="$work" && python3 - "$work"/libdat-*.cdx.json <<'PYTHON'
@@ -63,9 +63,9 @@ else
     skip 'cargo deny' 'it is not installed'
 fi
 
-# ---- The sources with all crates ----
+# ---- The archive with all crates ----
 
-# alone COMMAND...: in the unpacked sources, without a network where that can be done, and with no crate but theirs.
+# alone COMMAND...: runs in the unpacked archive with only its crates, if possible without a network.
 net=
 unshare --net true 2>/dev/null && net='unshare --net'
 alone()
@@ -77,7 +77,7 @@ alone()
 }
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-    # With little effort at compressing, which takes the most of its time.
+    # Compression would take most of the time.
     ok 'the sources with all crates' env XZ_OPT=-0 packaging/dist.sh "$work/dist"
     ok 'its files belong to nobody, and are as old as the commit' \
         sh -c 'tar --numeric-owner --utc --full-time -tvf "$0" | awk -v t="$1" "\$2 != \"0/0\" || \$4 \" \" \$5 != t { print; bad = 1 } END { exit bad }"' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# glibc.sh LIBDIR DIR - what the libraries in LIBDIR need of libc, and programs of an older system over them, those of
-# Debian 11, whose glibc is 2.31. That system is not installed; its files are fetched into DIR/debian11. Prints TAP.
+# glibc.sh LIBDIR DIR - checks the libc symbols that the libraries in LIBDIR need, and runs programs of Debian 11
+# (glibc 2.31) with these libraries. Fetches files of Debian 11 into DIR/debian11. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -20,9 +20,9 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 . "$root/tests-c/common/tap.sh"
 
-# ---- What they need ----
+# ---- Symbols ----
 
-# versions LIBRARY: fails with the versions of libc newer than $newest that it names.
+# versions LIBRARY: prints libc versions after $newest that the library needs, and then fails.
 versions()
 {
     readelf --version-info --wide "$1" |
@@ -42,8 +42,8 @@ versions()
         END { exit bad }' "$work/versions"
 }
 
-# versionless LIBRARY: fails with the names that it needs without a version. A name that libc lacked until $newest
-# would be one. The linker finds the last three in the loader and in libdat.
+# versionless LIBRARY: prints needed symbols without a version, and then fails. Symbols that libc lacked until $newest
+# would have none. The three allowed names are in the loader and in libdat.
 versionless()
 {
     ! readelf --dyn-syms --wide "$1" |
@@ -63,7 +63,7 @@ done
 
 # ---- An older system ----
 
-# fetch: the packages of the older system, into $old; sets $why if it cannot.
+# fetch: unpacks the packages of the older system into $old. On failure, sets $why.
 fetch()
 {
     [ -e "$old/complete" ] && return
@@ -87,14 +87,14 @@ fetch()
     for deb in "$work"/debs/*.deb; do
         dpkg-deb -x "$deb" "$old" || { why="dpkg-deb: $deb"; return 1; }
     done
-    # What leads to the root of that system would lead to this one's.
+    # Absolute links would point into this system.
     find "$old" -type l -lname '/*' | while read -r link; do
         ln -sf "$old$(readlink "$link")" "$link"
     done
     : >"$old/complete"
 }
 
-# Programs get the old system's loader and libraries, ours, and no other.
+# Sets the loader, and the path with the old system's libraries and ours.
 old_libraries()
 {
     triplet=$($cc -dumpmachine)
@@ -104,8 +104,8 @@ old_libraries()
     [ -n "$loader" ]
 }
 
-# The program calls itself, so it has the loader in it. The compiler's own libgcc_s is newer than that libc, and not
-# the one that it runs with.
+# The demo starts itself, so its interpreter must be the old loader. The compiler's libgcc_s needs a newer
+# libc. It is not used at run time, so its undefined symbols are allowed.
 demo()
 {
     $cc --sysroot="$old" -B"$old/usr/lib/$triplet/" -std=c99 -O2 -I"$root/include" -o "$work/demo" \
@@ -114,7 +114,7 @@ demo()
         DAT_OVERRIDE="$root/dat.conf.example" timeout 200 env LD_LIBRARY_PATH="$path" "$work/demo" shm
 }
 
-# dtest is a binary of that system, with a server and a client.
+# dtest of Debian 11 is a server and a client.
 dtest()
 {
     printf 'shm u2.0 threadsafe default libdaplshm.so.2 dapl.2.0 "%s" ""\n' "$work/meet" >"$work/dat.conf"
@@ -122,7 +122,7 @@ dtest()
     DAT_OVERRIDE=$work/dat.conf timeout 200 sh "$root/tests-c/packages/dtest.sh" "$loader" --library-path "$path" "$old/usr/bin/dtest"
 }
 
-# loads LIBRARY: everything that it names is there.
+# loads LIBRARY: checks that the old loader finds all libraries and symbols.
 loads()
 {
     case $1 in

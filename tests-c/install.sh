@@ -1,7 +1,7 @@
 #!/bin/sh
-# install.sh - builds, installs into its own directories and uses the installed files. Prints TAP.
+# install.sh - builds, installs into temporary directories, and uses the installed files. Prints TAP.
 #
-# CARGO_TARGET_DIR names the build directory, CC the compiler; VERBS is as for make.
+# CARGO_TARGET_DIR is the build directory, CC the compiler, VERBS as for make.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -18,7 +18,7 @@ verbs=no
 table=$root/packaging/libraries.txt
 . "$root/tests-c/common/tap.sh"
 
-# The files that must be below PREFIX, by what is in the source tree.
+# Prints the files that must be installed below PREFIX.
 expected()
 {
     (
@@ -37,7 +37,7 @@ expected()
         for page in docs/man/*.[1357]; do
             echo "share/man/man${page##*.}/${page##*/}"
         done
-        # These lead to the page of dat_extension_op.
+        # Links to the page of dat_extension_op.
         for operation in post_rdma_write_immed post_fetch_and_add post_cmp_and_swap post_send_ud ud_ah_free ud_cm_free \
             open_query close_query query_counters print_counters start_counter stop_counter; do
             echo "share/man/man3/dat_ib_$operation.3"
@@ -70,17 +70,17 @@ nothing_left()
 {
     present "$1" >"$work/got"
     ! [ -s "$work/got" ] || { cat "$work/got"; return 1; }
-    # lib, include and share may have been there before; directories of libdat alone must go.
+    # Only directories of libdat must be removed.
     ! [ -e "$1/include/dat" ] && ! [ -e "$1/include/dat2" ] && ! [ -e "$1/share/doc/libdat" ]
 }
 
-# names_no_directory FILE...: none of the folders of this build stands in them.
+# names_no_directory FILE...: checks that the files contain no directory of this build.
 names_no_directory()
 {
     ! grep -aoF -e "$work" -e "$root" -e "${CARGO_TARGET_DIR:-$root/target}" -e "${CARGO_HOME:-$HOME/.cargo}" "$@"
 }
 
-# leads_somewhere FOLDER: every link of its documents leads to a file there; README.md has some.
+# leads_somewhere DIR: checks that all links in the documents lead to files, and that README.md has links.
 leads_somewhere()
 {
     find "$1" -name '*.md' -exec grep -o ']([^)]*)' {} + | sed 's/](//; s/)$//' | grep -v -e ':#' -e ':.*:' >"$work/links"
@@ -95,9 +95,9 @@ same_result()
     [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }
 }
 
-# ---- Without a compiler that will do ----
+# ---- Without a suitable compiler ----
 
-# lacks FOLDER TEXT: make says so in one line of its own, and nothing else.
+# lacks CARGO TEXT: checks that make fails with one line, which contains the text.
 lacks()
 {
     ! $make base CARGO="$1" >"$work/lacks" 2>&1 && sed -i '/^make\(\[[0-9]*\]\)\?: \*\*\*/d' "$work/lacks" &&
@@ -108,10 +108,10 @@ chmod +x "$work/old-cargo"
 ok 'make with an old cargo: one line says which it needs' lacks "$work/old-cargo" 'needs cargo and rustc 1.*, here is 1.63.0'
 ok 'make without cargo: one line says what it needs' lacks "$work/no-cargo" 'needs cargo and rustc 1.*, here is none'
 
-# ---- As a package is made ----
+# ---- Staged, as for a package ----
 
 ok 'make' $make all
-# Whoever installs, root perhaps, may have no cargo.
+# The installing user, such as root, may have no cargo.
 ok 'make install DESTDIR= PREFIX=/usr, without cargo' \
     $make install PREFIX=/usr DESTDIR="$work/package" CARGO="$work/no-cargo"
 ok 'everything is there, and nothing else' same_tree "$work/package/usr"
@@ -133,7 +133,7 @@ ok 'libraries and tools name no directory of this build' \
 ok 'make uninstall' $make uninstall PREFIX=/usr DESTDIR="$work/package"
 ok 'nothing is left' nothing_left "$work/package/usr"
 
-# A folder that was there before stays, also an empty one.
+# Existing directories stay, even if they are empty.
 only_what_was_there()
 {
     find "$work/kept" | sort >"$work/got"
@@ -148,11 +148,11 @@ ok 'make install over it' $make install PREFIX="$work/kept/new"
 ok 'make uninstall PREFIX=' $make uninstall PREFIX="$work/kept/new"
 ok 'the folders that it made are gone, and no others' only_what_was_there
 
-# ---- To a prefix, and then elsewhere ----
+# ---- To a prefix that moves ----
 
 ok 'make install PREFIX=' $make install PREFIX="$work/first"
 ok 'make install PREFIX= LIB=lib/multi' $make install PREFIX="$work/multi" LIB=lib/multi
-# A blank in LD_PRELOAD separates libraries, so there is none in this name.
+# A name without blanks, because a blank in LD_PRELOAD separates libraries.
 mv "$work/first" "$work/moved" && mv "$work/multi" "$work/multi2"
 tree=$work/moved
 
@@ -186,7 +186,7 @@ ok 'a program compiles against the moved tree' \
 ok 'a program of uDAPL 2.0 compiles against it' \
     $cc $strict -DSECOND -I"$tree/include" -o "$work/open2" "$work/open.c" -L"$tree/lib" -ldat2
 
-# The host may have a configuration of its own, in which there is no shm.
+# A dat.conf of the host may lack shm.
 for program in open open2; do
     if [ -e /etc/dat.conf ] || [ -e /etc/rdma/dat.conf ]; then
         skip "$program runs without configuration" 'this host has a dat.conf'
@@ -197,8 +197,7 @@ for program in open open2; do
         DAT_OVERRIDE="$tree/share/doc/libdat/dat.conf.example" "$work/$program"
 done
 
-# The lines that others brought find the provider by its old names. There is no such device, and the
-# provider says so itself.
+# Entries with other libraries' names must find the provider, which reports that the device does not exist.
 cat >"$work/others.conf" <<'LINES'
 OpenIB-cma u1.2 nonthreadsafe default libdaplcma.so.1 dapl.1.2 "nowhere7 0" ""
 OpenIB-nowhere7-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 "nowhere7 1" ""
@@ -247,7 +246,7 @@ ok 'the demo runs from the moved tree' env LD_LIBRARY_PATH="$tree/lib" \
 
 # ---- Programs that were linked with another libdat.so.1 ----
 
-# One that can do nothing stands for it: the same name, functions and version node.
+# A substitute without functionality: the same name, functions and version node.
 sed 's/.*/int &(void); int &(void) { return -65536; }/' "$root/tests-c/abi/symbols.txt" >"$work/other.c"
 echo 'DAT_1.2 { global: dat*; local: *; };' >"$work/other.map"
 mkdir "$work/other"

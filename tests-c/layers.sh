@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# layers.sh - what the sources must not name, and what pages about them must say. Prints TAP.
+# layers.sh - rules for names and dependencies in the sources, and for documents and packaging. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -12,8 +12,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 . "$here/common/tap.sh"
 
-# What serves every version of the interface names none: no number, no crate of one, no name of the C headers. Variables of
-# the environment stand in quotes.
+# Shared code contains no version number, no crate of a version, and no name of the C headers. Environment variables are
+# quoted.
 names_no_version()
 {
     ! grep -rnE --include='*.rs' --include=Cargo.toml --exclude-dir=v12 --exclude-dir=v20 \
@@ -21,11 +21,11 @@ names_no_version()
         src/core src/host src/transport | grep -vE "[\"\`\$]DAT_|, DAT_SHM_VM="
 }
 
-# The marks of memory order, one line a place: see marks.sh.
+# The marks of memory order, one line per place; see marks.sh.
 "$here/marks.sh" --places >"$work/places"
 cut -f 1 "$work/places" | uniq >"$work/marks"
 
-# Each mark has at least two places, and one of them gives the reason.
+# Each mark has at least two places, and one has a reason.
 have_partners()
 {
     [ -s "$work/marks" ] || { echo 'no marks'; return 1; }
@@ -36,7 +36,7 @@ have_partners()
     ! grep . "$work/missing"
 }
 
-# Documentation and other comments name marks that are there, on one line.
+# Comments refer to existing marks, on one line.
 are_there()
 {
     grep -rnE --include='*.rs' '\<SYNC( [^a-z]|[^ ]|$)' src >"$work/missing"
@@ -45,8 +45,8 @@ are_there()
     ! grep . "$work/missing"
 }
 
-# The table at the head of src/host has each of its modules.
-tells_of_modules()
+# The table in the head of src/host lists all modules.
+lists_modules()
 {
     sed -n 's/^pub mod \([a-z_]*\);$/\1/p' src/host/src/lib.rs >"$work/modules"
     [ -s "$work/modules" ] || { echo 'no modules'; return 1; }
@@ -56,24 +56,21 @@ tells_of_modules()
     ! grep . "$work/missing"
 }
 
-# The files that pages for developers name are there: `shm/data/tx.rs` stands for src/transport/shm/src/data/tx.rs, `ep/end.rs` for a file below
-# the crate of which the page speaks.
+# Files in the pages for developers exist. `shm/data/tx.rs` is short for src/transport/shm/src/data/tx.rs.
 have_files()
 {
     find src -name '*.rs' >"$work/files"
     for document in docs/dev/architecture.md docs/dev/memory-order.md; do
         grep -oE '`[a-z0-9_/]+\.rs`' "$document" | tr -d '`' | sort -u | while read -r file; do
             path=$(echo "$file" | sed 's|/|/(src/)?|g')
-            grep -qE "(^|/)$path\$" "$work/files" || echo "$document: there is no $file"
+            grep -qE "(^|/)$path\$" "$work/files" || echo "$document: no file $file"
         done
     done >"$work/missing"
     ! grep . "$work/missing"
 }
 
-# The modules of core use those of their own item of the list in its head, and of those below. The objects and the contract with
-# the transport are one item: an endpoint calls the transport, which reports to the endpoint, and a trait with one
-# implementation between them would hide that circle, not break it. What all of them use knows none of them. Links in
-# comments do not count, nor what a module has for tests.
+# A module of core uses only modules of its own item and of later items in the list of the head. The objects and the
+# transport interface share an item, because they call each other. Comments and test code do not count.
 go_down()
 {
     awk '/^\/\/! \* / { row++; list = 1 }
@@ -99,7 +96,7 @@ go_down()
     ! grep . "$work/missing"
 }
 
-# The table in src/README.md names each folder, and the manifests use no crates of other folders than it says.
+# The table in src/README.md lists each directory. Manifests only use crates of the directories that it allows.
 keep_to_folders()
 {
     ls -d src/*/ | cut -d / -f 2 >"$work/folders"
@@ -127,8 +124,7 @@ keep_to_folders()
     ! grep . "$work/missing"
 }
 
-# Each dependency has a comment of its own in the manifest, which says what it is for; crates of this tree have one where they
-# are used.
+# Each external dependency has a comment with its purpose in the manifest.
 have_reasons()
 {
     find . -name Cargo.toml -not -path './target/*' -exec awk '
@@ -142,20 +138,20 @@ have_reasons()
     ! grep . "$work/missing"
 }
 
-# The page on performance has the numbers of the fast path that the table of make measure has, with a comma at thousands.
+# docs/performance.md contains the numbers of tests-c/perf/instructions.txt, with commas at thousands.
 has_instructions()
 {
     grep -q '^send ' tests-c/perf/instructions.txt || return 1
     awk '/^(verbs:)?(send|post_send|dequeue) / || /^(srq|write|wait|post_recv) / {
              print $1, ($2 < 1000 ? $2 : int($2 / 1000) "," sprintf("%03d", $2 % 1000)) }' tests-c/perf/instructions.txt |
         while read -r row number; do
-            grep -q "[^0-9,]$number[^0-9,]" docs/performance.md || echo "$row: there is no $number"
+            grep -q "[^0-9,]$number[^0-9,]" docs/performance.md || echo "$row: no number $number"
         done >"$work/missing"
     ! grep . "$work/missing"
 }
 
-# wanted SUFFIX: the packages and files of packaging/libraries.txt, one pair a line. The name of a development package ends in
-# the suffix.
+# wanted SUFFIX: prints the packages and files of packaging/libraries.txt, one pair per line. The suffix is that of
+# development packages.
 wanted()
 {
     awk -v suffix="$1" '/^[0-9]/ {
@@ -167,7 +163,7 @@ wanted()
         } }' packaging/libraries.txt | sort
 }
 
-# The files of packaging have the libraries and links of packaging/libraries.txt, and no others.
+# The packaging files contain exactly the libraries and links of packaging/libraries.txt.
 have_libraries()
 {
     (
@@ -195,7 +191,7 @@ ok 'what serves every version of the interface names none of them' names_no_vers
 ok 'each mark SYNC has two places or more, and a reason' have_partners
 ok 'what refers to a mark SYNC names one that is there' are_there
 ok 'the files that pages for developers name are there' have_files
-ok 'src/host/src/lib.rs: its table has all modules' tells_of_modules
+ok 'src/host/src/lib.rs: its table has all modules' lists_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
 ok 'src/README.md: the crates keep to the folders of its table' keep_to_folders
 ok 'each dependency has its reason beside it' have_reasons

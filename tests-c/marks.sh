@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# marks.sh - prints the marks of memory order in the sources. docs/dev/memory-order.md describes them.
+# marks.sh - prints the marks of memory order, see docs/dev/memory-order.md.
 #
 #   marks.sh            prints one table per mark
 #   marks.sh --places   prints one line per place: mark, file, function, operation, reason

@@ -1,13 +1,11 @@
 #!/bin/sh
-# sanitize.sh - runs Rust tests under tools that see what tests alone do not, and prints TAP.
+# sanitize.sh - runs Rust tests under AddressSanitizer, ThreadSanitizer and miri. Prints TAP.
 #
-#   sanitize.sh            all of them
-#   sanitize.sh TOOL...    these: asan, tsan, miri
+#   sanitize.sh            runs all tools
+#   sanitize.sh TOOL...    runs these: asan, tsan, miri
 #
-# asan: AddressSanitizer, memory that is used after its end or beyond it. tsan: ThreadSanitizer, races,
-# with the standard library built for it. miri: undefined behaviour, on what makes no system call that
-# miri lacks. They need a nightly toolchain (NIGHTLY=nightly), tsan also its rust-src, miri its miri; what
-# is not there is skipped with the reason. README.md tells what is left out, and why.
+# The tools need a nightly toolchain (NIGHTLY=nightly), tsan also its rust-src, and miri its component. Missing tools
+# are skipped. README.md lists what they do not test.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -19,7 +17,7 @@ mkdir -p "$out" || exit 2
 tools=${*:-asan tsan miri}
 number=0 status=0
 
-# result NAME STATUS: a line of TAP.
+# result NAME STATUS: prints a line of TAP.
 result()
 {
     number=$((number + 1))
@@ -37,7 +35,7 @@ skip()
     echo "ok $number - $1 # SKIP $2"
 }
 
-# Why a tool cannot run here.
+# lacking TOOL: prints the reason if the tool is unavailable.
 lacking()
 {
     rustc "+$NIGHTLY" --version >/dev/null 2>&1 || { echo "no toolchain $NIGHTLY"; return; }
@@ -49,28 +47,28 @@ lacking()
     esac
 }
 
-# A debug build is enough: what counts is what the program does, not what the optimizer makes of it.
+# A debug build is sufficient to find memory errors.
 asan()
 {
     RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 CARGO_TARGET_DIR=$out/asan \
         cargo "+$NIGHTLY" test --locked --target "$host" "$@"
 }
 
-# ThreadSanitizer does not see what fences order: of a race that it finds one has to ask whether there is a fence.
+# ThreadSanitizer ignores fences, so a reported race may be a false positive.
 tsan()
 {
     RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR=$out/tsan \
         cargo "+$NIGHTLY" test --locked -Zbuild-std --target "$host" "$@"
 }
 
-# The memory of handles is never given back, so leaks are none.
+# Leaks are ignored, because the memory of handles is never freed.
 miri()
 {
     MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-permissive-provenance -Zmiri-ignore-leaks' CARGO_TARGET_DIR=$out/miri \
         cargo "+$NIGHTLY" miri test --locked "$@"
 }
 
-# try TOOL ARGUMENTS...
+# try TOOL ARGUMENTS...: runs a tool, and prints the result.
 try()
 {
     "$@" >"$out/log" 2>&1
@@ -94,10 +92,10 @@ for tool in $tools; do
     tsan)
         try tsan -p dat-core --lib
         try tsan -p dat-core --tests
-        # One test polls memory as a program does, whose plain loads are a race by definition.
+        # The skipped test polls memory by plain loads, as programs do, which is a race by definition.
         try tsan -p dat-memory -p dat-shm --lib -- --skip a_poller_of_the_tail_sees_all_before_it ;;
     miri)
-        # Queues, handles, tables, events and text: they need memory and threads alone.
+        # Tests that need only memory and threads.
         try miri -p dat-core --lib -- slab recv_queue evd::queue lmr_table ep_state users
         try miri -p dat-registry --lib -- conf::lexer select ;;
     *) echo "sanitize.sh: no tool $tool; there are: asan tsan miri" >&2; exit 2 ;;

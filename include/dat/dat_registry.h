@@ -36,8 +36,8 @@ typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
 /**
  * Registers a provider under an identity: name, version and thread safety. A provider calls this
- * from its dat_provider_init; a program that brings its own provider may call it at any time.
- * Thread-safe; may be called from a library's constructor.
+ * function from its dat_provider_init. A program that contains a provider may call it at any time.
+ * The call is thread-safe and allowed in a constructor of a library.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_ALREADY_REGISTERED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_registry_add_provider(3DAT).
@@ -46,9 +46,10 @@ extern DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER *provider,
                                             const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Removes a provider. A provider calls this from its dat_provider_fini; a program that added the
- * provider may call it too. On return the table is no longer used, unless it is registered under
- * other identities too, and handles that point to it are invalid. Thread-safe.
+ * Removes a provider. A provider calls this function from its dat_provider_fini; a program that
+ * added the provider may also call it. After the call, the table is no longer used unless it is
+ * registered under another identity, and handles that point to it are invalid. The call is
+ * thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_PROVIDER_IN_USE. See uDAPL 1.2 and 2.0,
  * dat_registry_remove_provider(3DAT).
@@ -57,8 +58,8 @@ extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
                                                const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Returns the provider's handle of an instance for the handle that a program holds. They are the
- * same here, so it returns its argument. Providers made for a library that numbers its instances
+ * Returns the handle of an instance that its provider uses. In this library it equals the handle of
+ * the program, so the call returns its argument. Providers for a library that numbers its instances
  * call it.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. Not in uDAPL 1.2: part of the

@@ -1394,13 +1394,13 @@ typedef struct dat_provider_info {
 /* ---- Calls: interface adapters ---- */
 
 /**
- * Opens an instance of an interface adapter by a name that dat_registry_list_providers lists.
- * Programs call it as dat_ia_open, a macro that adds the version and the thread safety that they
- * were compiled for.
+ * Opens an instance of an interface adapter by a name that dat_registry_list_providers returns.
+ * Programs call the macro dat_ia_open, which adds the version and the thread safety for which they
+ * were compiled.
  *
- * The provider library is loaded and initialised unless its entry is in use already. A library that
- * could not be loaded is not tried again in this process. Blocks while another thread loads the
- * same entry. Thread-safe; not a cancellation point.
+ * Loads and initialises the provider library unless its entry is already in use. A library that
+ * could not be loaded is not tried again in this process. The call blocks while another thread
+ * loads the same entry. It is thread-safe and not a cancellation point.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE, DAT_PROVIDER_NOT_FOUND,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_open(3DAT); loading:
@@ -1415,7 +1415,8 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_BOOLEAN thread_safety);
 
 /**
- * Returns the EVD for asynchronous events, the attributes of an adapter and those of its provider.
+ * Returns the asynchronous EVD of an instance, the attributes of the adapter, and the attributes of
+ * the provider.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ia_query(3DAT).
@@ -1428,13 +1429,13 @@ extern DAT_RETURN dat_ia_query(DAT_IA_HANDLE ia_handle,
                                DAT_PROVIDER_ATTR *provider_attr);
 
 /**
- * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects;
- * DAT_CLOSE_GRACEFUL_FLAG works only if none is left except the EVD that was made when it was
- * opened.
+ * Closes an instance of an interface adapter. DAT_CLOSE_ABRUPT_FLAG destroys all its objects.
+ * DAT_CLOSE_GRACEFUL_FLAG succeeds only if the program has freed all of them, except the
+ * asynchronous EVD that the open created.
  *
- * Closing the last instance of an entry also calls the provider's fini; the library stays in the
- * process. An instance of a provider that registered itself without an entry is closed in the same
- * way. If the provider refuses, nothing changes.
+ * Closing the last instance of an entry also calls the dat_provider_fini of the provider; the
+ * library stays loaded. An instance of a provider that registered itself without an entry is closed
+ * in the same way. If the provider refuses, nothing changes.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ia_close(3DAT); finishing:
@@ -1445,16 +1446,16 @@ extern DAT_RETURN dat_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS close_fl
 /* ---- Calls: objects of any kind ---- */
 
 /**
- * Stores a word of the consumer in an object of any kind, in place of the previous one. The word is
- * stored, not interpreted. Two threads that store into the same object at once must coordinate
- * themselves. Does not block.
+ * Stores a context value of the program in an object of any kind, and replaces the previous value.
+ * The library does not interpret the value. Threads that set the value of one object concurrently
+ * must synchronise themselves. The call does not block.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_set_consumer_context(3DAT).
  */
 extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT context);
 
 /**
- * Returns the word that dat_set_consumer_context stored last, 0 before the first.
+ * Returns the value that dat_set_consumer_context stored last, or 0 if it has stored none.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_get_consumer_context(3DAT).
@@ -1462,7 +1463,7 @@ extern DAT_RETURN dat_set_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT co
 extern DAT_RETURN dat_get_consumer_context(DAT_HANDLE dat_handle, DAT_CONTEXT *context);
 
 /**
- * Returns the kind of object that a handle stands for.
+ * Returns the kind of the object that a handle refers to.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_get_handle_type(3DAT).
@@ -1472,7 +1473,7 @@ extern DAT_RETURN dat_get_handle_type(DAT_HANDLE dat_handle, DAT_HANDLE_TYPE *ha
 /* ---- Calls: protection zones ---- */
 
 /**
- * Makes a protection zone, which keeps endpoints and memory together.
+ * Creates a protection zone, which determines which endpoints can use which memory.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
  * uDAPL 1.2 and 2.0, dat_pz_create(3DAT).
@@ -1500,7 +1501,7 @@ extern DAT_RETURN dat_pz_free(DAT_PZ_HANDLE pz_handle);
 /* ---- Calls: local memory regions ---- */
 
 /**
- * Returns the chosen attributes of an LMR.
+ * Returns the selected parameters of an LMR.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_query(3DAT).
@@ -1510,7 +1511,7 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
                                 DAT_LMR_PARAM *lmr_param);
 
 /**
- * Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
+ * Ends the registration of memory. The memory itself is unchanged. Outstanding transfers may fail.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_lmr_free(3DAT).
@@ -1518,8 +1519,8 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
 /**
- * Makes data that this side has written visible to later RDMA reads of others. Needed only where
- * lmr_sync_req of the provider attributes is true.
+ * Makes local stores visible to later RDMA reads of peers. The call is needed only if lmr_sync_req
+ * of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_lmr_sync_rdma_read(3DAT).
@@ -1529,7 +1530,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
                                          DAT_VLEN num_segments);
 
 /**
- * Makes data that RDMA writes of others have brought visible to this side. Needed only where
+ * Makes the data of RDMA writes of peers visible to local loads. The call is needed only if
  * lmr_sync_req of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
@@ -1542,7 +1543,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
 /* ---- Calls: remote memory regions ---- */
 
 /**
- * Makes a remote memory region (RMR) that is bound to nothing.
+ * Creates an unbound remote memory region (RMR).
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
  * DAT_NOT_IMPLEMENTED. See uDAPL 1.2 and 2.0, dat_rmr_create(3DAT).
@@ -1550,7 +1551,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_rmr_create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /**
- * Returns the chosen attributes of an RMR.
+ * Returns the selected parameters of an RMR.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_rmr_query(3DAT).
@@ -1560,11 +1561,12 @@ extern DAT_RETURN dat_rmr_query(DAT_RMR_HANDLE rmr_handle,
                                 DAT_RMR_PARAM *rmr_param);
 
 /**
- * Posts a bind. Once it completes, the RMR names a part of an LMR to the remote side, in place of
+ * Posts a bind. When the bind completes, the RMR gives peers access to a part of an LMR instead of
  * the part to which it was bound before. A segment_length of 0 only ends the existing binding.
  *
- * The bind is a request of the endpoint, in order with the others. The new context is known at
- * once, but the peer can use it only when the bind is complete; the old one ends then.
+ * The bind is a request of the endpoint, in order with its other requests. The call returns the new
+ * context immediately, but peers can use it only when the bind is complete. The old context becomes
+ * invalid at the same time.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
@@ -1581,15 +1583,15 @@ extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
                                DAT_RMR_CONTEXT *context);
 
 /**
- * Destroys an RMR; its binding ends.
+ * Destroys an RMR and ends its binding.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
  */
 extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
 
 /**
- * Makes a remote memory region (RMR) that is bound to nothing and can only be used over the
- * endpoint over which it is bound. When that endpoint is no longer connected, the binding ends.
+ * Creates an unbound remote memory region (RMR) that peers can use only over the endpoint over
+ * which it is bound. When that endpoint is no longer connected, the binding ends.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
  * DAT_MODEL_NOT_SUPPORTED. See uDAPL 2.0, dat_rmr_create_for_ep.
@@ -1601,7 +1603,7 @@ extern DAT_RETURN dat_rmr_create_for_ep(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE 
 /* ---- Calls: event dispatchers ---- */
 
 /**
- * Returns the chosen attributes and the state of an EVD.
+ * Returns the selected parameters of an EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_evd_query(3DAT).
@@ -1611,7 +1613,7 @@ extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
                                 DAT_EVD_PARAM *evd_param);
 
 /**
- * Takes the oldest event off an EVD, without waiting.
+ * Dequeues the oldest event of an EVD without waiting.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE. See uDAPL 1.2 and 2.0, dat_evd_dequeue(3DAT).
@@ -1619,7 +1621,7 @@ extern DAT_RETURN dat_evd_query(DAT_EVD_HANDLE evd_handle,
 extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 
 /**
- * Posts a software event, which notifies.
+ * Posts a software event, which is a notification event, to an EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_QUEUE_FULL. See uDAPL 1.2 and
  * 2.0, dat_evd_post_se(3DAT).
@@ -1627,8 +1629,8 @@ extern DAT_RETURN dat_evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT *event);
 extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *event);
 
 /**
- * Changes the number of events that an EVD can hold, to at least evd_min_qlen. No event is lost,
- * and a waiting thread keeps its threshold.
+ * Changes the number of events that an EVD can hold to at least evd_min_qlen. No event is lost, and
+ * a waiting thread keeps its threshold.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_evd_resize(3DAT).
@@ -1636,7 +1638,7 @@ extern DAT_RETURN dat_evd_post_se(DAT_EVD_HANDLE evd_handle, const DAT_EVENT *ev
 extern DAT_RETURN dat_evd_resize(DAT_EVD_HANDLE evd_handle, DAT_COUNT evd_min_qlen);
 
 /**
- * Destroys an EVD; events in it are lost.
+ * Destroys an EVD. Its queued events are lost.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_evd_free(3DAT).
@@ -1646,7 +1648,8 @@ extern DAT_RETURN dat_evd_free(DAT_EVD_HANDLE evd_handle);
 /* ---- Calls: endpoints ---- */
 
 /**
- * Makes an unconnected endpoint. Zone, EVDs and attributes may be NULL and be set by dat_ep_modify.
+ * Creates an unconnected endpoint. The zone, the EVDs and the attributes may be NULL; dat_ep_modify
+ * can set them later.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create(3DAT).
@@ -1660,9 +1663,9 @@ extern DAT_RETURN dat_ep_create(DAT_IA_HANDLE ia_handle,
                                 DAT_EP_HANDLE *ep_handle);
 
 /**
- * Makes an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the
- * attributes are mandatory; max_recv_dtos and srq_soft_hw in them are its hard and soft high
- * watermarks.
+ * Creates an unconnected endpoint that takes its receive buffers from an SRQ. In uDAPL 1.2 the
+ * attributes are mandatory. Their max_recv_dtos and srq_soft_hw are the hard and soft high
+ * watermarks of the endpoint.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_create_with_srq(3DAT).
@@ -1677,8 +1680,7 @@ extern DAT_RETURN dat_ep_create_with_srq(DAT_IA_HANDLE ia_handle,
                                          DAT_EP_HANDLE *ep_handle);
 
 /**
- * Returns the state, the addresses, the objects and the attributes of an endpoint, as far as the
- * mask selects them.
+ * Returns the selected parameters of an endpoint: its state, addresses, objects and attributes.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ep_query(3DAT).
@@ -1688,8 +1690,8 @@ extern DAT_RETURN dat_ep_query(DAT_EP_HANDLE ep_handle,
                                DAT_EP_PARAM *ep_param);
 
 /**
- * Changes the chosen fields of an endpoint: all of them, or none on error. A table in the manual
- * page shows which field can change in which state.
+ * Changes the selected parameters of an endpoint: all of them, or none on error. A table in the
+ * manual page shows which parameter can be changed in which state.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_COMM_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_modify(3DAT).
@@ -1699,8 +1701,8 @@ extern DAT_RETURN dat_ep_modify(DAT_EP_HANDLE ep_handle,
                                 const DAT_EP_PARAM *ep_param);
 
 /**
- * Returns the state of an endpoint and whether receives and requests are outstanding. Every result
- * may be NULL.
+ * Returns the state of an endpoint, and whether receives and requests are outstanding. Each result
+ * pointer may be NULL.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_ep_get_status(3DAT).
  */
@@ -1710,8 +1712,8 @@ extern DAT_RETURN dat_ep_get_status(DAT_EP_HANDLE ep_handle,
                                     DAT_BOOLEAN *request_idle);
 
 /**
- * Counts the receive buffers that an endpoint holds. Either result may be NULL; a count that a
- * provider does not know is DAT_VALUE_UNKNOWN.
+ * Returns the number of receive buffers that an endpoint holds. Either result pointer may be NULL.
+ * A provider that does not know a number returns DAT_VALUE_UNKNOWN.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED. See uDAPL 1.2 and 2.0,
  * dat_ep_recv_query(3DAT).
@@ -1721,9 +1723,9 @@ extern DAT_RETURN dat_ep_recv_query(DAT_EP_HANDLE ep_handle,
                                     DAT_COUNT *bufs_alloc_span);
 
 /**
- * Sets and arms the high watermarks on the receive buffers that an endpoint holds. Passing the soft
- * one raises one asynchronous event; passing the hard one breaks the connection.
- * DAT_WATERMARK_INFINITE means none.
+ * Sets and arms the high watermarks for the number of receive buffers that an endpoint holds. If
+ * the number exceeds the soft watermark, one asynchronous event is raised; if it exceeds the hard
+ * watermark, the connection breaks. DAT_WATERMARK_INFINITE disables a watermark.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
  * uDAPL 1.2 and 2.0, dat_ep_set_watermark(3DAT).
@@ -1733,8 +1735,9 @@ extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
                                        DAT_COUNT hard_high_watermark);
 
 /**
- * Makes a disconnected endpoint unconnected, ready for another connection. Completions that were
- * not dequeued may be lost. Has no effect on an unconnected endpoint.
+ * Returns a disconnected endpoint to the state DAT_EP_STATE_UNCONNECTED, in which it can connect
+ * again. Completions that have not been dequeued may be lost. The call has no effect on an
+ * unconnected endpoint.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_ep_reset(3DAT).
@@ -1742,7 +1745,7 @@ extern DAT_RETURN dat_ep_set_watermark(DAT_EP_HANDLE ep_handle,
 extern DAT_RETURN dat_ep_reset(DAT_EP_HANDLE ep_handle);
 
 /**
- * Destroys an endpoint. A connection ends abruptly, and outstanding work is flushed.
+ * Destroys an endpoint. Its connection ends abruptly, and outstanding operations are flushed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_ep_free(3DAT).
@@ -1752,9 +1755,9 @@ extern DAT_RETURN dat_ep_free(DAT_EP_HANDLE ep_handle);
 /* ---- Calls: connections of endpoints ---- */
 
 /**
- * Starts to connect an endpoint to a service point, and returns. The endpoint becomes active
- * connection pending, and one event on its connect EVD reports the outcome. After any error it is
- * unchanged.
+ * Requests a connection of an endpoint to a service point, and returns. The endpoint enters
+ * DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, and one event on its connect EVD reports the outcome. If
+ * the call fails, the endpoint is unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_ADDRESS, DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -1770,8 +1773,8 @@ extern DAT_RETURN dat_ep_connect(DAT_EP_HANDLE ep_handle,
                                  DAT_CONNECT_FLAGS connect_flags);
 
 /**
- * Starts to connect an endpoint to the peer of another, connected endpoint, and returns, as
- * dat_ep_connect does.
+ * Requests a connection of an endpoint to the peer of another, connected endpoint, and returns,
+ * like dat_ep_connect.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_dup_connect(3DAT).
@@ -1784,9 +1787,10 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
                                      DAT_QOS quality_of_service);
 
 /**
- * Starts to end a connection, or an attempt at one, and returns. The end comes at once, or after
- * posted requests are done. Has no effect on a disconnected endpoint, nor, if graceful, on one that
- * is disconnecting.
+ * Disconnects an endpoint, or abandons its attempt to connect, and returns. An abrupt disconnect
+ * ends the connection immediately; a graceful one first completes the posted requests. The call has
+ * no effect on a disconnected endpoint. A graceful call has no effect on an endpoint in
+ * DAT_EP_STATE_DISCONNECT_PENDING.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_ep_disconnect(3DAT).
@@ -1794,8 +1798,9 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
 extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
 /**
- * Starts to connect an endpoint to a socket address, and returns, as dat_ep_connect does: to a
- * common service point with this address, or to a service point with the port as qualifier.
+ * Requests a connection of an endpoint to a socket address, and returns, like dat_ep_connect. A
+ * common service point with this address, or a service point whose qualifier equals the port,
+ * receives the request.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS,
  * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_common_connect.
@@ -1811,8 +1816,9 @@ extern DAT_RETURN dat_ep_common_connect(DAT_EP_HANDLE ep_handle,
 /* ---- Calls: transfers of endpoints ---- */
 
 /**
- * Posts a send: the segments, in order, form one message to the other side. Returns at once. The
- * list may be reused then, the memory only after the completion.
+ * Posts a send, which transfers the segments in order as one message to the peer. Returns without
+ * waiting. The program can reuse the list of segments after the call, and the memory after the
+ * completion.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1825,8 +1831,8 @@ extern DAT_RETURN dat_ep_post_send(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts a receive: one message fills the segments in order. Possible in every state; on a
- * disconnected endpoint the receive is flushed.
+ * Posts a receive, whose segments one message fills in order. A receive can be posted in every
+ * state; on a disconnected endpoint it is flushed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and
@@ -1839,7 +1845,7 @@ extern DAT_RETURN dat_ep_post_recv(DAT_EP_HANDLE ep_handle,
                                    DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts an RDMA read: remote memory is copied into the segments, in order.
+ * Posts an RDMA read, which copies remote memory into the local segments in order.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1853,7 +1859,7 @@ extern DAT_RETURN dat_ep_post_rdma_read(DAT_EP_HANDLE ep_handle,
                                         DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts an RDMA write: the segments, in order, are copied into remote memory.
+ * Posts an RDMA write, which copies the local segments in order into remote memory.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1867,8 +1873,8 @@ extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          DAT_COMPLETION_FLAGS completion_flags);
 
 /**
- * Posts a send that also ends the binding of an RMR at the other side: when the receive completes
- * there, nobody can use the context any more. Without that it does what dat_ep_post_send does.
+ * Posts a send that also unbinds an RMR of the peer: once the receive of the peer completes, the
+ * context is invalid. Without invalidate_flag, the call equals dat_ep_post_send.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
@@ -1885,7 +1891,7 @@ extern DAT_RETURN dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle,
                                                    DAT_RMR_CONTEXT rmr_context);
 
 /**
- * Posts an RDMA read into memory that a context for the remote side names, of an RMR or of an LMR.
+ * Posts an RDMA read into local memory that an rmr_context of an RMR or LMR identifies.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
  * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
@@ -1902,7 +1908,7 @@ extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
 /* ---- Calls: shared receive queues ---- */
 
 /**
- * Makes a shared receive queue (SRQ) that no endpoint uses yet.
+ * Creates a shared receive queue (SRQ) to which no endpoint is attached.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_create(3DAT).
@@ -1913,7 +1919,7 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
                                  DAT_SRQ_HANDLE *srq_handle);
 
 /**
- * Destroys an SRQ; buffers on it are dropped without completion.
+ * Destroys an SRQ. Its buffers are dropped without completion.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_srq_free(3DAT).
@@ -1921,8 +1927,9 @@ extern DAT_RETURN dat_srq_create(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_srq_free(DAT_SRQ_HANDLE srq_handle);
 
 /**
- * Posts a receive buffer to an SRQ. Any endpoint of the SRQ may take it. The completion names that
- * endpoint, and notifies as its attributes say.
+ * Posts a receive buffer to an SRQ. Any endpoint of the SRQ can take the buffer. The completion
+ * contains the handle of this endpoint, whose attributes determine whether the completion is a
+ * notification event.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_PRIVILEGES_VIOLATION,
  * DAT_PROTECTION_VIOLATION, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -1934,8 +1941,8 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /**
- * Returns the chosen attributes of an SRQ and the numbers of its available and outstanding buffers,
- * exact at this moment.
+ * Returns the selected parameters of an SRQ, including the exact numbers of available and
+ * outstanding buffers.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_srq_query(3DAT).
@@ -1945,8 +1952,8 @@ extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
                                 DAT_SRQ_PARAM *srq_param);
 
 /**
- * Changes the number of buffers of an SRQ that can be outstanding. No buffer and no message is
- * lost; the low watermark stays armed, or not, as it was.
+ * Changes the maximum number of outstanding buffers of an SRQ. No buffer and no message is lost.
+ * The call neither arms nor disarms the low watermark.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_resize(3DAT).
@@ -1954,8 +1961,9 @@ extern DAT_RETURN dat_srq_query(DAT_SRQ_HANDLE srq_handle,
 extern DAT_RETURN dat_srq_resize(DAT_SRQ_HANDLE srq_handle, DAT_COUNT srq_max_recv_dto);
 
 /**
- * Sets and arms the low watermark of an SRQ; setting it again replaces it and arms it again. As
- * soon as fewer buffers are available, perhaps during the call, one asynchronous event is raised.
+ * Sets and arms the low watermark of an SRQ. The first time that fewer buffers than the watermark
+ * are available, possibly during the call, one asynchronous event is raised. Another call replaces
+ * the watermark and arms it again.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_srq_set_lw(3DAT).
@@ -1965,9 +1973,9 @@ extern DAT_RETURN dat_srq_set_lw(DAT_SRQ_HANDLE srq_handle, DAT_COUNT low_waterm
 /* ---- Calls: public service points ---- */
 
 /**
- * Makes a public service point (PSP). It listens on a connection qualifier for any number of
- * requests, whose events go to an EVD. Requests may arrive before the call returns. The length of
- * the EVD is the backlog.
+ * Creates a public service point (PSP), which listens on a connection qualifier for any number of
+ * requests. An EVD receives an event for each request; its length is the backlog. Requests may
+ * arrive before the call returns.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_IN_USE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_psp_create(3DAT).
@@ -1979,7 +1987,8 @@ extern DAT_RETURN dat_psp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_PSP_HANDLE *psp_handle);
 
 /**
- * Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
+ * Creates a public service point like dat_psp_create, on a free qualifier that the provider
+ * chooses.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_CONN_QUAL_UNAVAILABLE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -1992,7 +2001,7 @@ extern DAT_RETURN dat_psp_create_any(DAT_IA_HANDLE ia_handle,
                                      DAT_PSP_HANDLE *psp_handle);
 
 /**
- * Returns the chosen attributes of a PSP.
+ * Returns the selected parameters of a PSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_psp_query(3DAT).
@@ -2002,8 +2011,8 @@ extern DAT_RETURN dat_psp_query(DAT_PSP_HANDLE psp_handle,
                                 DAT_PSP_PARAM *psp_param);
 
 /**
- * Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if
- * there were no listener.
+ * Destroys a PSP. The program can still accept or reject requests that have arrived. Later requests
+ * are refused as if no service point listened.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_psp_free(3DAT).
  */
@@ -2012,8 +2021,8 @@ extern DAT_RETURN dat_psp_free(DAT_PSP_HANDLE psp_handle);
 /* ---- Calls: reserved service points ---- */
 
 /**
- * Makes a reserved service point (RSP). It listens on a connection qualifier for one request, for
- * one endpoint. The endpoint is reserved until then.
+ * Creates a reserved service point (RSP), which listens on a connection qualifier for one request,
+ * for one endpoint. The endpoint is reserved until the request arrives.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_MODEL_NOT_SUPPORTED, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_CONN_QUAL_IN_USE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0,
@@ -2026,7 +2035,7 @@ extern DAT_RETURN dat_rsp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_RSP_HANDLE *rsp_handle);
 
 /**
- * Returns the chosen attributes of an RSP.
+ * Returns the selected parameters of an RSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_rsp_query(3DAT).
@@ -2036,8 +2045,8 @@ extern DAT_RETURN dat_rsp_query(DAT_RSP_HANDLE rsp_handle,
                                 DAT_RSP_PARAM *rsp_param);
 
 /**
- * Destroys an RSP. Its endpoint is unconnected again if no request came; a request that came can
- * still be answered.
+ * Destroys an RSP. If no request has arrived, its endpoint returns to DAT_EP_STATE_UNCONNECTED. The
+ * program can still accept or reject a request that has arrived.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rsp_free(3DAT).
  */
@@ -2046,8 +2055,7 @@ extern DAT_RETURN dat_rsp_free(DAT_RSP_HANDLE rsp_handle);
 /* ---- Calls: connection requests ---- */
 
 /**
- * Returns the peer that asks for a connection, its private data, and the endpoint that the request
- * is for.
+ * Returns the peer that requests a connection, its private data, and the endpoint of the request.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cr_query(3DAT).
@@ -2057,9 +2065,10 @@ extern DAT_RETURN dat_cr_query(DAT_CR_HANDLE cr_handle,
                                DAT_CR_PARAM *cr_param);
 
 /**
- * Accepts a connection request and starts to complete the connection, without waiting. The request
- * is gone, the endpoint becomes completion pending, and one event on its connect EVD reports the
- * outcome. On error the request, the endpoint and the private data are unchanged.
+ * Accepts a connection request and returns without waiting for the connection. The call frees the
+ * request and moves the endpoint to DAT_EP_STATE_COMPLETION_PENDING. One event on the connect EVD
+ * of the endpoint reports the outcome. If the call fails, the request, the endpoint and the private
+ * data are unchanged.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cr_accept(3DAT).
@@ -2070,8 +2079,8 @@ extern DAT_RETURN dat_cr_accept(DAT_CR_HANDLE cr_handle,
                                 DAT_PVOID private_data);
 
 /**
- * Rejects a connection request. The request is gone; an endpoint of a reserved service point is
- * unconnected again, and one that the provider made is gone too.
+ * Rejects a connection request and frees it. The endpoint of a reserved service point returns to
+ * DAT_EP_STATE_UNCONNECTED; an endpoint that the provider created is freed.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_cr_reject.
  */
@@ -2080,9 +2089,9 @@ extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle,
                                 DAT_PVOID private_data);
 
 /**
- * Hands a connection request on to another service point of the same adapter, where it arrives as a
- * new request. If no service point listens there, the request is refused. The handle is dead in
- * either case.
+ * Hands a connection request off to another service point of the same adapter, where it arrives as
+ * a new request. If no service point listens at the qualifier, the request is refused. In both
+ * cases the handle becomes invalid.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED. See
  * uDAPL 1.2 and 2.0, dat_cr_handoff(3DAT).
@@ -2092,13 +2101,13 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
 /* ---- Calls: extended operations ---- */
 
 /**
- * Carries out an extended operation. Programs call it by the macros of dat_ib_extensions.h, one for
- * each operation.
+ * Performs an extended operation. Programs call this function by the macros of dat_ib_extensions.h,
+ * one for each operation.
  *
- * Fetch and add, compare and swap, RDMA write with immediate data, and the query of an adapter that
- * is not open are there where extension_supported of the adapter is DAT_EXTENSION_IB, and the four
- * operations of counters everywhere. Unreliable datagrams are there where the adapter has them,
- * collective operations nowhere.
+ * Fetch and add, compare and swap, and RDMA write with immediate data are available if
+ * extension_supported of the adapter is DAT_EXTENSION_IB. Unreliable datagrams are available if the
+ * adapter supports them. The query of an adapter that is not open and the four operations of
+ * counters are always available. Collective operations are not implemented.
  *
  * Returns DAT_SUCCESS; DAT_NOT_IMPLEMENTED, DAT_INVALID_HANDLE, DAT_INVALID_STATE,
  * DAT_INVALID_PARAMETER, DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,
@@ -2111,8 +2120,8 @@ extern DAT_RETURN dat_extension_op(DAT_HANDLE dat_handle, DAT_EXTENDED_OP ext_op
 
 /**
  * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
- * order, loaded or not, then providers that registered themselves without an entry. Nothing is
- * loaded. Thread-safe.
+ * order, then providers that registered themselves without an entry. The call loads no library. It
+ * is thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_registry_list_providers(3DAT).
@@ -2122,9 +2131,8 @@ extern DAT_RETURN dat_registry_list_providers(DAT_COUNT max_to_return,
                                               DAT_PROVIDER_INFO **dat_provider_list);
 
 /**
- * Returns the names of a return code's type and subtype, which are static texts. The class bits do
- * not matter: a code has the same names as error, as warning and without a class. Thread-safe;
- * takes no lock and allocates nothing.
+ * Returns the names of the type and the subtype of a return code, which are static strings. The
+ * class bits are ignored. The call is thread-safe, takes no lock and allocates no memory.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_strerror.
  */
@@ -2135,9 +2143,9 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
 /* ---- Calls: common service points ---- */
 
 /**
- * Makes a common service point (CSP), which listens on a socket address of the adapter. Requests of
- * dat_ep_common_connect to the address, and of dat_ep_connect to a qualifier that equals the port,
- * arrive as for a public service point.
+ * Creates a common service point (CSP), which listens on a socket address of the adapter. It
+ * receives requests of dat_ep_common_connect to this address and of dat_ep_connect to a qualifier
+ * that equals the port.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_COMM_NOT_SUPPORTED,
  * DAT_INVALID_ADDRESS, DAT_PORT_IN_USE, DAT_INSUFFICIENT_RESOURCES, DAT_MODEL_NOT_SUPPORTED. See
@@ -2152,7 +2160,7 @@ extern DAT_RETURN dat_csp_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CSP_HANDLE *csp_handle);
 
 /**
- * Returns the chosen attributes of a CSP.
+ * Returns the selected attributes of a CSP.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0, dat_csp_query.
  *
@@ -2163,7 +2171,7 @@ extern DAT_RETURN dat_csp_query(DAT_CSP_HANDLE csp_handle,
                                 DAT_CSP_PARAM *csp_param);
 
 /**
- * Destroys a CSP. Requests that have arrived stay valid.
+ * Destroys a CSP. Requests that have already arrived stay valid.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 2.0, dat_csp_free.
  *

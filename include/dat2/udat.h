@@ -366,8 +366,9 @@ struct dat_provider_attr {
 /* ---- Calls: local memory regions ---- */
 
 /**
- * Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or
- * in part, and must stay mapped until the LMR is freed. Every result but the handle may be NULL.
+ * Registers memory as a local memory region (LMR). Memory may be registered any number of times, in
+ * whole or in part, and must stay mapped until the LMR is freed. Each result pointer except
+ * lmr_handle may be NULL.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_lmr_create.
@@ -388,7 +389,7 @@ extern DAT_RETURN dat_lmr_create(DAT_IA_HANDLE ia_handle,
 /* ---- Calls: event dispatchers ---- */
 
 /**
- * Makes an event dispatcher (EVD), enabled and waitable.
+ * Creates an event dispatcher (EVD), which is enabled and waitable.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
  * uDAPL 1.2 and 2.0, dat_evd_create(3DAT).
@@ -400,48 +401,49 @@ extern DAT_RETURN dat_evd_create(DAT_IA_HANDLE ia_handle,
                                  DAT_EVD_HANDLE *evd_handle);
 
 /**
- * Attaches an EVD to another CNO, or with DAT_HANDLE_NULL to none. During the call events may
- * trigger either, afterwards only the new one. Events that are already queued do not trigger it.
+ * Attaches an EVD to another CNO, or detaches it with DAT_HANDLE_NULL. During the call events may
+ * trigger either CNO, afterwards only the new CNO. Events that are already queued do not trigger
+ * the new CNO.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_modify_cno(3DAT).
  */
 extern DAT_RETURN dat_evd_modify_cno(DAT_EVD_HANDLE evd_handle, DAT_CNO_HANDLE cno_handle);
 
 /**
- * Lets events trigger the CNO of an EVD. Has no effect if they already do.
+ * Enables an EVD: its events trigger its CNO. The call has no effect on an enabled EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_enable(3DAT).
  */
 extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Keeps events from triggering the CNO of an EVD. Events are still queued, and a trigger that is on
- * its way may still arrive. Has no effect if they already do not trigger it.
+ * Disables an EVD: its events are queued, but do not trigger its CNO. A trigger that is in progress
+ * may still occur. The call has no effect on a disabled EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_disable(3DAT).
  */
 extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an EVD unwaitable; a thread that waits on it returns with DAT_INVALID_STATE. Has no effect
- * if the EVD is unwaitable already.
+ * Makes an EVD unwaitable. A thread that waits on the EVD returns with DAT_INVALID_STATE. The call
+ * has no effect on an unwaitable EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_set_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an EVD waitable again. Has no effect if it is waitable already.
+ * Makes an EVD waitable. The call has no effect on a waitable EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_clear_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Waits until at least threshold events are queued on an EVD, then takes the oldest. At entry every
- * queued event counts; while the thread is blocked, only an event that notifies ends the wait. One
- * thread can wait at a time. A cancellation point: if pthread_cancel ends a thread in it, the EVD
- * stays usable.
+ * Waits until at least threshold events are queued on an EVD, and dequeues the oldest event. At
+ * entry every queued event counts; while the thread is blocked, only a notification event ends the
+ * wait. Only one thread at a time can wait on an EVD. This function is a cancellation point: if
+ * pthread_cancel ends a waiting thread, the EVD stays usable.
  *
  * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INVALID_STATE, DAT_INTERRUPTED_CALL, DAT_ABORT. See uDAPL 1.2 and 2.0, dat_evd_wait(3DAT).
@@ -455,8 +457,8 @@ extern DAT_RETURN dat_evd_wait(DAT_EVD_HANDLE evd_handle,
 /* ---- Calls: consumer notification objects ---- */
 
 /**
- * Makes a consumer notification object (CNO). The EVDs that are attached to it trigger it. A
- * trigger wakes a thread that waits on it, and calls the agent.
+ * Creates a consumer notification object (CNO), which attached EVDs trigger. A trigger wakes one
+ * thread that waits on the CNO and calls the agent.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
  * uDAPL 1.2 and 2.0, dat_cno_create(3DAT).
@@ -466,7 +468,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
                                  DAT_CNO_HANDLE *cno_handle);
 
 /**
- * Replaces the agent of a CNO at once and arms it; with DAT_OS_WAIT_PROXY_AGENT_NULL there is none.
+ * Replaces the agent of a CNO and arms the new one. DAT_OS_WAIT_PROXY_AGENT_NULL removes the agent.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE. See uDAPL 1.2
  * and 2.0, dat_cno_modify_agent(3DAT).
@@ -474,7 +476,7 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 
 /**
- * Returns the adapter and the agent of a CNO.
+ * Returns the interface adapter and the agent of a CNO.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_cno_query(3DAT).
@@ -484,9 +486,9 @@ extern DAT_RETURN dat_cno_query(DAT_CNO_HANDLE cno_handle,
                                 DAT_CNO_PARAM *cno_param);
 
 /**
- * Waits until an EVD that is attached to a CNO triggers it. An earlier trigger is taken at once.
- * Several threads may wait; a trigger wakes one of them. A cancellation point: if pthread_cancel
- * ends a thread in it, the CNO stays usable.
+ * Waits until an attached EVD triggers a CNO. Returns immediately if the CNO is already triggered.
+ * Several threads may wait; a trigger wakes one of them. This function is a cancellation point: if
+ * pthread_cancel ends a waiting thread, the CNO stays usable.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
  * DAT_INTERRUPTED_CALL. See uDAPL 1.2 and 2.0, dat_cno_wait(3DAT).
@@ -496,7 +498,7 @@ extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
                                DAT_EVD_HANDLE *evd_handle);
 
 /**
- * Destroys a CNO.
+ * Destroys a CNO that no EVD is attached to and no thread waits on.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE. See uDAPL 1.2 and 2.0,
  * dat_cno_free(3DAT).
@@ -504,9 +506,9 @@ extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
 extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
 
 /**
- * Makes a consumer notification object (CNO) with a file descriptor for poll and the like, which is
- * readable exactly while the CNO is triggered. Programs do not read it or close it. dat_cno_trigger
- * and dat_cno_wait take the trigger.
+ * Creates a consumer notification object (CNO) with a file descriptor for poll, which is readable
+ * exactly while the CNO is triggered. The program must not read or close the descriptor.
+ * dat_cno_trigger and dat_cno_wait consume the trigger.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES. See
  * uDAPL 2.0, dat_cno_fd_create.
@@ -518,7 +520,7 @@ extern DAT_RETURN dat_cno_fd_create(DAT_IA_HANDLE ia_handle,
                                     DAT_CNO_HANDLE *cno_handle);
 
 /**
- * Takes the trigger of a CNO without waiting.
+ * Consumes the trigger of a CNO without waiting.
  *
  * Returns DAT_SUCCESS; DAT_QUEUE_EMPTY, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 2.0,
  * dat_cno_trigger.

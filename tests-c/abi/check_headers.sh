@@ -1,6 +1,6 @@
 #!/bin/sh
-# check_headers.sh - checks the headers against an external description of the binary interface, with
-# its own checker. Both may be missing beside the project; layout.c tests the essential part.
+# check_headers.sh - checks the headers against an external description of the binary interface, with its checker.
+# If the description is missing, layout.c still tests the essential part.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,8 +1,8 @@
 /*
- * extensions.c - the macros of dat_ib_extensions.h call dat_extension_op with the operation and the
- * arguments that providers expect, and its functions know the names of codes.
+ * extensions.c - the macros of dat_ib_extensions.h pass the right operation and arguments to
+ * dat_extension_op, and its functions return the names of codes.
  *
- * dat_extension_op is a function of this program here: it compares each argument with its position.
+ * This program defines dat_extension_op: it checks that each argument encodes its position.
  */
 #include "common/dat.h"
 #include "common/env.h"
@@ -11,13 +11,15 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* The argument at a position, counted from 1: a number is the position, a pointer points here. */
+/*
+ * Pointer argument at a position, which is counted from 1. Other arguments are the position itself.
+ */
 static char cell[16];
 #define PTR(position) ((void *)&cell[position])
 
 /*
- * What the function shall get: the operation, and the types of the arguments behind it: i is an int,
- * l a number of 64 bits, p a pointer, c a word of the consumer.
+ * The expected call. A character per argument after the operation: i is an int, l a 64-bit number,
+ * p a pointer, c a DAT_CONTEXT.
  */
 static DAT_EXTENDED_OP want_op;
 static const char *want_types;
@@ -68,7 +70,7 @@ static DAT_CONTEXT word(unsigned position)
     return context;
 }
 
-/* One macro: its first arguments say what the function must get. */
+/* Checks one macro. */
 #define CHECK(macro, operation, types, arguments)                              \
     do {                                                                       \
         want_op = (operation);                                                 \
@@ -143,11 +145,11 @@ static void check_collectives(void)
     CHECK(dat_ib_collective_barrier, 25, "ci", (PTR(1), word(3), 4));
 }
 
-/* One code: the name that a function gives for it. */
+/* Checks the name that a function returns for a code. */
 static void name_is(DAT_RETURN answer, const char *got, const char *want, const char *what)
 {
     if (answer != DAT_SUCCESS)
-        diag("%s: answer is %#x", what, answer);
+        diag("%s: returned %#x", what, answer);
     ok(answer == DAT_SUCCESS && got != NULL && strcmp(got, want) == 0, "%s: %s", what, want);
 }
 

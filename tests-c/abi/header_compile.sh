@@ -1,6 +1,6 @@
 #!/bin/sh
-# header_compile.sh - each header compiles alone and without a warning, in each language, with gcc and clang or with the
-# compilers that $DAT_TEST_CC names.
+# header_compile.sh - each header compiles alone without warnings, in each language standard. The compilers are in
+# $DAT_TEST_CC, by default gcc and clang.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 
 number=0 failed=0
 
-# passed NAME, failed NAME (the compiler's words are in $work/words), skipped NAME REASON
+# passed NAME, failed NAME (the compiler's output is in $work/words), skipped NAME REASON
 passed() { number=$((number + 1)); echo "ok $number - $1"; }
 failed() { number=$((number + 1)); failed=1; echo "not ok $number - $1"; sed 's/^/# /' "$work/words"; }
 skipped() { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
@@ -51,7 +51,7 @@ for compiler in ${DAT_TEST_CC:-gcc clang}; do
     done
 done
 
-# Old programs: C90 with the extensions of the compiler.
+# Old programs use C90 with extensions of the compiler.
 for header in "$root/include/$folder"/*.h; do
     echo "#include <$folder/${header##*/}>"
 done >"$work/all.c"
@@ -66,7 +66,7 @@ else
     skipped "all headers: together: gcc -std=gnu89" "no gcc here"
 fi
 
-# A program may say that it is for threads before it includes anything.
+# A program can define DAT_THREADSAFE before it includes a header.
 cat >"$work/threadsafe.c" <<END
 #define DAT_THREADSAFE DAT_TRUE
 #include <$folder/udat.h>

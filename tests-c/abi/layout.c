@@ -1,8 +1,8 @@
 /*
- * layout.c - the headers have the sizes, offsets and values that are the binary interface.
+ * layout.c - the headers have the sizes, offsets and values of the binary interface.
  *
- * The numbers are data in layout.rs, or layout20.rs for uDAPL 2.0, from which layout.def is made. They are compared with
- * the compiler's view of the headers, in one subtest for each type or group of values.
+ * The numbers are in layout.rs and layout20.rs, from which layout.def is made. Each type or group of
+ * values is one subtest.
  */
 #include "common/dat.h"
 #include "common/env.h"
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Where an object of a type stands behind a single byte is its alignment. */
+/* The offset of an object after one byte is its alignment. */
 #define TYPE(type, size, alignment) \
     struct behind_byte_##type {     \
         char byte;                  \
@@ -49,7 +49,7 @@ static const struct fact facts[] = {
 
 #define FACTS (sizeof facts / sizeof facts[0])
 
-/* The facts of one group, which stand together from index on. Returns where the next begins. */
+/* Checks the consecutive facts of one group. Returns the index of the next group. */
 static size_t check_group(size_t index)
 {
     const char *group = facts[index].group;
@@ -67,7 +67,7 @@ static size_t check_group(size_t index)
     return index;
 }
 
-/* Values that are no numbers, and macros that take arguments. */
+/* Checks pointer constants, and macros with arguments. */
 static void check_macros(void)
 {
     DAT_OS_WAIT_PROXY_AGENT none = DAT_OS_WAIT_PROXY_AGENT_NULL;
@@ -99,7 +99,7 @@ static void check_macros(void)
 }
 
 #if UDAPL == 20
-/* What the numbers leave out: members without a name, and strings. */
+/* Checks what the numbers do not cover: unnamed members and strings. */
 static void check_extensions(void)
 {
     static const struct {

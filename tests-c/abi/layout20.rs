@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The numbers that the binary interface of uDAPL 2.0 fixes on 64-bit Linux, as data. They never change.
+// The sizes, offsets and values of the binary interface of uDAPL 2.0 on 64-bit Linux. They never change.
 //
 //     TYPE!(type, size, alignment);
 //     FIELD!(type, field, offset, size);
 //     VALUE!(group, name, value);
 //
-// Sizes and offsets are in bytes. A type comes before its fields; values of an enumeration have it as their group. The test
-// layout of the crate of the version compares the types of Rust with them, and layout.c those of the headers.
+// Sizes and offsets are in bytes. A type precedes its fields. The group of a value is its enumeration. The
+// test `layout` of the crate of this version checks the Rust types, and layout.c checks the headers.
 
 TYPE!(DAT_UINT32, 4, 4);
 TYPE!(DAT_UINT64, 8, 8);

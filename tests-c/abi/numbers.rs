@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The macros of layout.rs and layout20.rs: each asserts at compile time.
+// Defines the macros of layout.rs and layout20.rs as compile-time assertions.
 
 macro_rules! TYPE {
     ($type:ty, $size:literal, $align:literal) => {
@@ -15,7 +15,7 @@ macro_rules! FIELD {
                 size_of::<T>()
             }
             let record = core::mem::MaybeUninit::<$type>::uninit();
-            // SAFETY: the place is within `record`, and nothing is read.
+            // SAFETY: `record` contains the field, and the expression only computes its address.
             let field = unsafe { &raw const (*record.as_ptr()).$field };
             assert!(core::mem::offset_of!($type, $field) == $offset && size_behind(field) == $length);
         };

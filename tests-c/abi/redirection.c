@@ -1,9 +1,8 @@
 /*
  * redirection.c - the upper-case macros call through the table that the handle points to.
  *
- * No function of libdat takes part: the object is a word that points to a table of functions of
- * this program. Each notes that it was called, and whether every argument arrived unchanged and in
- * its place.
+ * The program does not use libdat. Its object is a pointer to a table of its own functions. Each
+ * function records its call, and checks that each argument encodes its position.
  */
 #include "common/dat.h"
 #include "common/env.h"
@@ -11,16 +10,18 @@
 
 #include <string.h>
 
-/* The argument at a position, counted from 1: a number is the position, a pointer points here. */
+/*
+ * Pointer argument at a position, which is counted from 1. Other arguments are the position itself.
+ */
 static char cell[16];
 #define PTR(position) ((void *)&cell[position])
 
-/* The object: all that the macros may know of it is its first word. */
+/* The object. The macros may use only its first word. */
 static DAT_PROVIDER table;
 static DAT_PROVIDER *object = &table;
 #define OBJECT ((DAT_HANDLE)&object)
 
-/* The slot that was called last, and what its function returns. */
+/* The last called slot, and the results of its function. */
 static const char *called;
 #define RIGHT ((DAT_RETURN)0x40424344u)
 #define WRONG ((DAT_RETURN)0x80060000u)
@@ -49,7 +50,7 @@ static DAT_REGION_DESCRIPTION region(unsigned position)
     return region;
 }
 
-/* The function of a slot; right tells whether its arguments are as given below. */
+/* Defines the function of a slot. `right` is a condition on its arguments. */
 #define SLOT(name, parameters, right)      \
     static DAT_RETURN on_##name parameters \
     {                                      \
@@ -260,7 +261,6 @@ SLOT(ia_ha_related, (DAT_IA_HANDLE a, const DAT_NAME_PTR b, DAT_BOOLEAN *c),
 SLOT(handle_extendedop, (DAT_HANDLE a, DAT_EXTENDED_OP b, va_list c),
      a == OBJECT && b == 2 && va_arg(c, void *) == PTR(3))
 
-/* The macro takes what a function with ... has of its arguments. */
 static DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 {
     DAT_RETURN answer;
@@ -273,7 +273,9 @@ static DAT_RETURN extended(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 }
 #endif
 
-/* One macro: the right function was called with the right arguments, and its answer came back. */
+/*
+ * Checks that a macro called the right function with the right arguments and returned its result.
+ */
 static void check(const char *slot, DAT_RETURN answer)
 {
     ok(called != NULL && strcmp(called, slot) == 0 && answer == RIGHT,

@@ -1,8 +1,8 @@
 #!/bin/sh
-# symbols.sh - the symbols that the libraries export, their version, and the libraries they need.
+# symbols.sh - the symbols that the libraries export, with their versions, and the libraries that they need.
 #
-# symbols.txt has the names that libdat.so.1 exports, sorted. Those of libdat2.so.2 are in symbols20.txt,
-# and in symbols20_full.txt what it exports beside them under a version of their own.
+# symbols.txt lists the exports of libdat.so.1; symbols20.txt and symbols20_full.txt those of libdat2.so.2, with the
+# versions DAT_2.0 and DAT_2.0_FULL. All lists are sorted.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -25,7 +25,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 number=0 failed=0
 
-# equal NAME WANTED GOT: two files are the same, or their differences follow.
+# equal NAME WANTED GOT: checks that two files are equal. Otherwise prints the differences.
 equal()
 {
     number=$((number + 1))
@@ -38,7 +38,7 @@ equal()
     fi
 }
 
-# exports LIBRARY: names that it defines for others, with the version after @ where it has one.
+# exports LIBRARY: prints the exported names, as NAME or NAME@VERSION.
 exports()
 {
     readelf --dyn-syms --wide "$1" |
@@ -46,13 +46,13 @@ exports()
                  sub(/@@/, "@", $8); print $8 }' | sort
 }
 
-# dynamic LIBRARY TAG: what stands in brackets at that tag of the dynamic section.
+# dynamic LIBRARY TAG: prints the values of a tag of the dynamic section.
 dynamic()
 {
     readelf --dynamic --wide "$1" | sed -n "s/.*($2).*\[\(.*\)\].*/\1/p" | sort
 }
 
-# wanted_symbols: the names that the registry library exports, with their versions.
+# wanted_symbols: prints the symbols that libdat must export, with their versions.
 wanted_symbols()
 {
     case $api in
@@ -75,7 +75,7 @@ if [ -e "$libdat" ]; then
     dynamic "$libdat" SONAME >"$work/got"
     equal "$name: its name" "$work/wanted" "$work/got"
 
-    # The loader is a part of libc, and so are the other two on older systems.
+    # The loader is a part of libc. On older systems libpthread and libdl are, too.
     : >"$work/wanted"
     dynamic "$libdat" NEEDED | grep -v -e '^libc\.so\.' -e '^libgcc_s\.so\.' -e '^ld-linux' \
         -e '^libpthread\.so\.' -e '^libdl\.so\.' >"$work/got"

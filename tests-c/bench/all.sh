@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# all.sh - all that `make bench` does with what it has built: shm, the instructions of a round, an RDMA device.
+# all.sh - runs the benchmark for `make bench`: on shm, the instructions of a round, TCP, an RDMA device.
 #
 #   all.sh PROGRAMS LIBDIR OUT FAST_PATH
 #
-# The first three are those of bench.sh, and so are the variables; FAST_PATH is the program of
-# tests-c/perf. After a whole run docs/bench.svg is drawn.
+# bench.sh describes the first three arguments and the variables. FAST_PATH is the program of tests-c/perf. A complete
+# run draws docs/bench.svg.
 #
-#   VERBS=1         an RDMA device as well (verbs.sh), unless QUICK=1
-#   TCP=1           TCP as well, over the loopback interface, with pinned and with unpinned processes
+#   VERBS=1         also an RDMA device (verbs.sh), unless QUICK=1
+#   TCP=1           also TCP over the loopback interface, with pinned and with unpinned processes
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-[ $# -eq 4 ] || { sed -n '6,8p' "$0" >&2; exit 2; }
+[ $# -eq 4 ] || { sed -n '6,9p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3 fast_path=$4
 : "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=}" "${VERBS:=auto}" "${TCP:=0}"
 

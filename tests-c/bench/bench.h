@@ -1,20 +1,19 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * bench.h - the parts of the program bench: what dat-perf does not measure. That are single calls, and, built with
- * -DDAT2 (dat2.h), transfers with libraries of uDAPL 2.0, which dat-perf does not load; they are made as dat-perf makes
- * them.
+ * bench.h - the program bench, for measurements that dat-perf does not make: single calls and, with -DDAT2 (dat2.h),
+ * transfers with libraries of uDAPL 2.0. It measures them as dat-perf does.
  *
- *   main.c      options, the two processes, what is printed
- *   node.c      the objects of one process, and the connection between two
- *   latency.c   one transfer at a time, there and back
- *   stream.c    many transfers one way
- *   delay.c     writes to a target that has just stopped calling, or makes no call at all
- *   calls.c     the cost of single calls
- *   mesh.c      many processes, each connected with each other one
- *   link.c      what the processes tell each other outside of uDAPL, and clocks
+ * - main.c: options, processes, output
+ * - node.c: the objects of one process, and the connection
+ * - latency.c: one message after the other
+ * - stream.c: many concurrent transfers in one direction
+ * - delay.c: writes to a target that makes no call
+ * - calls.c: single calls
+ * - mesh.c: many processes that are all connected
+ * - link.c: communication of the processes without uDAPL, clocks
  *
- * It calls <dat/udat.h> and POSIX alone.
+ * It uses only <dat/udat.h> and POSIX.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -30,22 +29,22 @@
 
 enum what { SEND, WRITE, READ, SILENT };
 
-/* What is measured; the same in both processes. */
+/* The measurement; the same in both processes. */
 struct plan {
     void (*run)(struct plan *plan, void *node);
     enum what what;
     char *adapter;
-    int cpu[2]; /* the processor of the first process, which measures, and of the second one, or -1 */
+    int cpu[2]; /* CPUs of the first process, which measures, and of the second one, or -1 */
     size_t size;            /* bytes of a transfer */
     long iterations;
     long warmup;
-    int outstanding; /* transfers under way at a time */
+    int outstanding; /* concurrent transfers */
     int processes;   /* of a mesh */
     int wait;        /* dat_evd_wait instead of polling with dat_evd_dequeue */
     unsigned limit;  /* seconds */
 };
 
-/* Registered memory: one buffer, which all transfers use. */
+/* Registered memory: one buffer for all transfers. */
 struct memory {
     unsigned char *base;
     size_t bytes;
@@ -54,34 +53,33 @@ struct memory {
     DAT_RMR_CONTEXT rmr_context;
 };
 
-/* One process. */
 struct node {
     struct plan *plan;
-    int second; /* 0 for the process that measures */
+    int second; /* 0 in the process that measures */
     DAT_IA_HANDLE ia;
     DAT_IA_ATTR attr;
     DAT_EVD_HANDLE async, recv, request, conn, cr;
     DAT_PZ_HANDLE pz;
     DAT_PSP_HANDLE psp;
     DAT_EP_HANDLE ep;
-    int depth;          /* receive buffers that are posted */
-    struct memory out;  /* what is sent, written, and where reads land */
-    struct memory in;   /* what is received, and the peer's target */
-    DAT_RMR_CONTEXT peer_rmr_context; /* of the peer's memory "in" */
+    int depth;          /* number of posted receives */
+    struct memory out;  /* source of sends and writes, destination of reads */
+    struct memory in;   /* receive buffer, and target of the peer */
+    DAT_RMR_CONTEXT peer_rmr_context; /* of the peer's `in` */
     DAT_VADDR peer_address;
-    long requests; /* posted, completion not yet reaped */
+    long requests; /* posted and not completed */
 };
 
 /* node.c */
 void node_open(struct node *n, struct plan *plan, int second);
 void node_connect(struct node *n);
 void node_close(struct node *n);
-/* Registers memory that is zero. */
+/* Registers zeroed memory. */
 void memory_make(struct node *n, struct memory *m, size_t bytes);
-/* Waits for an event with this number. */
+/* Waits for this event, or ends the program. */
 void expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER wanted, DAT_EVENT *event);
 void call_failed(const char *call, DAT_RETURN rc) __attribute__((noreturn, cold));
-/* A completion that is none of a transfer, or of one that failed: says so and ends. */
+/* Ends the program after an event that is no successful completion of a transfer. */
 void wrong_event(const DAT_EVENT *event) __attribute__((noreturn, cold));
 
 static inline void must(const char *call, DAT_RETURN rc)
@@ -97,7 +95,7 @@ void run_delay(struct plan *plan, void *node);
 void run_watched(struct plan *plan, void *node);
 void run_calls(struct plan *plan, void *node);
 
-/* mesh.c: makes its own processes, so there is no node. */
+/* mesh.c: creates its own processes, so there is no node. */
 void run_mesh(struct plan *plan, void *node);
 
 /* link.c */
@@ -105,16 +103,16 @@ extern const char *role;
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void link_set(int fd);
 void tell(const void *data, size_t size);
-/* Whether the other process has said something. */
+/* Returns whether the other process has sent something. */
 int link_ready(void);
 void hear(void *data, size_t size);
-void meet(void); /* returns when the other process calls it too */
+void meet(void); /* returns when both processes have called it */
 double now(void); /* seconds */
 uint64_t ticks(void);
-double seconds_of_tick(void); /* measured once */
-/* Does nothing for some microseconds, without giving the processor away. */
+double seconds_of_tick(void); /* measured in the first call */
+/* Spins for some microseconds. */
 void rest(int microseconds);
-/* Times of the last iterations, and of all. */
+/* Times of steps: the last 2048, and the total. */
 struct clock {
     uint64_t last;
     double began;
@@ -122,7 +120,7 @@ struct clock {
     uint32_t kept[2048];
 };
 void clock_start(struct clock *c);
-double clock_end(struct clock *c, double *median); /* seconds in all; the median of one in seconds */
+double clock_end(struct clock *c, double *median); /* total time and median of a step, in seconds */
 
 static inline void clock_step(struct clock *c)
 {

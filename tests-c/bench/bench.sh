@@ -1,37 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# bench.sh - runs the benchmark beside others, alternating, and prints one table of ratios.
+# bench.sh - runs the benchmark and others in turn, and prints a table of ratios.
 #
 #   bench.sh PROGRAMS LIBDIR OUT
 #
-# PROGRAMS is the directory with dat-perf, bench and marks, LIBDIR that with libdat.so.1 and the providers, OUT gets
-# NAME.csv and NAME.txt, where NAME is shm, verbs, tcp, or with PIN=0 tcp-unpinned. `make bench` builds the programs and
-# calls this.
+# PROGRAMS contains dat-perf, bench and marks; LIBDIR contains libdat.so.1 and the providers. Writes OUT/NAME.csv and
+# OUT/NAME.txt, where NAME is shm, verbs, tcp, or with PIN=0 tcp-unpinned.
 #
-#   QUICK=1         fewer rows and fewer iterations
-#   ROUNDS=5        of each command; over TCP 7
-#   BUDGET=240      seconds: on a slow machine no round begins that would end later, so that there are fewer; over TCP 900
-#   AGAINST=DIR     compares with the libraries in DIR, with which the same programs run as well
-#   ONLY=PATTERN    only rows that match, an extended regular expression
-#   NETDEV=NAME     on the RDMA device of this network interface instead of shm; see verbs.sh
+#   QUICK=1         fewer rows and iterations
+#   ROUNDS=5        number of rounds, each with all commands; over TCP 7
+#   BUDGET=240      maximum seconds: no round starts that would end later; over TCP 900
+#   AGAINST=DIR     compares with the libraries in DIR, not with other programs
+#   ONLY=PATTERN    only rows that match an extended regular expression
+#   NETDEV=NAME     on the RDMA device of this network interface; see verbs.sh
 #   TCP=NAME        over TCP on this network interface, such as lo
-#   DAPL2=DIR       there also uDAPL 2.0, for which PROGRAMS has bench2; dapl2.sh has fetched it
-#   CPUS=A,B        the processors of the two processes
-#   PIN=0           pins no process to a processor; only with TCP
-#   NICE=-20        their priority, ours and others, where it may be raised, so that what else runs here does
-#                   not decide; of an RDMA device 0, since the kernel's threads do the work of Soft-RoCE
-#   PROGRESS=WHAT   line: one line that changes, by default on a terminal; rounds: a line for each round; none
+#   DAPL2=DIR       with NETDEV: also uDAPL 2.0, fetched by dapl2.sh; PROGRAMS contains bench2
+#   CPUS=A,B        CPUs of the two processes
+#   PIN=0           does not pin processes; only with TCP
+#   NICE=-20        priority of all programs, if permitted, so that other load does not matter; on an RDMA device 0,
+#                   because the kernel's threads do the work of Soft-RoCE
+#   PROGRESS=WHAT   line: one changing line, the default on a terminal; rounds: a line per round; none
 #
-# What stands beside ours: what the machine itself needs (marks.c); on shm UCX's ucx_perftest, on an RDMA device
-# ib_send_lat and others of perftest, over TCP libfabric's fi_pingpong and UCX's ucx_perftest, where they are installed.
+# Others are the machine's minimum (marks.c) and, if installed: UCX's ucx_perftest on shm; ib_send_lat and the rest of
+# perftest on an RDMA device; libfabric's fi_pingpong and UCX's ucx_perftest over TCP.
 set -u
 LC_ALL=C
 export LC_ALL
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 3 ] || { sed -n '6,27p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,26p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
 : "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${PIN:=1}"
 : "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${PROGRESS:=}"
@@ -57,9 +56,9 @@ finish()
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# ---- Where it runs ----
+# ---- CPUs, device, libraries ----
 
-# Two processors that this process may use, of different cores if there are such.
+# Prints two CPUs that this process may use, of different cores if possible.
 two_processors()
 {
     awk '/^Cpus_allowed_list:/ {
@@ -78,7 +77,7 @@ two_processors()
 [ -n "$CPUS" ] || CPUS=$(two_processors)
 [ -n "$CPUS" ] || { echo 'bench.sh: this needs two processors' >&2; exit 77; }
 
-# The kernel shares processors among sessions first, then among the programs of one.
+# The kernel distributes CPU time first among sessions, then among the processes of a session.
 first=
 if [ "$(nice -n "$NICE" nice 2>/dev/null)" = "$NICE" ]; then
     first="nice -n $NICE"
@@ -90,7 +89,7 @@ fi
 pin_first="taskset -c ${CPUS%,*}" pin_second="taskset -c ${CPUS#*,}"
 [ "$CPUS" != -1,-1 ] || pin_first='' pin_second=''
 
-# The library of the provider, and what it opens: a directory in which no other process meets ours, or NETDEV.
+# The provider's library and instance data: a private rendezvous directory, or NETDEV.
 provider=libdapl$name instance=$work/meet device=
 if [ -n "$NETDEV" ]; then
     instance="$NETDEV 0"
@@ -101,7 +100,7 @@ fi
 
 [ -z "$TCP" ] || provider=libdapltcp instance="tcp $TCP"
 
-# configure WHO DIR: the libraries in DIR, as cargo or `make` left them there, under the names of the loader.
+# configure WHO DIR: provides the libraries in DIR, named as cargo or `make` names them, to the loader.
 configure()
 {
     mkdir "$work/$1.lib" && mkdir -m 700 -p "$work/meet" || exit 2
@@ -122,14 +121,14 @@ if [ -n "$DAPL2" ]; then
     echo "bench u2.0 nonthreadsafe default $library dapl.2.0 \"$instance\" \"\"" >"$work/dapl2.conf"
 fi
 
-# ---- One run; each prints "result value unit" a line ----
+# ---- Runs; each prints lines "result value unit" ----
 
-# iterations TEST SIZE: the same for ours and others; some tens of milliseconds of each.
+# iterations TEST SIZE: the same for all programs; some tens of milliseconds.
 iterations()
 {
     size=$2
     if [ -n "$NETDEV" ]; then
-        # The device may be an emulated one. Starting the programs takes longer there than so many iterations.
+        # The device may be emulated. Starting the programs takes longer than these iterations.
         case $1 in
         *wait*) echo 500 ;;
         *lat*) echo 5000 ;;
@@ -138,7 +137,7 @@ iterations()
         return
     fi
     if [ -n "$TCP" ]; then
-        # The kernel lets the buffers of a connection grow for some hundreds of long messages.
+        # The kernel enlarges the buffers of a connection during the first hundreds of long messages.
         case $1 in
         *wait* | *epoll* | *watched*) echo 2000 ;;
         *_bw*) [ "$size" -le 8192 ] && echo 100000 || echo 1000 ;;
@@ -149,7 +148,7 @@ iterations()
     case $1 in
     all_to_all*) n=200 ;;
     *wait* | *sleep* | futex*) n=2000 ;;
-    # The worst of more is that of the machine: libraries that copy at once have one of 12 to 41 us in 200.
+    # The maximum of more iterations is the machine's: with 200, libraries that copy immediately have 12 to 41 us.
     delay*) n=20 ;;
     *lat* | cache_line | writev* | readv | write_bw*outstanding\ 1*)
         [ "$size" -le 8192 ] && n=20000 || n=$((160000000 / size + 20)) ;;
@@ -159,7 +158,7 @@ iterations()
     echo "$n"
 }
 
-# The value of an option in the arguments, or 8.
+# size_of OPTION ARGUMENT...: the value of the option, or 8.
 size_of()
 {
     option=$1 size=8
@@ -171,7 +170,7 @@ size_of()
     echo "$size"
 }
 
-# dat WHO ARGS...: transfers by dat-perf, single calls and uDAPL 2.0 by the program in C.
+# dat WHO ARGS...: transfers use dat-perf; single calls and uDAPL 2.0 use bench.
 dat()
 {
     who=$1
@@ -184,7 +183,7 @@ dat()
     esac
 }
 
-# with_libraries COMMAND...: with those of $who.
+# with_libraries COMMAND...: uses the libraries of $who.
 with_libraries()
 {
     DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib timeout 60 $first "$@"
@@ -200,7 +199,7 @@ in_c()
 perf()
 {
     if [ "$CPUS" = -1,-1 ]; then
-        # With --self dat-perf pins both processes if the host is idle.
+        # With --self, dat-perf pins both processes if the host is idle.
         client="--csv --test $* --iterations $n"
         DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib both "$programs/dat-perf" || {
             tail -n 1 "$work/client" >&2
@@ -215,7 +214,7 @@ perf()
         {
             print "median", $at["median_ns"], "ns"
             print "half", $at["median_ns"] / 2, "ns"
-            # The whole time by the number of transfers, of which a round there and back has two.
+            # Total time per transfer; a round trip has two.
             print "overall", 1e9 / $at["rate_per_s"] / ($at["test"] ~ /^(send|write)_lat$/ ? 2 : 1), "ns"
             print "rate", $at["rate_per_s"], "1/s"
             print "bandwidth", $at["bandwidth_mb_per_s"], "MB/s"
@@ -228,8 +227,7 @@ mark()
     timeout 60 $first "$programs/marks" "$1" "$2" "$(iterations "$1" "$2")" "$CPUS"
 }
 
-# both PROGRAM OPTIONS...: runs the server of a pair of programs, and then its client with these options, which
-# prints to $work/client.
+# both PROGRAM OPTIONS...: runs the server, then the client with these options, which prints to $work/client.
 both()
 {
     program=$1
@@ -246,7 +244,7 @@ both()
     # shellcheck disable=SC2086
     $first $pin_second "$program" "$@" $listen >"$work/server" 2>&1 &
     served=$!
-    # A client does not wait for a server that does not listen yet.
+    # The clients do not retry if the server does not listen.
     tried=0
     until grep -qi ":$(printf %04X "$port") 0*:0000 0A" /proc/net/tcp /proc/net/tcp6; do
         tried=$((tried + 1))
@@ -282,7 +280,7 @@ ucx()
         END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }
 
-# raw PROGRAM OPTIONS...: one of perftest.
+# raw PROGRAM OPTIONS...: a program of perftest.
 raw()
 {
     program=$1
@@ -305,7 +303,7 @@ raw()
         END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }
 
-# fabric BYTES: messages there and back by libfabric's own program.
+# fabric BYTES: round trips with libfabric's program.
 fabric()
 {
     both fi_pingpong -p tcp -e msg -S "$1" -I "$(iterations lat "$1")"
@@ -328,7 +326,7 @@ run()
     esac
 }
 
-# ---- All of it ----
+# ---- Rows, rounds, table ----
 
 awk -F'|' '
     function bytes(n) { return n >= 1048576 ? n / 1048576 " MiB" : n >= 1024 ? n / 1024 " KiB" : n " B" }
@@ -342,7 +340,7 @@ awk -F'|' '
         }
     }' "$here/rows.txt" | grep -E "^#|$ONLY" >"$work/rows"
 if [ -n "$AGAINST" ]; then
-    # Each of our commands, and the same with the other libraries.
+    # Each command of bench, with both sets of libraries.
     awk -F'|' '/^#/ { print; next }
         !($3 in seen) {
             seen[$3]
@@ -353,7 +351,7 @@ if [ -n "$AGAINST" ]; then
         "$work/rows" >"$work/against"
     mv "$work/against" "$work/rows"
 fi
-# without PROGRAM WHO PACKAGE: leaves out the rows with WHO if there is no PROGRAM.
+# without PROGRAM WHO PACKAGE: removes the rows of WHO if PROGRAM is missing.
 without()
 {
     command -v "$1" >/dev/null && return
@@ -366,7 +364,7 @@ without()
 [ -z "$NETDEV" ] || without ib_send_lat raw perftest
 [ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
 
-# The commands, each once, those of a row together.
+# The commands without duplicates, in the order of the rows.
 awk -F'|' -v sets=" $sets " '
     function command(side) {
         sub(/ : .*/, "", side)
@@ -398,7 +396,7 @@ while [ "$round" -lt "$ROUNDS" ]; do
         break
     fi
     round=$((round + 1))
-    # Every second round takes the other order.
+    # Every second round has the reverse order.
     if [ $((round % 2)) -eq 1 ]; then cat "$work/commands"; else tac "$work/commands"; fi >"$work/order"
     done=0
     [ "$PROGRESS" != rounds ] || echo "round $round of $ROUNDS" >&2

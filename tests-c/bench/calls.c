@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * calls.c - what single calls cost, beside a connection on which nothing happens.
+ * calls.c - the cost of single calls, with one idle connection.
  */
 #include "hot.h"
 
@@ -82,7 +82,7 @@ static void post_srq(struct node *n)
     must("dat_srq_post_recv", dat_srq_post_recv(srq, 1, &t, no_cookie()));
 }
 
-/* A queue takes so many buffers only; a new one takes its place between the batches. */
+/* A queue holds BATCH buffers, so each batch uses a new one. */
 static void cost_of_srq_post(struct node *n)
 {
     static double each[BATCHES];

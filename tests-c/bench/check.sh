@@ -1,19 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh PROGRAMS LIBDIR - tries the benchmark itself and prints TAP: the program in C; the marks; the arithmetic of the table and of the figure; a short run of it all.
+# check.sh PROGRAMS LIBDIR - tests the benchmark: programs, table, figure, and a short run. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq 2 ] || { sed -n '4,5p' "$0" >&2; exit 2; }
+[ $# -eq 2 ] || { sed -n '4p' "$0" >&2; exit 2; }
 programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd)
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
 made=0 failed=0
-# result STATUS NAME: one test; what $work/told has explains a failure.
+# result STATUS NAME: one test; $work/log explains a failure.
 result()
 {
     made=$((made + 1))
@@ -22,7 +22,7 @@ result()
     else
         failed=$((failed + 1))
         echo "not ok $made - $2"
-        sed 's/^/# /' "$work/told"
+        sed 's/^/# /' "$work/log"
     fi
 }
 
@@ -38,12 +38,12 @@ echo "shm u1.2 threadsafe default $work/lib/libdaplshm.so.1 libdat.1.2 \"$work/m
 DAT_OVERRIDE=$work/dat.conf
 export DAT_OVERRIDE
 
-# bench NAMES ARGUMENTS...: it succeeds, and prints a positive value for each name.
+# bench NAMES ARGUMENTS...: bench succeeds, and prints a positive value for each name.
 bench()
 {
     names=$1
     shift
-    LD_LIBRARY_PATH=$work/lib timeout 60 "$programs/bench" "$@" --limit 50 >"$work/told" 2>&1 &&
+    LD_LIBRARY_PATH=$work/lib timeout 60 "$programs/bench" "$@" --limit 50 >"$work/log" 2>&1 &&
         awk -v names="$names" '
             { value[$1] = $2 }
             END {
@@ -51,11 +51,11 @@ bench()
                 for (i = 1; i <= n; i++)
                     if (!(value[name[i]] > 0)) { print name[i] ": no value"; failed = 1 }
                 exit failed
-            }' "$work/told" >>"$work/told"
+            }' "$work/log" >>"$work/log"
     result $? "bench: $*"
 }
 
-# Transfers with dat-perf are tried by tests-c/tools/perf.sh.
+# tests-c/tools/perf.sh tests transfers with dat-perf.
 for how in '' --wait; do
     bench 'median overall' send_lat --size 64 --iterations 50 $how
     for test in send_bw write_bw read_bw; do
@@ -68,21 +68,21 @@ bench rate all_to_all --processes 4 --size 64 --iterations 50 --wait
 bench 'dat_evd_dequeue(empty) dat_get_handle_type(live) dat_get_handle_type(NULL) dat_ep_get_status
     dat_srq_query dat_srq_post_recv' calls
 
-LD_LIBRARY_PATH=$work/lib timeout 60 "$programs/bench" send_lat --adapter nowhere >"$work/told" 2>&1
-[ $? -eq 1 ] && grep -q 'dat_ia_open: DAT_PROVIDER_NOT_FOUND' "$work/told"
+LD_LIBRARY_PATH=$work/lib timeout 60 "$programs/bench" send_lat --adapter nowhere >"$work/log" 2>&1
+[ $? -eq 1 ] && grep -q 'dat_ia_open: DAT_PROVIDER_NOT_FOUND' "$work/log"
 result $? 'bench: an adapter that is not there: says so'
-LD_LIBRARY_PATH=$work/lib "$programs/bench" send_lat --size 0 >"$work/told" 2>&1
+LD_LIBRARY_PATH=$work/lib "$programs/bench" send_lat --size 0 >"$work/log" 2>&1
 [ $? -eq 2 ]
 result $? 'bench: no bytes: refused'
 
 for test in cache_line futex futex_late writev writev_pong readv memcpy tcp_pong tcp_epoll tcp_epoll_late \
     tcp_stream tcp_watched; do
-    timeout 60 "$programs/marks" $test 64 50 -1,-1 >"$work/told" 2>&1 &&
-        awk '$1 == "median" || $1 == "bandwidth" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/told"
+    timeout 60 "$programs/marks" $test 64 50 -1,-1 >"$work/log" 2>&1 &&
+        awk '$1 == "median" || $1 == "bandwidth" { if ($2 > 0) seen++ } END { exit seen != 2 }' "$work/log"
     result $? "marks: $test"
 done
 
-# ---- The table: three rounds, whose numbers are known ----
+# ---- The table, from known numbers of three rounds ----
 
 cat >"$work/rows" <<'END'
 # ---- Times ----
@@ -115,7 +115,7 @@ round,command,result,value,unit
 3,ours a,rate,1000000,1/s
 3,ucx b,rate,2000000,1/s
 END
-# Of "fast": the ratios of the rounds are 0.5, 0.75 and 0.8, the medians of the sides 80 and 100.
+# "fast": the ratios of the rounds are 0.5, 0.75 and 0.8; the medians of the sides are 80 and 100.
 cat >"$work/expected" <<'END'
 fast 80.0 ns 275% ucx b 100 ns 300% 0.75 0.50-0.80 <= 1.0 <= 1.5 target met
 slow 400 ns 100% ucx b 100 ns 300% 2.00 2.00-4.00 <= 1.0 <= 1.5 MISSED
@@ -129,7 +129,7 @@ awk -f "$here/table.awk" -v sets=quick "$work/rows" "$work/raw" >"$work/table" 2
     tr '\n' ' ' <"$work/table" | sed -n 's/.* \([0-9]* rows have a target.*must\.\).*/\1/p'
     echo
 } | sed '/^$/d' >"$work/got"
-diff "$work/expected" "$work/got" >"$work/told"
+diff "$work/expected" "$work/got" >"$work/log"
 result $? 'table: medians, spread, ratios of rounds, what is met'
 
 # ---- The figure ----
@@ -141,39 +141,39 @@ round,command,result,value,unit
 2,ours send_lat --size 8,median,1000,ns
 3,ours send_lat --size 8,median,2000,ns
 END
-awk -v machine='a <machine> & "more"' -f "$here/lines.awk" "$work/raw" >"$work/lines" 2>"$work/told" &&
-    "$programs/dat-perf" shm --draw <"$work/lines" >"$work/svg" 2>>"$work/told" &&
+awk -v machine='a <machine> & "more"' -f "$here/lines.awk" "$work/raw" >"$work/lines" 2>"$work/log" &&
+    "$programs/dat-perf" shm --draw <"$work/lines" >"$work/svg" 2>>"$work/log" &&
     grep -q '"points": \[\[8, 1000\], \[64, 10000\]\]' "$work/lines" && grep -q 'a &lt;machine&gt; &amp; more' "$work/svg" &&
     [ "$(grep -c '<polyline' "$work/svg")" -eq 1 ] && [ "$(tail -n 1 "$work/svg")" = '</svg>' ]
 result $? 'figure: medians, lines only for what ran'
 if command -v xmllint >/dev/null; then
-    xmllint --noout "$work/svg" >"$work/told" 2>&1
+    xmllint --noout "$work/svg" >"$work/log" 2>&1
     result $? 'figure: well-formed'
 fi
 
-# ---- A short run of it all ----
+# ---- A short run ----
 
 QUICK=1 ROUNDS=2 PROGRESS=none ONLY='8 B, polling|SRQ to without' "$here/bench.sh" "$programs" "$libdir" \
-    "$work/out" >"$work/told" 2>&1
+    "$work/out" >"$work/log" 2>&1
 status=$?
 if [ "$status" -eq 77 ]; then
     made=$((made + 1))
-    echo "ok $made - bench.sh: a short run # SKIP $(tail -n 1 "$work/told")"
+    echo "ok $made - bench.sh: a short run # SKIP $(tail -n 1 "$work/log")"
 else
-    [ "$status" -eq 0 ] && grep -q '^8 B, SRQ to without .* ns ' "$work/told" &&
-        grep -q '^64 B, SRQ to without .*/s ' "$work/told" &&
-        grep -qx '.* processors; Linux .*; libdat [0-9.]*; [0-9-]*' "$work/told" &&
+    [ "$status" -eq 0 ] && grep -q '^8 B, SRQ to without .* ns ' "$work/log" &&
+        grep -q '^64 B, SRQ to without .*/s ' "$work/log" &&
+        grep -qx '.* processors; Linux .*; libdat [0-9.]*; [0-9-]*' "$work/log" &&
         [ "$(grep -c '^[12],ours send_lat --size 8,median,[0-9.e+]*,ns$' "$work/out/shm.csv")" -eq 2 ]
     result $? 'bench.sh: a short run'
     QUICK=1 ROUNDS=1 PROGRESS=none ONLY='8 B, polling' AGAINST=$libdir "$here/bench.sh" "$programs" "$libdir" \
-        "$work/out" >"$work/told" 2>&1 && grep -q '^send_lat --size 8 .* before ' "$work/told"
+        "$work/out" >"$work/log" 2>&1 && grep -q '^send_lat --size 8 .* before ' "$work/log"
     result $? 'bench.sh: two versions of the libraries'
 fi
-# Each row of the table is one that the programs know.
+# Each row has all its parts.
 awk -F'|' '!/^#/ && !/^ *$/ && NF != 6 && NF != 7 { print; bad = 1 }
     !/^#/ && NF >= 6 && ($3 !~ / : / || $4 !~ / : / || $5 !~ /^ (-|[<>]= [0-9.]+) $/ || $6 !~ /^ (-|[<>]= [0-9.]+) *$/) {
         print; bad = 1 }
-    END { exit bad }' "$here/rows.txt" >"$work/told"
+    END { exit bad }' "$here/rows.txt" >"$work/log"
 result $? 'rows.txt: each row has its parts'
 echo "1..$made"
 [ "$failed" -eq 0 ]

@@ -1,22 +1,23 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * delay.c - how late a write comes whose target has just stopped calling, and looks at its memory alone.
+ * delay.c - latency of a write to a target that has just stopped calling, and polls its memory.
  *
- * In each round the target polls a dispatcher while writes arrive, so that these are left to it. Then it makes no call, says
- * so, and spins on its memory. The next write carries the time of its post. After it the initiator reaps its completion,
- * or, in "delay_silent", makes no call either.
+ * In each round the target polls an EVD while writes arrive, so the initiator leaves them to it. Then the target makes
+ * no call, reports this, and polls its memory. The next write contains the time of its post. Then the initiator reaps
+ * its completion or, in "delay_silent", makes no call either.
  *
- * "watched" measures eight writes, from before the first post until the target, which makes no call, sees the last word.
+ * "watched" measures eight writes: from before the first post until the target, which makes no call, sees the last
+ * word.
  */
 #include "hot.h"
 
 #include <time.h>
 
-/* Writes before the target stops. */
+/* Writes before the target stops calling. */
 enum { BEFORE = 400 };
 
-/* As both processes see it. */
+/* The same clock for both processes. */
 static uint64_t clock_ns(void)
 {
     struct timespec t;
@@ -79,7 +80,7 @@ static void target_of(struct node *n, long rounds)
 
 enum { PARTS = 8 };
 
-/* The last word of a buffer, which contains the time at which the initiator posted the first write. */
+/* Returns the last word of a buffer, which contains the time before the first post. */
 static uint64_t *last_word(const struct memory *m)
 {
     return (uint64_t *)(void *)(m->base + m->bytes - 8);

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * hot.h - posting transfers and fetching completions: the calls whose time is taken.
+ * hot.h - the measured calls: posts and dequeues or waits.
  */
 #ifndef BENCH_HOT_H
 #define BENCH_HOT_H
@@ -79,7 +79,7 @@ static inline void look_at(const DAT_EVENT *event)
         wrong_event(event);
 }
 
-/* Fetches a completion if one is there. */
+/* Dequeues a completion. Returns 0 if there is none. */
 static inline int try_fetch(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     DAT_RETURN rc = dat_evd_dequeue(evd, event);
@@ -93,7 +93,7 @@ static inline int try_fetch(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return 1;
 }
 
-/* Fetches a completion; polls or waits, as the plan says. */
+/* Fetches a completion by polling or waiting, as in the plan. */
 static inline void fetch(const struct node *n, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     DAT_COUNT more;
@@ -107,7 +107,6 @@ static inline void fetch(const struct node *n, DAT_EVD_HANDLE evd, DAT_EVENT *ev
     }
 }
 
-/* Reaps the completion of one request. */
 static inline void reap(struct node *n)
 {
     DAT_EVENT event;

@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * latency.c - one message at a time, there and back.
+ * latency.c - round trips, one message after the other.
  *
- * What is not needed for the next message is done while it is under way: the buffer is posted again,
- * and the completion of the send before is reaped. So each round reaps both completions.
+ * While a message is in transit, the sender does the other work: it posts the receive again, and reaps the completion
+ * of the previous send. So each round reaps both completions.
  */
 #include "hot.h"
 

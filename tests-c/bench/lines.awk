@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# lines.awk - describes the picture of latency and bandwidth by size, for dat-perf to draw:
+# lines.awk - describes the figure of latency and bandwidth by size, which dat-perf draws:
 #
 #   awk -v machine=TEXT -f lines.awk shm.csv | dat-perf shm --draw >bench.svg
 #
-# Points are medians over the rounds; lines without any are left out.
+# Points are medians over the rounds. Lines without points are omitted.
 
 function middle(text,    list, n, i, j, x)
 {
@@ -17,7 +17,7 @@ function middle(text,    list, n, i, j, x)
     return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2
 }
 
-# The points of a command, whose text before and after the size is given.
+# Returns the points of a command: `before`, the size, `after`.
 function points(before, after, result,    i, n, list, name, found)
 {
     n = split("1 8 64 512 4096 32768 65536 262144 1048576 4194304", list, " ")
@@ -28,7 +28,7 @@ function points(before, after, result,    i, n, list, name, found)
     return found
 }
 
-# A value that does not depend on the size.
+# Returns a horizontal line.
 function level(command, result)
 {
     if (!((command, result) in values)) return ""

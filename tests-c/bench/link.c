@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * link.c - what the processes tell each other outside of uDAPL, clocks, failing.
+ * link.c - communication of the processes without uDAPL, clocks, errors.
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -78,7 +78,7 @@ double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The processor's counter where there is one, as ucx_perftest has it, since it is read at each step. */
+/* Uses the CPU's counter if there is one, like ucx_perftest, because each step reads it. */
 uint64_t ticks(void)
 {
 #ifdef __x86_64__

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# machine.sh - says in one line where and when numbers were measured: the processor, the kernel, UCX and
-# libfabric if they are installed, libdat, the day.
+# machine.sh - prints one line about the measurement: CPU, kernel, versions of UCX, libfabric and libdat, date.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

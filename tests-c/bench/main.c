@@ -1,26 +1,26 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * main.c - runs one measurement with two processes and prints its results, "name value unit" a line.
+ * main.c - runs one measurement and prints lines "name value unit".
  *
  *   bench TEST [OPTION]...
  *
- *   send_lat                one message at a time; nanoseconds one way
- *   send_bw write_bw read_bw   many transfers one way
- *   delay delay_silent      the longest way of a write to a target that has just stopped calling; the initiator
- *                           polls, or makes no call either
- *   watched                 eight writes of an eighth of --size to a target that makes no call and polls its memory
- *   calls                   the cost of single calls
- *   all_to_all              a message from each of --processes to each other one, a round after the other; messages a second
+ * - send_lat: round trips; nanoseconds in one direction
+ * - send_bw, write_bw, read_bw: concurrent transfers in one direction
+ * - delay, delay_silent: maximum latency of a write to a target that has just stopped calling; the initiator polls, or
+ *   makes no call either
+ * - watched: eight writes of an eighth of --size to a target that makes no call and polls its memory
+ * - calls: single calls
+ * - all_to_all: in each round, a message from each of --processes to each other; messages per second
  *
  *   --adapter NAME          (shm)
  *   --size BYTES            of a transfer (8)
- *   --iterations N          measured (by size); before that a tenth
- *   --outstanding N         transfers under way at a time (64; of latency 1)
+ *   --iterations N          default depends on the size; warm-up: a tenth
+ *   --outstanding N         concurrent transfers (64; send_lat: 1)
  *   --processes N           of all_to_all (32)
  *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
- *   --cpus A,B              the processors of the first and of the second process
- *   --limit SECONDS         the longest time (120)
+ *   --cpus A,B              CPUs of the first and of the second process
+ *   --limit SECONDS         maximum time (120)
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -67,7 +67,7 @@ static long number(const char *option, const char *text)
     return n;
 }
 
-/* Two values with a comma, or one for both. */
+/* Splits "A,B", or uses one value for both. */
 static void two(char *text, const char *value[2])
 {
     char *comma = strchr(text, ',');
@@ -132,7 +132,7 @@ static void pin(int cpu)
         fail("there is no processor %d", cpu);
 }
 
-/* Without its second process the first one would poll in vain. */
+/* Ends the first process, which would otherwise poll indefinitely. */
 static void second_ended(int number, siginfo_t *info, void *context)
 {
     static const char text[] = "bench (first process): the second process failed\n";
@@ -146,7 +146,6 @@ static void second_ended(int number, siginfo_t *info, void *context)
     _exit(1);
 }
 
-/* One process, from its first call to its last one. */
 static void take_part(struct plan *plan, int second, int fd)
 {
     static struct node node;

@@ -1,26 +1,28 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * marks.c - what the machine itself needs: no library can do better than these.
+ * marks.c - the machine's minimum, which no library can undercut.
  *
- *   marks TEST SIZE ITERATIONS CPU,CPU    prints "name value unit" a line
+ *   marks TEST SIZE ITERATIONS CPU,CPU    prints lines "name value unit"
  *
- *   cache_line   a cache line goes from one processor to the other; one way
- *   futex        a sleeping process is woken by FUTEX_WAKE, at once; one way
- *   futex_late   the same, each process waits 50 microseconds before it wakes the other; they are taken off
- *   writev       process_vm_writev to a process that spins on its memory, one call after the other
- *   writev_pong  the same there and back: each process spins, then writes; one way
- *   readv        process_vm_readv from that process, one call after the other
- *   memcpy       from one buffer to another one, in one process
+ * Times of round trips are halved.
+ *
+ * - cache_line: round trip of a cache line between two CPUs
+ * - futex: round trip; FUTEX_WAKE wakes a sleeping process
+ * - futex_late: as futex; each process waits 50 us before it wakes the other; the pauses are subtracted
+ * - writev: process_vm_writev to a process that polls its memory
+ * - writev_pong: round trip of such writes
+ * - readv: process_vm_readv from such a process
+ * - memcpy: from one buffer to another, in one process
  *
  * Over a TCP connection on the loopback interface, with TCP_NODELAY:
  *
- *   tcp_pong        send and recv there and back; both processes poll with non-blocking calls; one way
- *   tcp_epoll       the same, each process sleeps in epoll_wait; one way
- *   tcp_epoll_late  the same, each process pauses for 50 microseconds before it sends; the pauses are subtracted
- *   tcp_stream      sends in one direction; the receiver acknowledges the last one
- *   tcp_watched     eight sends of an eighth of SIZE; a thread of the second process receives them into memory that its main
- *                   thread polls; median: from before the first send until the main thread sees the last word
+ * - tcp_pong: round trip of send and recv; both processes poll
+ * - tcp_epoll: as tcp_pong; both processes sleep in epoll_wait
+ * - tcp_epoll_late: as tcp_epoll; each process pauses 50 us before it sends; the pauses are subtracted
+ * - tcp_stream: sends in one direction; the receiver acknowledges the last one
+ * - tcp_watched: time from before the first of eight sends of SIZE / 8 until the second process sees the last word: one
+ *   of its threads receives, and the main thread polls the memory
  */
 #define _GNU_SOURCE
 #include "bench.h"
@@ -52,7 +54,7 @@ static struct {
     _Alignas(128) _Atomic uint32_t ready, stop;
 } *shared;
 
-/* Of each process alone, at the same address in both. */
+/* Private to each process, at the same address in both. */
 static unsigned char *out, *in;
 static size_t size;
 static long iterations, warmup;
@@ -69,7 +71,7 @@ static void pin(int cpu)
         fail("there is no processor %d", cpu);
 }
 
-/* ---- One step there and back, in the first process and in the second one ---- */
+/* ---- A round trip, in either process ---- */
 
 static void line(long i, int second)
 {
@@ -151,7 +153,7 @@ static void pong(long i, int second)
             continue;
 }
 
-/* ---- Steps of the first process alone, while the second one spins on its memory ---- */
+/* ---- Steps of the first process, while the second one polls its memory ---- */
 
 static void write_step(long i, int second)
 {
@@ -172,14 +174,14 @@ static void memcpy_step(long i, int second)
     (void)i;
     if (!second) {
         memcpy(in, out, size);
-        /* The copy is not left out. */
+        /* Prevents the compiler from removing the copy. */
         __asm__ volatile("" ::"r"(in), "r"(out) : "memory");
     }
 }
 
 /* ---- TCP ---- */
 
-/* The ends of a connection: of the first process, of the second process. */
+/* Ends of a connection, in the first and in the second process. */
 static int ends[2];
 
 static void tcp_connect(void)
@@ -241,7 +243,6 @@ static void tcp_pong(long i, int second)
     tcp_round(second, -1, 0);
 }
 
-/* The epoll instance of this process. */
 static int epoll_of(int fd)
 {
     static int epoll = -1;
@@ -318,7 +319,7 @@ static void tcp_watched(long i, int second)
 static const struct test {
     const char *name;
     void (*step)(long i, int second);
-    int ways; /* of a step */
+    int ways; /* messages per step: 2 for a round trip */
     int alone;
 } tests[] = {
     { "cache_line", line, 2, 0 },
@@ -386,7 +387,7 @@ int main(int argc, char **argv)
         tcp_connect();
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, link) != 0)
         fail("no socket");
-    /* Each process may write to the other one, whichever has started it. */
+    /* Each process may write to the other. */
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     other = fork();
     if (other < 0)

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * mesh.c - many processes, each connected with each other one. In a round each sends a message to all others, and
- * waits for one from each. A process is at most one round ahead of its peers, so BUFFERS receives an endpoint suffice.
+ * mesh.c - processes that are all connected. In each round a process sends a message to all others, and waits for one
+ * from each. A process is at most one round ahead of its peers, so BUFFERS receives per endpoint suffice.
  */
 #define _GNU_SOURCE
 #include "hot.h"
@@ -17,24 +17,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST    64
+#define MAX_PROCESSES    64
 #define BUFFERS 4
-#define WITHIN  60000000 /* microseconds */
+#define CONNECT_TIMEOUT  60000000 /* microseconds */
 
-/* What the processes share outside of uDAPL. */
+/* Shared memory of the processes. */
 static struct shared {
     _Atomic int arrived; /* calls of meet_all() */
-    DAT_CONN_QUAL quals[MOST];
+    DAT_CONN_QUAL quals[MAX_PROCESSES];
 } *shared;
 
-/* One process: its objects, but for the endpoint, and an endpoint for each other process. */
+/* One process, with an endpoint for each other process. */
 struct mesh {
     struct node node;
     int own; /* the number of this process */
-    DAT_EP_HANDLE eps[MOST];
+    DAT_EP_HANDLE eps[MAX_PROCESSES];
 };
 
-/* Returns when all processes have called it `times` times. */
+/* Returns when each process has called it `times` times. */
 static void meet_all(const struct plan *plan, int times)
 {
     atomic_fetch_add(&shared->arrived, 1);
@@ -89,7 +89,7 @@ static void connect_mesh(struct mesh *m)
     meet_all(n->plan, 1);
     for (int i = m->own; i < others; i++)
         must("dat_ep_connect",
-             dat_ep_connect(m->eps[i], n->attr.ia_address_ptr, shared->quals[i + 1], WITHIN, 0, NULL,
+             dat_ep_connect(m->eps[i], n->attr.ia_address_ptr, shared->quals[i + 1], CONNECT_TIMEOUT, 0, NULL,
                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     for (int i = 0; i < m->own; i++) {
         expect(n->cr, DAT_CONNECTION_REQUEST_EVENT, &event);
@@ -100,7 +100,7 @@ static void connect_mesh(struct mesh *m)
         expect(n->conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
 }
 
-/* As fetch(), but other processes need the CPU, too. */
+/* Like fetch(), but yields, because the processes share CPUs. */
 static void fetch_shared(const struct node *n, DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     if (n->plan->wait)
@@ -131,7 +131,7 @@ static void run_rounds(struct mesh *m, long rounds)
             fetch_shared(n, n->recv, &event);
             post(m, event.event_data.dto_completion_event_data.user_cookie.as_ptr, 0);
         }
-        /* The sends of the previous round: the report of a message can arrive with the peer's next message. */
+        /* The sends of the previous round, whose completion can depend on the peer's next message. */
         if (r > 0)
             reap_sends(n);
     }
@@ -164,8 +164,8 @@ void run_mesh(struct plan *plan, void *node)
 
     (void)node;
     role = "mesh";
-    if (plan->processes < 2 || plan->processes > MOST)
-        fail("%d processes instead of 2 to %d", plan->processes, MOST);
+    if (plan->processes < 2 || plan->processes > MAX_PROCESSES)
+        fail("%d processes instead of 2 to %d", plan->processes, MAX_PROCESSES);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         fail("no memory");
@@ -181,7 +181,7 @@ void run_mesh(struct plan *plan, void *node)
         }
     }
     for (int i = 0; i < plan->processes; i++)
-        /* The other processes wait for the messages of one that failed. */
+        /* If a process fails, the others wait for its messages indefinitely. */
         if (wait(&status) < 0 || status != 0)
             fail("a process failed");
 }

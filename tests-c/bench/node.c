@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * node.c - the objects of one process, and the connection between two.
+ * node.c - the objects of one process, and the connection.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "hot.h"
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #define PAGE           4096
-#define CONNECT_WITHIN 60000000 /* microseconds */
+#define CONNECT_TIMEOUT 60000000 /* microseconds */
 
-/* What each process tells the other one before they connect. */
+/* Exchanged before the processes connect. */
 struct hello {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
@@ -90,7 +90,7 @@ static void make_endpoint(struct node *n)
          dat_ep_create(n->ia, n->pz, n->recv, n->request, n->conn, &attr, &n->ep));
 }
 
-/* Receive buffers: enough that the sender seldom has to stop. */
+/* Returns the number of receives: enough that the sender rarely has to stop. */
 static int depth_of(const struct plan *plan, const DAT_IA_ATTR *attr)
 {
     int depth = 4;
@@ -132,7 +132,7 @@ void expect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER wanted, DAT_EVENT *event)
 {
     DAT_COUNT more;
 
-    must("dat_evd_wait", dat_evd_wait(evd, CONNECT_WITHIN, 1, event, &more));
+    must("dat_evd_wait", dat_evd_wait(evd, CONNECT_TIMEOUT, 1, event, &more));
     if (event->event_number != wanted)
         fail("event 0x%x instead of 0x%x", (unsigned)event->event_number, (unsigned)wanted);
 }
@@ -175,7 +175,7 @@ void node_connect(struct node *n)
              dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, n->ep, 0, NULL));
     } else {
         must("dat_ep_connect",
-             dat_ep_connect(n->ep, (DAT_IA_ADDRESS_PTR)&other.address, other.qual, CONNECT_WITHIN, 0,
+             dat_ep_connect(n->ep, (DAT_IA_ADDRESS_PTR)&other.address, other.qual, CONNECT_TIMEOUT, 0,
                             NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     }
     expect(n->conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event);

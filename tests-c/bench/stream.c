@@ -1,17 +1,15 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * stream.c - many transfers one way, some of them under way at a time.
+ * stream.c - concurrent transfers in one direction.
  *
- * A message needs a buffer at the receiver. The sender counts credits, one for each posted buffer; the
- * receiver returns them by a message for each quarter of its buffers. RDMA goes to a process that makes
- * no call meanwhile.
+ * A message needs a posted receive. The sender counts credits, one for each receive. The receiver returns them in a
+ * message for each quarter of its buffers. The target of RDMA makes no call.
  */
 #include "hot.h"
 
 #include <string.h>
 
-/* A message from the receiver. */
 struct credits {
     DAT_UINT64 count;
     DAT_UINT64 all_received;
@@ -38,7 +36,7 @@ static void send_all(struct node *n, int *credits, long messages, struct clock *
     for (long i = 0; i < messages; i++) {
         while (n->requests >= plan->outstanding)
             reap(n);
-        /* Those that are there, before they are needed. */
+        /* Takes available credits before they are needed. */
         if (*credits < n->depth / 2)
             while (try_fetch(n->recv, &event))
                 done |= take_credits(n, credits);
@@ -57,11 +55,11 @@ static void send_all(struct node *n, int *credits, long messages, struct clock *
     }
 }
 
-static void give_credits(struct node *n, int *credits, int all)
+static void return_credits(struct node *n, int *credits, int all)
 {
     struct credits *message;
 
-    /* One buffer for them: the one before has been reaped. */
+    /* All credit messages use one buffer, so the last one must have completed. */
     reap_all(n);
     message = (struct credits *)(void *)n->out.base;
     message->count = (DAT_UINT64)*credits;
@@ -83,9 +81,9 @@ static void receive_all(struct node *n, int *credits, long messages)
                  plan->size);
         post_recv(n);
         if (++*credits >= n->depth / 4 && i + 1 < messages)
-            give_credits(n, credits, 0);
+            return_credits(n, credits, 0);
     }
-    give_credits(n, credits, 1);
+    return_credits(n, credits, 1);
     reap_all(n);
 }
 
@@ -110,8 +108,8 @@ static void rdma_all(struct node *n, long transfers, struct clock *clock)
     reap_all(n);
 }
 
-/* The target of RDMA makes no call and looks at its memory, until the link says that all is done. */
-static void be_target(struct node *n)
+/* The target of RDMA polls its memory until the first process reports the end. */
+static void poll_memory(struct node *n)
 {
     volatile unsigned char *last = n->in.base + n->plan->size - 1;
     unsigned char ends = 0, done;
@@ -143,7 +141,7 @@ void run_stream(struct plan *plan, void *node)
         receive_all(n, &credits, plan->warmup);
         receive_all(n, &credits, plan->iterations);
     } else if (n->second) {
-        be_target(n);
+        poll_memory(n);
     } else {
         clock_start(&clock);
         all(n, &credits, plan->warmup, &clock);

@@ -2,12 +2,12 @@
 #
 # table.awk - prints the table of bench.sh: awk -f table.awk -v sets="quick full" rows.txt raw.csv
 #
-# Of each row: the medians of both sides over the rounds, and the median of the ratios of the rounds,
-# each with its lowest and highest value. A side that did not run leaves its row out.
+# For each row: medians of both sides over the rounds, and the median of the rounds' ratios with minimum and maximum.
+# Rows without results of both sides are omitted.
 
 function trim(s) { gsub(/^ +| +$/, "", s); return s }
 
-# Sorts list[1..n], which is short.
+# Sorts list[1..n] by insertion.
 function sort(list, n,    i, j, x)
 {
     for (i = 2; i <= n; i++) {
@@ -18,7 +18,7 @@ function sort(list, n,    i, j, x)
 }
 function middle(list, n) { return n % 2 ? list[(n + 1) / 2] : (list[n / 2] + list[n / 2 + 1]) / 2 }
 
-# A value with its unit, in three digits.
+# Formats a value in three digits, with its unit.
 function show(value, unit)
 {
     if (unit == "ns" && value >= 1e6) { value /= 1e6; unit = "ms" }
@@ -35,10 +35,10 @@ function meets(ratio, rule,    part)
     return part[1] == "<=" ? ratio <= part[2] + 0 : ratio >= part[2] + 0
 }
 
-# The result of a command in a round, "" if there is none.
+# Returns the result of a command in a round, or "".
 function of(round, what) { return ((round, what) in value) ? value[round, what] : "" }
 
-# Fills medians and spreads of one row; false if no round has both sides.
+# Fills medians and spreads of a row. Returns the number of rounds with both sides.
 function row_values(ours, other,    r, a, b, n, x, y, z)
 {
     n = 0
@@ -65,7 +65,7 @@ function full_name(side,    part)
     return part[1] " : " trim(part[2])
 }
 
-# How far a value goes from its median, in percent.
+# Returns the maximum deviation from the median in percent.
 function spread(low, median, high,    d)
 {
     d = median - low > high - median ? median - low : high - median

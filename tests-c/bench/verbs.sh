@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# verbs.sh - runs the benchmark on an RDMA device, beside perftest and uDAPL 2.0.
+# verbs.sh - runs the benchmark on an RDMA device, with perftest and uDAPL 2.0.
 #
-#   verbs.sh PROGRAMS LIBDIR OUT      as bench.sh, with the same variables
+#   verbs.sh PROGRAMS LIBDIR OUT      like bench.sh, with the same variables
 #
 #   RDMA=NETDEV     on the device of this network interface; otherwise on Soft-RoCE in a virtual machine
-#   TARGET=DIR      where uDAPL 2.0 is kept (target)
-#   LIMIT=SECONDS   the longest time of the virtual machine (420); the rounds get 100 less
+#   TARGET=DIR      directory with uDAPL 2.0 (target)
+#   LIMIT=SECONDS   maximum time of the virtual machine (420); the rounds get 100 less
 #
-# The exit status is 77 if the machine cannot be made; then a line names what is missing.
+# Exits with 77 and one line if a prerequisite of the virtual machine is missing.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,7 +23,7 @@ programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd) out=$(cd "$3" && pwd)
     exit 2
 }
 
-# The same program for uDAPL 2.0. Its headers are not for -Wpedantic.
+# bench for uDAPL 2.0, whose headers do not compile with -Wpedantic.
 if DAPL2=$("$root/tests-c/verbs/dapl2.sh" "$TARGET"); then
     library=$(dirname "$(find "$DAPL2/usr/lib" -name libdat2.so | head -n 1)")
     "$CC" -std=gnu11 -Wall -Wextra -Werror -O2 -g -DDAT2 -isystem "$DAPL2/usr/include" -o "$programs/bench2" \
@@ -40,7 +40,7 @@ if [ -n "$RDMA" ]; then
 fi
 PROGRESS=none
 [ ! -t 2 ] || PROGRESS=rounds
-# What else runs here must not decide: a program that takes one of two processors would have those that poll take turns.
+# Other load must not matter: on one of two CPUs it would make the polling processes share the other CPU.
 first= session=
 if [ "$(nice -n -20 nice 2>/dev/null)" = -20 ]; then
     first='nice -n -20'
@@ -49,8 +49,9 @@ if [ "$(nice -n -20 nice 2>/dev/null)" = -20 ]; then
     trap '[ -z "$session" ] || echo "$session" >/proc/self/autogroup' EXIT
     trap 'exit 130' INT TERM
 fi
-# A program that polls would keep its processor from ksoftirqd, which does the work of Soft-RoCE now and then, for
-# milliseconds. There it comes first, for ours and others alike.
+# A polling program would keep the CPU from ksoftirqd, which does the work of Soft-RoCE. So ksoftirqd gets a higher
+# priority, for all programs.
+
 VM_OUT=$out VM_TIMEOUT=$LIMIT $first "$root/tests-c/verbs/vm.sh" \
     env NETDEV=v0 PROGRESS="$PROGRESS" BUDGET=$((LIMIT - 100)) sh -c '
         for thread in $(pgrep "^ksoftirqd/"); do chrt -f -p 1 "$thread"; done

@@ -1,6 +1,7 @@
 /*
- * foreign.c - providers in C find dat_registry_add_provider by its plain name. In a program that is linked with both
- * libraries that is the function of the one that comes first, whichever the provider is for.
+ * foreign.c - C providers call dat_registry_add_provider by its plain name. In a program linked with both libraries,
+ * the name always resolves to the first library. Each provider must still be registered with the library of its
+ * version.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "both/half.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A line for the stub provider of a version, in a folder beside the one of this program. */
+/* Writes an entry for the stub provider of a version, relative to this program's directory. */
 static void line(FILE *conf, const char *version, const char *folder)
 {
     char path[4096];
@@ -37,7 +38,7 @@ int main(int argc, char **argv)
     line(conf, "2.0", "2.0/stub");
     fclose(conf);
     setenv("DAT_OVERRIDE", name, 1);
-    /* Twice, since the first close removes the provider. */
+    /* Twice per version, because the first close removes the provider. */
     for (int i = 0; i < 4; i++) {
         const struct half *half = halves[i % 2];
 

@@ -1,4 +1,4 @@
-/* half.c - see half.h; compiled for either version. */
+/* half.c - see half.h; compiled for each version. */
 #include "common/fixture.h"
 #include "both/half.h"
 
@@ -89,7 +89,7 @@ static void call(struct sockaddr_storage to, uint64_t qual, const void *data, si
             DAT_SUCCESS, "dat_ep_connect");
 }
 
-/* Copies as much as there is room for; returns the whole size. */
+/* Copies at most `room` bytes. Returns size. */
 static size_t copy(void *data, size_t room, const void *from, DAT_COUNT size)
 {
     if (size > 0)

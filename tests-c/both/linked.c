@@ -1,4 +1,4 @@
-/* linked.c - a program that is linked with both libraries uses both at once. */
+/* linked.c - a program that is linked with both libraries. */
 #include "both/meeting.h"
 
 #include "common/env.h"

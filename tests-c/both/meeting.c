@@ -1,4 +1,4 @@
-/* meeting.c - connections, messages and transfers between the two versions, in one process. */
+/* meeting.c - connections, messages and transfers between both versions in one process. */
 #define _DEFAULT_SOURCE
 #include "both/meeting.h"
 
@@ -13,10 +13,10 @@
 
 static const char ask[] = "from the caller to the server", answer[] = "and back";
 
-/* The names of the two in the messages. */
+/* Caller and server, for names of subtests. */
 static char who[32];
 
-/* Private data of a request or an answer; over rdma_cm they come with the padding of the network. */
+/* Compares private data. rdma_cm pads them with zeros. */
 static bool came(const char *data, long size, const char *sent, size_t length)
 {
     bool whole = size >= 0 && (env_is_shm() ? (size_t)size == length : (size_t)size >= length) &&
@@ -51,7 +51,7 @@ static void transfers(const struct half *from, const struct half *to, unsigned s
     ok(from->read(to->memory()) && from->holds(seed + 1), "%s: an RDMA read of %s", who, from->version);
 }
 
-/* What 1.2 does not take is refused where the peer is known: over shm. */
+/* Operations that peers of 1.2 do not accept. Only shm knows the version of the peer. */
 static void extended(const struct half *from, const struct half *to, unsigned seed)
 {
     static const char *const operations[] = HALF_EXTENDED;
@@ -83,7 +83,7 @@ static void refusal(const struct half *caller, const struct half *server)
 {
     char data[512];
     uint64_t qual = server->listen();
-    /* 1.2 refuses without data. */
+    /* 1.2 rejects without private data. */
     int size = strcmp(server->version, "2.0") == 0 ? (int)sizeof answer : 0;
 
     caller->call(server->address(), qual, NULL, 0);
@@ -94,7 +94,7 @@ static void refusal(const struct half *caller, const struct half *server)
     caller->renew();
 }
 
-/* The handlers of all libraries run before and after a fork, and each looks after its own. */
+/* Forks, because each library has its own fork handlers. */
 static void fork_once(void)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -112,7 +112,7 @@ static void fork_once(void)
         kill(child, SIGKILL);
 }
 
-/* An endpoint that leaves its shared receive queue is told of in 2.0 alone. */
+/* Only 2.0 reports the end of an endpoint on a shared receive queue as an asynchronous event. */
 static void asynchronous(const struct half *half, int ends)
 {
     int expected = strcmp(half->version, "2.0") == 0 ? ends : 0;

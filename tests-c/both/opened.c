@@ -1,7 +1,6 @@
 /*
- * opened.c - a program that is linked with neither library opens both as private plug-ins, and then every
- * provider. Each of them takes a little of the memory that the dynamic linker keeps for
- * thread-local data of libraries that come late.
+ * opened.c - a program that is linked with neither library opens both with dlopen, and then every provider. Each takes
+ * memory from the dynamic linker's reserve for thread-local data.
  */
 #define _GNU_SOURCE
 #include "both/meeting.h"
@@ -31,7 +30,7 @@ static const struct half *open_half(const char *number)
     return get();
 }
 
-/* Opens every provider of packaging/libraries.txt that is built. */
+/* Opens every provider of packaging/libraries.txt that has been built. */
 static void open_providers(void)
 {
 #define PROVIDER(udapl, transport, file) file,

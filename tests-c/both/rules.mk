@@ -1,10 +1,9 @@
-# Programs of both versions of uDAPL together. `make check-both` builds the suite for either and runs
+# Programs of both versions of uDAPL. `make check-both` builds the suite for each version and runs
 #
-#   the programs of this directory, which have both in one process
-#   those of other subjects that have a second process, CROSSED: each with the second process built for the
-#   other version
+#   the programs of this directory, which use both in one process
+#   CROSSED: programs of other directories, whose second process is of the other version
 #
-# The subject is not in SUBJECTS, because it takes both builds.
+# The directory is not in SUBJECTS, because it needs both builds.
 
 ifeq ($(API),1.2)
 

@@ -1,12 +1,11 @@
 #!/bin/sh
-# complete.sh - each return code that the tables of the calls name was provoked by a subtest.
+# complete.sh - a subtest provokes each documented return code of each call.
 #
-# codes.txt has the codes, a call and a type each; codes20.txt has those of uDAPL 2.0. A subtest that is named "call: condition: TYPE",
-# or "scene: call: condition: TYPE", and passed counts for the first call that its name has; dat_ia_open
-# stands for dat_ia_openv. unprovoked.txt has those that no subtest can provoke, each with the reason;
-# unprovoked20.txt those that only 2.0 has.
+# codes.txt and codes20.txt list the calls and types of 1.2 and 2.0. A passed subtest "call: condition: TYPE" or
+# "scene: call: condition: TYPE" counts for the first call in its name; dat_ia_open counts as dat_ia_openv.
+# unprovoked.txt and, for 2.0 only, unprovoked20.txt list the codes that no subtest can provoke, with the reasons.
 #
-# Looks at the outputs of the programs that ran before: the whole suite, on the adapter shm.
+# The script reads the results of the whole suite on the adapter shm, so it must run last.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -30,7 +29,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 number=0 failed=0
 
-# none NAME FILE: the file is empty, or its lines follow.
+# none NAME FILE: checks that the file is empty. Otherwise prints its lines.
 none()
 {
     number=$((number + 1))
@@ -43,7 +42,7 @@ none()
     fi
 }
 
-# The calls and types that subtests provoked. Valgrind is too slow for some of them.
+# The calls and types that subtests provoked. Under valgrind, skipped subtests count, since some are too slow.
 skipped='# SKIP'
 [ "${DAT_TEST_VALGRIND:-0}" = 0 ] || skipped='# SKIP not implemented'
 sed -n 's/^ok [0-9]* - //p' "$results"/*.tap | grep -v "$skipped" | sed 's/ # SKIP.*//' |

@@ -1,6 +1,4 @@
-/*
- * directory.c - the codes of shm when its rendezvous directory is full or missing.
- */
+/* directory.c - the codes of shm if its rendezvous directory is full or missing. */
 #define _GNU_SOURCE
 #include "common/fixture.h"
 
@@ -11,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Qualifiers that dat_psp_create_any() may choose. */
+/* Range of dat_psp_create_any(). */
 #define FIRST 1024
 #define LAST 65535
 
 static char folder[] = "/tmp/dat-codes-XXXXXX";
 static char rendezvous[sizeof folder + 16];
 
-/* An adapter whose directory is nobody else's, and one whose directory is a file. */
+/* Configures an adapter with a private directory, and one whose directory is a file. */
 static void configure(void)
 {
     char path[sizeof folder + 16];

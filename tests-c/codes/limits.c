@@ -1,12 +1,10 @@
-/*
- * limits.c - makes as many objects of each kind as the adapter says it can have, and one more.
- */
+/* limits.c - creates the maximum number of objects of each kind, and one more. */
 #include "common/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* More than this many objects of a kind would take too long. */
+/* Returns the highest limit that is tested. More objects would take too long. */
 static DAT_COUNT enough(void)
 {
     return env_valgrind() ? 5000 : 300000;
@@ -14,7 +12,7 @@ static DAT_COUNT enough(void)
 
 struct maker {
     struct fx *fx;
-    struct side side;  /* lends its EVDs */
+    struct side side;  /* for its EVDs */
     DAT_SRQ_HANDLE srq;
     DAT_EP_ATTR attr;
     unsigned char memory[64];
@@ -70,7 +68,7 @@ static DAT_RETURN make_evd(struct maker *m, DAT_HANDLE *made)
     return dat_evd_create(m->fx->ia, 1, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, made);
 }
 
-/* There are `have` objects of this kind already. Others may take those of a device. */
+/* Tests a limit. `have` objects exist already. Other processes may use objects of a device, too. */
 static void one_more(struct maker *m, DAT_COUNT limit, DAT_COUNT have, DAT_UINT32 subtype,
                      const char *call, make make, unmake unmake)
 {
@@ -98,7 +96,7 @@ static void one_more(struct maker *m, DAT_COUNT limit, DAT_COUNT have, DAT_UINT3
     is_type(make(m, &more), DAT_INSUFFICIENT_RESOURCES,
             "%s: again one more than the limit: DAT_INSUFFICIENT_RESOURCES", call);
     ok(more == UNTOUCHED, "%s: one more than the limit: the handle is untouched", call);
-    /* One that goes makes room for one. */
+    /* After a free, exactly one object can be created. */
     must_rc(unmake(made[--n]), DAT_SUCCESS, call);
     rc = make(m, &made[n]);
     n += is_success(rc, "%s: when one is gone: success", call);
@@ -154,7 +152,7 @@ int main(int argc, char **argv)
     if (a.max_rmrs > 0)
         one_more(&m, a.max_rmrs, 0, DAT_RESOURCE_MEMORY_REGION, "dat_rmr_create", make_rmr,
                  dat_rmr_free);
-    /* The asynchronous one, that for requests, and three of the endpoint. */
+    /* five exist: asynchronous, requests, and three of the endpoint */
     one_more(&m, a.max_evds, 5, DAT_RESOURCE_TEVD, "dat_evd_create", make_evd, dat_evd_free);
     too_long();
     fx_close(&fx);

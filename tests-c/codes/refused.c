@@ -1,8 +1,6 @@
 /*
- * refused.c - codes of the manual pages that no other program provokes.
- *
- * If the specification allows either of two codes, the other programs accept both; this one accepts
- * only the code that the page of the call promises.
+ * refused.c - documented codes that no other program provokes. If the specification allows two
+ * codes, this program accepts only the documented one.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
@@ -22,7 +20,7 @@ static DAT_SRQ_HANDLE make_srq(struct fx *fx)
     return srq;
 }
 
-/* Best effort is all there is, and the endpoint of a reserved service point is the program's. */
+/* The only quality of service is best effort. The program creates the endpoint of an RSP. */
 static void models(struct fx *fx)
 {
     DAT_SRQ_HANDLE srq = make_srq(fx);
@@ -59,7 +57,7 @@ static void models(struct fx *fx)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* Sends that wait for a receive fill the queue of requests. */
+/* Sends without a receive fill the request queue. */
 static void full(struct fx *fx)
 {
     DAT_RMR_HANDLE rmr = UNTOUCHED;
@@ -104,7 +102,9 @@ static void handler(int signo)
     (void)signo;
 }
 
-/* A signal without SA_RESTART ends the wait; one that comes just before it is repeated. */
+/*
+ * A signal without SA_RESTART ends the wait. It is repeated, because it can arrive before the wait.
+ */
 static void interrupted(struct fx *fx)
 {
     DAT_CNO_HANDLE cno = UNTOUCHED;

@@ -1,4 +1,3 @@
-/* bystander.c - see bystander.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/bystander.h"
 
@@ -24,7 +23,7 @@ int bystander_echo(struct link *up)
             !wait_dto(s.req, 5, DAT_DTO_SUCCESS, NULL))
             break;
     }
-    must(link_hear(up, "bye"), "the other process is gone");
+    must(link_hear(up, "bye"), "the other process has exited");
     fx_close(&fx);
     return 0;
 }

@@ -1,7 +1,4 @@
-/*
- * bystander.h - a third process, with which this one exchanges messages all the time, while something
- * else happens to this one.
- */
+/* bystander.h - a third process that constantly exchanges messages with this one during a test. */
 #ifndef TESTS_C_BYSTANDER_H
 #define TESTS_C_BYSTANDER_H
 
@@ -10,7 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* The traffic with it. The fields are those of the thread while it runs; read them with the functions. */
+/* While the thread runs, use the functions to read `rounds` and `longest`. */
 struct bystander {
     struct peer p;
     struct side s;
@@ -19,26 +16,24 @@ struct bystander {
     bool stop;
     bool fine;
     unsigned rounds;
-    unsigned longest; /* ms that a round took */
+    unsigned longest; /* longest round, in ms */
 };
 
-/* The role "bystander" of the other process. */
 int bystander_echo(struct link *up);
 
-/* Starts the process, and a thread that exchanges messages with it from now on. */
+/* Starts the process, and a thread that exchanges messages with it. */
 void bystander_start(struct bystander *b, struct fx *fx);
 
-/* The rounds so far. */
 unsigned bystander_rounds(struct bystander *b);
 
-/* The longest round in ms, since bystander_forget() or the start. */
+/* Returns the longest round in ms since the start or bystander_forget(). */
 unsigned bystander_longest(struct bystander *b);
 void bystander_forget(struct bystander *b);
 
-/* Ends the thread; b->fine tells whether all rounds went well. */
+/* Ends the thread. b->fine is true if all rounds succeeded. */
 void bystander_stop(struct bystander *b);
 
-/* Ends the process, which is a subtest. */
+/* Ends the process, as a subtest. */
 void bystander_end(struct bystander *b);
 
 #endif

@@ -1,4 +1,3 @@
-/* chance.c - numbers that follow from a seed. */
 #include "chance.h"
 
 void chance_begin(struct chance *c, uint64_t seed)

@@ -1,6 +1,4 @@
-/*
- * chance.h - numbers that follow from a seed, the same ones in each process.
- */
+/* chance.h - pseudo-random numbers from a seed, the same in each process. */
 #ifndef TESTS_C_CHANCE_H
 #define TESTS_C_CHANCE_H
 
@@ -12,10 +10,13 @@ struct chance {
 
 void chance_begin(struct chance *c, uint64_t seed);
 
-/* Any number below that. */
+/* Returns a number below `below`. */
 unsigned draw(struct chance *c, unsigned below);
 
-/* Any number from least, which is above 0, to most: small ones as often as large ones. */
+/*
+ * Returns a number from least, which must be above 0, to most. All orders of magnitude are equally
+ * likely.
+ */
 unsigned draw_size(struct chance *c, unsigned least, unsigned most);
 
 #endif

@@ -1,4 +1,4 @@
-/* connect.c - connections and posts for tests whose subject they are not. */
+/* connect.c - connections and posts. */
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
@@ -62,7 +62,7 @@ void pair_close(struct pair *p)
     side_free(&p->b);
 }
 
-/* What the passive process tells the active one. */
+/* The passive process sends this to the active one. */
 struct invitation {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
@@ -77,7 +77,7 @@ void side_accept_peer(struct side *s, struct link *l)
     memset(&card, 0, sizeof card);
     psp = fx_listen_on(s->fx, evd, DAT_PSP_CONSUMER_FLAG, &card.qual);
     memcpy(&card.address, &s->fx->address, sizeof card.address);
-    must(LINK_SEND(l, card), "the peer is gone");
+    must(LINK_SEND(l, card), "the peer has exited");
     must_rc(dat_cr_accept(next_request(evd), s->ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
     must(wait_connection(s->conn, DAT_CONNECTION_EVENT_ESTABLISHED), "passive: no ESTABLISHED");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");

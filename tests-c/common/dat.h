@@ -1,9 +1,8 @@
 /*
- * dat.h - the interface for which the tests are compiled: uDAPL 1.2, or 2.0 with -DDAT_API=20.
+ * dat.h - the interface for which the tests are compiled: uDAPL 1.2, or 2.0 with -DUDAPL=20.
  *
- * Both are compiled from the same sources, which use the names and the calls of 1.2. Where 2.0 has other
- * names, or calls with more parameters, these stand for those of 1.2 here. A name in parentheses, as in
- * (dat_cr_reject)(cr, size, data), is the call of 2.0 itself.
+ * The tests use the names and calls of 1.2. Macros map them to 2.0. A name in parentheses, as in
+ * (dat_cr_reject)(cr, size, data), is the 2.0 call itself.
  */
 #ifndef TESTS_C_DAT_H
 #define TESTS_C_DAT_H
@@ -19,33 +18,33 @@
 #include <dat/udat.h>
 #include <dat/dat_registry.h>
 
-/* The version; the library; how the names of providers' files end. */
+/* The version, the library, and the suffix of provider files. */
 #define API_VERSION "1.2"
 #define LIBDAT "libdat.so.1"
 #define SO ".so.1"
 
-/* A value of the type that dats_get_ia_handle() takes. */
+/* Converts a value for dats_get_ia_handle(). */
 #define AS_IA(value) ((unsigned long)(uintptr_t)(value))
 
-/* Two minor versions to come, and the other major version. */
+/* The next minor versions, and the other major version. */
 #define API_NEXT "1.3"
 #define API_LATER "1.4"
 #define OTHER_VERSION "2.0"
 #define OTHER_MAJOR 2
 
-/* Lengths of segments have another type in 2.0, and so have the limits of them. */
+/* The type of a segment's length. */
 #define DAT_SEG_LENGTH DAT_VLEN
 
 #define CNO_FIELD_AGENT DAT_CNO_FIELD_AGENT
 #define CNO_FIELD_UNKNOWN (DAT_CNO_FIELD_ALL + 1)
 #define CNO_AGENT(param) ((param).agent)
 
-/* Parameters whose numbers differ. */
+/* Codes of parameters whose positions differ. */
 #define ARG_LMR_CREATE_HANDLE DAT_INVALID_ARG7
 #define ARG_RMR_BIND_TRIPLET DAT_INVALID_ARG2
 #define ARG_RMR_BIND_FLAGS DAT_INVALID_ARG6
 
-/* A bind as in 2.0, which names the LMR by its handle as well. */
+/* Binds with the arguments of 2.0, which include the LMR. */
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     ((void)(lmr), dat_rmr_bind(rmr, triplet, privileges, ep, cookie, flags, context))
 
@@ -53,7 +52,7 @@
 
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
-#include <netinet/in.h> /* the next one needs it */
+#include <netinet/in.h> /* needed by dat_ib_extensions.h */
 #include <dat2/dat_ib_extensions.h>
 
 #define API_VERSION "2.0"
@@ -65,7 +64,7 @@
 #define OTHER_VERSION "1.2"
 #define OTHER_MAJOR 1
 
-/* The fields are numbers there, not bits. */
+/* consecutive numbers in 2.0, not bits */
 #define CNO_FIELD_AGENT DAT_CNO_FIELD_PROXY
 #define CNO_FIELD_UNKNOWN 8
 #define CNO_AGENT(param) ((param).proxy.agent)
@@ -77,31 +76,29 @@
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     dat_rmr_bind(rmr, lmr, triplet, privileges, DAT_VA_TYPE_VA, ep, cookie, flags, context)
 
-/* 2.0 asks how addresses are counted: as in the process. */
+/* with the address type */
 #define dat_lmr_create(ia, type, region, length, pz, privileges, lmr, lmr_context, rmr_context, got, at) \
     dat_lmr_create(ia, type, region, length, pz, privileges, DAT_VA_TYPE_VA, lmr, lmr_context, \
                    rmr_context, got, at)
 
-/* A refusal may carry data. */
+/* with private data */
 #define dat_cr_reject(cr) dat_cr_reject(cr, 0, NULL)
 
-/* Every registry of 2.0 has it, but not all headers declare it. */
+/* Third-party 2.0 headers may lack it. */
 extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle);
 
-/* A value of the type that it takes. */
 #define AS_IA(value) ((DAT_IA_HANDLE)(uintptr_t)(value))
 
-/* The address in a triplet of remote memory has another name. */
 #define target_address virtual_address
 
 #else
 #error UDAPL is 12 or 20
 #endif
 
-/* The word for it in dat.conf. */
+/* The API version in a dat.conf entry. */
 #define CONF_API "u" API_VERSION
 
-/* The whole code; in 2.0 the constant is the type alone. */
+/* The complete code. In 2.0, DAT_NOT_IMPLEMENTED lacks the class bit. */
 #define NOT_IMPLEMENTED ((DAT_RETURN)(DAT_CLASS_ERROR | DAT_NOT_IMPLEMENTED))
 
 #define SEG_LENGTH_MAX (~(DAT_SEG_LENGTH)0)

@@ -1,4 +1,3 @@
-/* env.c - the settings that a test program gets from its caller. */
 #define _POSIX_C_SOURCE 200809L
 #include "env.h"
 
@@ -12,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Qualifiers of 16 bits: programs that run side by side have different ranges. */
+/* 16-bit qualifiers: each parallel program has its own range. */
 #define RANGES 8u
 #define RANGE 5000u
 
@@ -31,7 +30,7 @@ void env_init(int argc, char **argv, const struct peer_role *roles)
     const char *s;
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-    /* Under valgrind /proc/self/exe is the tool; argv[0] is right there. */
+    /* argv[0] takes precedence if it is a path. */
     if (n <= 0 || argc < 1 || strchr(argv[0], '/') != NULL)
         snprintf(self, sizeof self, "%s", argc > 0 ? argv[0] : "");
     else
@@ -41,17 +40,17 @@ void env_init(int argc, char **argv, const struct peer_role *roles)
         scale = atof(s);
     set_ia(getenv("DAT_IA"));
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* A peer that is gone shows as an error of write(), not as our death. */
+    /* If the other process has exited, write() fails instead. */
     signal(SIGPIPE, SIG_IGN);
 
     if (argc >= 2 && strcmp(argv[1], "--peer") == 0) {
         if (argc >= 6)
             set_ia(argv[5]);
-        peer_enter(argc, argv, roles); /* does not return */
+        peer_enter(argc, argv, roles);
     }
     if (argc >= 2)
         set_ia(argv[1]);
-    /* So that a process started in any other way finds the same adapter. */
+    /* For processes that are not started with peer_start(). */
     setenv("DAT_IA", ia_name, 1);
 }
 

@@ -1,4 +1,3 @@
-/* exchange.c - messages and RDMA of all sizes, both ways. */
 #include "exchange.h"
 
 #include <stdio.h>
@@ -8,7 +7,7 @@ enum { LARGEST = 1 << 20, SIZES = 5 };
 
 static const size_t sizes[SIZES] = { 100, 9 * 1024, 64 * 1024, 300001, LARGEST };
 
-/* The parts of the region: what is sent, what is received, what the other side may use. */
+/* Offsets in the region: bytes to send, received bytes, memory for the other side. */
 enum { OUT_AT = 0, IN_AT = LARGEST, REMOTE_AT = 2 * LARGEST, REGION = 3 * LARGEST };
 
 bool exchange_both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, unsigned own,
@@ -39,7 +38,7 @@ bool exchange_both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, u
                     !wait_dto(s->req, 3, DAT_DTO_SUCCESS, NULL) ||
                     pattern_check(r->mem + IN_AT, size, own + (unsigned)i) >= 0)
                     return false;
-                /* The next receive is posted before the other side may send. */
+                /* Post the next receive before the other side may send. */
                 if (post_recv(s, r, IN_AT, LARGEST, 4) != DAT_SUCCESS ||
                     post_send(s, r, OUT_AT, 1, 5) != DAT_SUCCESS ||
                     !wait_dto(s->req, 5, DAT_DTO_SUCCESS, NULL))
@@ -74,5 +73,5 @@ void exchange_targets(struct link *l, struct region *r, DAT_RMR_TRIPLET *theirs)
 {
     DAT_RMR_TRIPLET ours = target(r, REMOTE_AT, LARGEST);
 
-    must(LINK_SEND(l, ours) && LINK_RECV(l, *theirs), "the other process is gone");
+    must(LINK_SEND(l, ours) && LINK_RECV(l, *theirs), "the other process has exited");
 }

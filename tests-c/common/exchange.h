@@ -1,8 +1,8 @@
 /*
- * exchange.h - messages and RDMA of all sizes between two processes, both ways, each byte checked.
+ * exchange.h - messages and RDMA of all sizes between two processes, both ways, with all bytes checked.
  *
- * Both call exchange_open(), connect, exchange_targets(), and exchange_both_ways() with the seeds of either
- * side swapped.
+ * Both processes call exchange_open(), connect, and call exchange_targets() and exchange_both_ways(),
+ * one of them as `first`, with swapped seeds.
  */
 #ifndef TESTS_C_EXCHANGE_H
 #define TESTS_C_EXCHANGE_H
@@ -12,15 +12,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Opens the adapter, with an endpoint that has its first receive, and the memory for all of it. */
+/* Opens the adapter, and creates an endpoint with one posted receive, and the memory for all transfers. */
 void exchange_open(struct fx *fx, struct side *s, struct region *r);
 
-/* Tells the other process what it may use, and learns what of it may be used. */
+/* Exchanges the triplets of the shared memory. */
 void exchange_targets(struct link *l, struct region *r, DAT_RMR_TRIPLET *theirs);
 
 /*
- * Sends, writes and reads; then takes what the other side sends. One side is the first. True if all is
- * as it should be; otherwise what[] says what was not.
+ * Sends, writes and reads, and receives the same. On failure, returns false with a description in
+ * what[].
  */
 bool exchange_both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, unsigned own,
                         unsigned other, bool first, char *what, size_t room);

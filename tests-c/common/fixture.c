@@ -1,4 +1,4 @@
-/* fixture.c - open adapter, memory, endpoints. Connections: connect.c. */
+/* fixture.c - adapter, memory and endpoints. Connections are in connect.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "fixture.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The memory of all regions, so that it can be freed with the adapter. */
+/* The memory of a region, in a list of all regions. */
 struct block {
     struct block *next;
     unsigned long id;
@@ -37,7 +37,7 @@ static unsigned long block_add(DAT_IA_HANDLE ia, void *mem)
     return id;
 }
 
-/* Frees the block with that id, or with id 0 all of that adapter. */
+/* Frees the block with this id. If id is 0, frees all blocks of the adapter. */
 static void blocks_free(unsigned long id, DAT_IA_HANDLE ia)
 {
     pthread_mutex_lock(&blocks_lock);
@@ -163,7 +163,6 @@ DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length)
     return t;
 }
 
-/* The triplet in a form that both versions of uDAPL have. */
 struct target_in_transit {
     DAT_VADDR address;
     DAT_VLEN length;
@@ -205,7 +204,7 @@ DAT_DTO_COOKIE cookie(DAT_UINT64 value)
 
 static unsigned char pattern_at(size_t i, unsigned seed)
 {
-    /* Differs between places 1, 256, 4096 or a power of two apart. */
+    /* Bytes at distances of 1, 256, 4096 or another power of two differ. */
     uint64_t x = (uint64_t)i * 0x9e3779b97f4a7c15u + seed * 0xbf58476d1ce4e5b9u;
 
     return (unsigned char)(x >> 56);
@@ -310,7 +309,7 @@ void side_make_srq(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_
     DAT_EP_ATTR own;
 
     attr_default(&own);
-    own.max_recv_dtos = DAT_HW_DEFAULT; /* the hard high watermark here */
+    own.max_recv_dtos = DAT_HW_DEFAULT; /* here: the hard high watermark */
     side_evds(s, fx);
     must_rc(dat_ep_create_with_srq(fx->ia, fx->pz, s->recv, s->req, s->conn, srq,
                                    attr != NULL ? attr : &own, &s->ep),

@@ -1,9 +1,4 @@
-/*
- * fixture.h - the surroundings that most subtests need, in one call each.
- *
- * A fixture that cannot be set up ends the program ("Bail out!", or exit 1 in
- * a peer): other programs test its parts.
- */
+/* fixture.h - the objects that most subtests need. A function that fails ends the program. */
 #ifndef TESTS_C_FIXTURE_H
 #define TESTS_C_FIXTURE_H
 
@@ -15,33 +10,31 @@
 #include <netinet/in.h>
 #include <stddef.h>
 
-/* Any value that no handle has: for outputs that must stay as they were. */
+/* A value that is no handle, for outputs that a call must not change. */
 #define UNTOUCHED ((DAT_HANDLE)(uintptr_t)0x5a5a5a5a5a5a5a50u)
 
 #define MEM_LOCAL (DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG)
 
-/* An open interface adapter with a protection zone and an EVD for requests. */
 struct fx {
     DAT_IA_HANDLE ia;
-    DAT_EVD_HANDLE async; /* made by dat_ia_open() */
+    DAT_EVD_HANDLE async; /* created by dat_ia_open() */
     DAT_PZ_HANDLE pz;
-    DAT_EVD_HANDLE cr;    /* connection requests, DAT_EVD_CR_FLAG */
+    DAT_EVD_HANDLE cr;    /* EVD for connection requests */
     struct sockaddr_storage address;
     DAT_COUNT max_private_data;
 };
 
 void fx_open(struct fx *fx);
-/* Closes abruptly: whatever is left goes with it. A subtest only when it fails. */
+/* Closes abruptly, which frees all objects. Prints a subtest only if it fails. */
 void fx_close(struct fx *fx);
 
-/* The adapter's own address: what an endpoint connects to. */
 DAT_IA_ADDRESS_PTR fx_address(struct fx *fx);
 
 DAT_EVD_HANDLE fx_evd(struct fx *fx, DAT_COUNT qlen, unsigned flags);
 
 /*
- * Memory (zeroed) and its registration. What is not freed goes with fx_close();
- * region_free() of what has gone so does nothing.
+ * Zeroed memory and its registration. fx_close() frees remaining regions; a later region_free()
+ * does nothing.
  */
 struct region {
     unsigned char *mem;
@@ -57,38 +50,41 @@ void region_make_in(struct fx *fx, DAT_PZ_HANDLE pz, struct region *r, size_t si
                     unsigned privileges);
 void region_free(struct region *r);
 
-/* A local segment, and what a peer needs to reach the same bytes. */
+/* Return a local segment, and the triplet for a peer's access to the same bytes. */
 DAT_LMR_TRIPLET segment(const struct region *r, size_t offset, size_t length);
 DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length);
 
-/* Such a triplet over a link; the program at the other end may be of the other version of uDAPL. */
+/* Transfer a triplet, also between the two versions of uDAPL. */
 bool link_send_target(struct link *l, DAT_RMR_TRIPLET t);
 bool link_recv_target(struct link *l, DAT_RMR_TRIPLET *t);
 
 DAT_DTO_COOKIE cookie(DAT_UINT64 value);
 
-/* Bytes that depend on the seed and on the place. */
+/* Fills memory with bytes that depend on seed and offset. */
 void pattern_fill(void *mem, size_t size, unsigned seed);
-/* -1 when all bytes are right, else the offset of the first wrong one. */
+/* Returns the offset of the first wrong byte, or -1. */
 long pattern_check(const void *mem, size_t size, unsigned seed);
 bool all_bytes(const void *mem, size_t size, unsigned char value);
 
-/* Attributes that ask for every feature in modest size, EVD_THRESHOLD both ways. */
+/* Sets attributes with all features, small limits and EVD_THRESHOLD flags. */
 void attr_default(DAT_EP_ATTR *attr);
 
-/* n, or the most segments of an RDMA read over the adapter that fx_open() opened last: iWARP has one. */
+/*
+ * Returns n, or the maximal segments of an RDMA read over the adapter that fx_open() opened last, if
+ * that is less. iWARP has one.
+ */
 DAT_COUNT read_iov_at_most(DAT_COUNT n);
 
 /*
- * The end of a connection that was accepted after the active side had gone: ACCEPT_COMPLETION_ERROR; on iWARP, where it
- * stands once it is accepted, ESTABLISHED and then DISCONNECTED or BROKEN.
+ * Waits for the end of a connection that was accepted after the active side had gone:
+ * ACCEPT_COMPLETION_ERROR, or on iWARP ESTABLISHED and then DISCONNECTED or BROKEN.
  */
 bool wait_accept_failed(DAT_EVD_HANDLE conn);
 
-/* True, with a skip of that name, where no message waits for its receive: it ends an iWARP connection. */
+/* Skips a test of this name and returns true on iWARP, where no message waits for a receive. */
 bool none_waits(const char *name);
 
-/* An endpoint with EVDs of its own. */
+/* An endpoint with its own EVDs. */
 struct side {
     struct fx *fx;
     DAT_EP_HANDLE ep;
@@ -97,48 +93,40 @@ struct side {
     DAT_EVD_HANDLE conn;
 };
 
-/* An unconnected endpoint; attr may be NULL for attr_default(). */
+/* Creates an unconnected endpoint. If attr is NULL, uses attr_default(). */
 void side_make(struct side *s, struct fx *fx, const DAT_EP_ATTR *attr);
-/* The same on a shared receive queue. */
+/* The same with a shared receive queue. */
 void side_make_srq(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr);
-/* Frees endpoint and EVDs; what is freed already (NULL) is passed over. */
+/* Frees all handles that are not NULL. */
 void side_free(struct side *s);
 
-/* A public service point, consumer mode, on fx->cr; picks the qualifier. */
+/* Creates a PSP in consumer mode, with any free qualifier. */
 DAT_PSP_HANDLE fx_listen(struct fx *fx, DAT_CONN_QUAL *qual);
 DAT_PSP_HANDLE fx_listen_on(struct fx *fx, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
                             DAT_CONN_QUAL *qual);
 
-/* dat_ep_connect() without private data, deadline SOON_MS. */
+/* Calls dat_ep_connect() with the timeout SOON_MS. */
 DAT_RETURN side_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual);
 
-/* The next request on that EVD. */
 DAT_CR_HANDLE next_request(DAT_EVD_HANDLE evd);
 
-/*
- * Connects two unconnected endpoints of this process, active and passive,
- * through a service point of their own that is gone afterwards. Both have
- * seen ESTABLISHED.
- */
+/* Connects two unconnected endpoints of this process, and takes both ESTABLISHED events. */
 void sides_connect(struct side *active, struct side *passive);
 
-/* Two connected endpoints in one process. */
+/* Two connected endpoints of this process. a is the active one. */
 struct pair {
-    struct side a; /* the active side */
-    struct side b; /* the passive side */
+    struct side a;
+    struct side b;
 };
 
 void pair_open(struct pair *p, struct fx *fx, const DAT_EP_ATTR *attr);
 void pair_close(struct pair *p);
 
-/*
- * Connects over a link: one process calls side_accept_peer(), the other
- * side_connect_peer(), each with an unconnected endpoint.
- */
+/* Connect endpoints of two processes: one accepts, the other connects. */
 void side_accept_peer(struct side *s, struct link *l);
 void side_connect_peer(struct side *s, struct link *l);
 
-/* Posts of one segment, or none when length is 0. */
+/* Post one segment, or none if len is 0. */
 DAT_RETURN post_recv(struct side *s, struct region *r, size_t off, size_t len, DAT_UINT64 cookie);
 DAT_RETURN post_send(struct side *s, struct region *r, size_t off, size_t len, DAT_UINT64 cookie);
 DAT_RETURN post_write(struct side *s, struct region *r, size_t off, size_t len,
@@ -146,7 +134,7 @@ DAT_RETURN post_write(struct side *s, struct region *r, size_t off, size_t len,
 DAT_RETURN post_read(struct side *s, struct region *r, size_t off, size_t len,
                      DAT_RMR_TRIPLET from, DAT_UINT64 cookie);
 
-/* One small message each way between two connected endpoints of this process. */
+/* Sends one message in each direction. */
 bool sides_talk(struct side *x, struct side *y);
 
 #endif

@@ -1,4 +1,3 @@
-/* order.c - orders of one process to another about the memory of the latter. */
 #include "order.h"
 
 #include <string.h>
@@ -12,5 +11,5 @@ void order_send(struct link *l, enum order_kind what, size_t offset, size_t size
     o.offset = offset;
     o.size = size;
     o.seed = seed;
-    must(LINK_SEND(l, o), "the other process is gone");
+    must(LINK_SEND(l, o), "the other process has exited");
 }

@@ -1,12 +1,9 @@
-/*
- * order.h - orders of one process to another about the memory of the latter.
- */
+/* order.h - orders to another process to receive a message, or to fill or check its memory. */
 #ifndef TESTS_C_ORDER_H
 #define TESTS_C_ORDER_H
 
 #include "peer.h"
 
-/* RECEIVE a message, FILL with a pattern, CHECK the contents; END. */
 enum order_kind { RECEIVE, FILL, CHECK, END };
 
 struct order {

@@ -1,11 +1,12 @@
-/* patience.c - how long nothing may move before something stands still. */
 #define _POSIX_C_SOURCE 200809L
 #include "patience.h"
 
 #include "env.h"
 
-/* Of the time without a move, with the processor, in ms; and how much longer it may be with less of that. */
-enum { PROCESSOR_MS = 300, LONGER = 9 };
+/*
+ * The CPU time in ms that both processes must have had, and the factor for the deadline otherwise.
+ */
+enum { MIN_CPU_MS = 300, MAX_FACTOR = 9 };
 
 static struct timespec used_by(pid_t pid)
 {
@@ -21,7 +22,7 @@ static bool has_run(struct timespec since, pid_t pid)
 {
     struct timespec now = used_by(pid);
 
-    return (now.tv_sec - since.tv_sec) * 1000 + (now.tv_nsec - since.tv_nsec) / 1000000 >= PROCESSOR_MS;
+    return (now.tv_sec - since.tv_sec) * 1000 + (now.tv_nsec - since.tv_nsec) / 1000000 >= MIN_CPU_MS;
 }
 
 void patience_renew(struct patience *p)
@@ -43,5 +44,5 @@ bool patience_lasts(struct patience *p, pid_t other, unsigned ms)
     }
     if (now - p->since < env_ms(ms))
         return true;
-    return now - p->since < (uint64_t)env_ms(ms) * LONGER && !(has_run(p->own, 0) && has_run(p->others, other));
+    return now - p->since < (uint64_t)env_ms(ms) * MAX_FACTOR && !(has_run(p->own, 0) && has_run(p->others, other));
 }

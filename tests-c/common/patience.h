@@ -1,8 +1,7 @@
 /*
- * patience.h - how long nothing may move before something stands still.
+ * patience.h - detects a stall: time without progress, although both processes had a CPU.
  *
- * On a busy machine a process may get no processor for seconds. So what counts is the time in which this process, and the
- * one that it waits for, have had one.
+ * On a busy machine a process can wait seconds for a CPU.
  */
 #ifndef TESTS_C_PATIENCE_H
 #define TESTS_C_PATIENCE_H
@@ -13,17 +12,18 @@
 #include <time.h>
 
 struct patience {
-    unsigned looks; /* in vain */
+    unsigned looks; /* polls since the last progress */
     uint64_t since;
     struct timespec own, others;
 };
 
-/* Something has moved. */
+/* Reports progress. */
 void patience_renew(struct patience *p);
 
 /*
- * One more look in vain, which makes no call of the library, nor a system call but now and then. False once nothing has
- * moved for that many ms, scaled. `other` is the process that is waited for, or 0.
+ * Reports a poll without progress. Makes no libdat call, and system calls only on each 1024th poll.
+ * Returns false after `ms` (scaled) without progress. `other` is the process that must make
+ * progress, or 0.
  */
 bool patience_lasts(struct patience *p, pid_t other, unsigned ms);
 

@@ -1,5 +1,4 @@
-/* peer.c - a second process that plays a role of the same test program. */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* for pipe2 */
 #include "peer.h"
 
 #include "env.h"
@@ -45,7 +44,7 @@ static void forget(struct peer *p)
     p->pid = 0;
 }
 
-/* The program that plays the roles: SUBJECT/NAME in $DAT_TEST_PEERS, or this one. */
+/* Returns the program to start: SUBJECT/NAME in $DAT_TEST_PEERS, or this program. */
 static const char *peer_program(void)
 {
     static char path[4096];
@@ -81,10 +80,10 @@ void peer_start(struct peer *p, const char *role)
     if (p->pid == 0) {
         char *args[] = { program, "--peer", p->role, in, out, env_ia(), NULL };
 
-        /* Between fork and exec: system calls only. */
+        /* Only async-signal-safe calls between fork and exec. */
         fcntl(down[0], F_SETFD, 0);
         fcntl(up[1], F_SETFD, 0);
-        dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output belongs to TAP */
+        dup2(STDERR_FILENO, STDOUT_FILENO); /* standard output is the TAP stream */
         execv(program, args);
         _exit(127);
     }
@@ -221,14 +220,21 @@ bool link_send(struct link *l, const void *data, size_t size)
     return write_all(l->out, &n, sizeof n) && write_all(l->out, data, size);
 }
 
+/*
+ * Factors for long deadlines, because a busy process can work for minutes between two messages.
+ * They cost no time: the link breaks when the other process ends.
+ */
+enum { FACTOR_IN_SECOND = 30, FACTOR_IN_FIRST = 3 };
+
 bool link_recv(struct link *l, void *data, size_t size, unsigned ms)
 {
-    uint64_t end = now_ms() + env_ms(ms);
+    unsigned times = ms < SOON_MS ? 1 : role_name != NULL ? FACTOR_IN_SECOND : FACTOR_IN_FIRST;
+    uint64_t end = now_ms() + env_ms(ms * times);
     uint32_t n;
 
     if (!read_all(l->in, &n, sizeof n, end))
         return false;
-    /* The rest is on its way, however little time there was for the beginning. */
+    /* The sender has written the length, so the rest follows soon. */
     if (end < now_ms() + env_ms(SOON_MS))
         end = now_ms() + env_ms(SOON_MS);
     if (n != size) {

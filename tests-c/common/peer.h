@@ -1,13 +1,11 @@
 /*
- * peer.h - a second process that plays a role of the same test program.
+ * peer.h - a second process that runs a role of the same test program.
  *
- * The second process is made by fork and exec of the program itself with the
- * name of a role; it shares nothing with the first but two pipes. Messages on
- * them are whole (length first) and every receive has a deadline. A process
- * started here does not outlive the one that started it.
+ * fork and exec start the program again. Two pipes transfer whole messages, with deadlines. The kernel
+ * kills the second process when the first one ends.
  *
- * If $DAT_TEST_PEERS names a directory, the second process is the program of the same
- * name there, which was built for the other version of uDAPL.
+ * If $DAT_TEST_PEERS is set, the second process is the program of this name in that directory, which
+ * is compiled for the other version of uDAPL.
  */
 #ifndef TESTS_C_PEER_H
 #define TESTS_C_PEER_H
@@ -17,60 +15,66 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The two pipes, seen from one end. */
 struct link {
     int in;
     int out;
 };
 
-/* A part that a second process can play. The result is its exit status. */
+/* A role of the second process. run() returns the exit status. */
 struct peer_role {
     const char *name;
     int (*run)(struct link *up);
 };
 
 struct peer {
-    pid_t pid; /* 0 when there is none */
+    pid_t pid; /* 0 if there is no process */
     struct link link;
     char role[32];
 };
 
-/* Starts a process in that role. Bails out when that is not possible. */
+/* Starts a process in this role. Bails out on failure. */
 void peer_start(struct peer *p, const char *role);
 
-/* Waits for its end. Returns its exit status, 128 + n for signal n, -1 at the deadline. */
+/*
+ * Waits for the process. Returns its exit status, 128 + n for signal n, or -1 after the deadline.
+ */
 int peer_join(struct peer *p, unsigned ms);
 
-/* A subtest: the process ended with status 0 in time. */
+/* Checks that the process ends with status 0 in time. */
 bool peer_ok(struct peer *p, const char *fmt, ...) TAP_PRINTF(2, 3);
 
-/* Sends SIGKILL and reaps. */
 void peer_kill(struct peer *p);
 
-/* Kills and reaps whatever is still there. done_testing() and bail() do it. */
+/* Kills and reaps all second processes. */
 void peer_end_all(void);
 
-/* Runs the role named in argv and exits; env_init() calls it. */
+/* Runs the role in argv, for env_init(). */
 void peer_enter(int argc, char **argv, const struct peer_role *roles) TAP_NORETURN;
 
-/* Sends one message. False when the other end is gone. */
+/* Sends one message. Returns false if the other process has exited. */
 bool link_send(struct link *l, const void *data, size_t size);
 
-/* Receives one message of exactly that size. False at the deadline, the end, another size. */
+/*
+ * Receives one message. Returns false after the deadline, for another size, or if the other process
+ * has exited. A deadline of SOON_MS or more is 3 times as long in the first process, and 30 times
+ * in a second one.
+ */
 bool link_recv(struct link *l, void *data, size_t size, unsigned ms);
 
-/* Messages that are a word: used as a barrier between two steps. */
+/* Send and expect a word, as a barrier between two steps. */
 bool link_say(struct link *l, const char *word);
-bool link_hear(struct link *l, const char *word); /* waits SOON_MS */
+bool link_hear(struct link *l, const char *word);
 
 #define LINK_SEND(l, object) link_send((l), &(object), sizeof(object))
 #define LINK_RECV(l, object) link_recv((l), &(object), sizeof(object), SOON_MS)
 
-/* In a role: what must be true; otherwise a message on standard error and exit 1. */
+/*
+ * Require a condition, or a type of a return code. On failure, the first process bails out, and a
+ * second one exits with 1.
+ */
 void must(bool cond, const char *fmt, ...) TAP_PRINTF(2, 3);
 void must_rc(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3, 4);
 
-/* True in a process that was started as a peer. */
 bool peer_is_one(void);
 
 #endif

@@ -1,4 +1,3 @@
-/* place.c - a rendezvous directory of the test's own. */
 #define _POSIX_C_SOURCE 200809L
 #define _XOPEN_SOURCE 700
 #include "place.h"
@@ -20,11 +19,11 @@ const char *place_make(void)
     char path[64], line[1024], name[1024], *instance, *end;
     FILE *from, *to;
 
-    must(given != NULL && mkdtemp(base) != NULL, "no directory of the test's own");
+    must(given != NULL && mkdtemp(base) != NULL, "cannot create a private directory");
     snprintf(path, sizeof path, "%s/dat.conf", base);
     from = fopen(given, "r");
     to = fopen(path, "w");
-    must(from != NULL && to != NULL, "no configuration of the test's own");
+    must(from != NULL && to != NULL, "cannot create a private dat.conf");
     while (fgets(line, sizeof line, from) != NULL) {
         instance = strchr(line, '"');
         end = instance == NULL ? NULL : strchr(instance + 1, '"');
@@ -34,7 +33,7 @@ const char *place_make(void)
             fprintf(to, "%.*s\"%s/shm\"%s", (int)(instance - line), line, base, end + 1);
     }
     fclose(from);
-    must(fclose(to) == 0, "no configuration of the test's own");
+    must(fclose(to) == 0, "cannot write a private dat.conf");
     setenv("DAT_OVERRIDE", path, 1);
     snprintf(path, sizeof path, "%s/shm", base);
     setenv("DAT_TEST_PLACE", path, 1);

@@ -1,23 +1,20 @@
-/*
- * place.h - a rendezvous directory of the test's own, for the adapter "shm".
- */
+/* place.h - a private rendezvous directory for the adapter "shm". */
 #ifndef TESTS_C_PLACE_H
 #define TESTS_C_PLACE_H
 
 #include <stdbool.h>
 
 /*
- * Has the adapter meet other processes in a new directory, which the library
- * makes. To be called before anything of libdat, and before peers start, which
- * meet there too. The result is the path; place_end() removes it.
+ * Configures shm with a new directory, which the library creates, and returns the path. Must
+ * precede all calls of libdat and peer_start(). place_end() removes the directory.
  */
 const char *place_make(void);
 void place_end(void);
 
-/* The path, also in a peer; NULL when place_make() was not called. */
+/* Returns the path, also in a second process. Returns NULL without place_make(). */
 const char *place_path(void);
 
-/* The number of entries whose names begin so; -1 when there is no directory. */
+/* Returns the number of entries with this prefix, or -1 if there is no directory. */
 int place_count(const char *prefix);
 
 #endif

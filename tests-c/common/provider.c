@@ -7,7 +7,7 @@ const char *provider_of(const char *ia)
 {
     size_t length = strcspn(ia, "-");
 
-    /* A name starts with the transport. */
+    /* The name of an adapter starts with the transport. */
 #define PROVIDER(udapl, transport, file) \
     if (udapl == UDAPL && strlen(transport) == length && strncmp(ia, transport, length) == 0) \
         return file;

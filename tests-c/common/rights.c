@@ -1,4 +1,3 @@
-/* rights.c - see rights.h. */
 #define _GNU_SOURCE
 #include "rights.h"
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# said.sh - what a program has printed, for shell scripts that keep it in $work/out.
+# said.sh - checks of a program's output, which scripts write to $work/out.
 # shellcheck shell=sh disable=SC2154 # the scripts have $work
-# says TEXT...: each of these was printed by the last run.
+# says TEXT...: succeeds if the output contains each text.
 says()
 {
     for text in "$@"; do
-        grep -qF -e "$text" "$work/out" || { echo "not said: $text"; cat "$work/out"; return 1; }
+        grep -qF -e "$text" "$work/out" || { echo "not in the output: $text"; cat "$work/out"; return 1; }
     done
 }
 

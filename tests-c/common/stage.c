@@ -1,4 +1,3 @@
-/* stage.c - an endpoint in any state, brought there by real calls. */
 #define _POSIX_C_SOURCE 200809L
 #include "stage.h"
 
@@ -39,7 +38,7 @@ DAT_UINT32 stage_subtype(DAT_EP_STATE state)
     }
 }
 
-/* The other process: connects, says so, and is stopped before it can go on. */
+/* Connects. The first process stops this one with SIGSTOP before it can continue. */
 int stage_caller(struct link *up)
 {
     struct fx fx;
@@ -57,7 +56,7 @@ int stage_caller(struct link *up)
     return 0;
 }
 
-/* A connection attempt of the other end; s is not touched. */
+/* Starts a connection to g->qual from the other endpoint. */
 static void call(struct stage *g)
 {
     side_make(&g->other, &g->fx, NULL);
@@ -113,7 +112,7 @@ static bool accepted(struct stage *g, const char **why)
     peer_start(&g->peer, "stage-caller");
     must(LINK_SEND(&g->peer.link, g->fx.address) && LINK_SEND(&g->peer.link, g->qual) &&
              link_hear(&g->peer.link, "called"),
-         "the peer is gone");
+         "the peer has exited");
     cr = next_request(g->requests);
     must(kill(g->peer.pid, SIGSTOP) == 0 && waitpid(g->peer.pid, NULL, WUNTRACED) == g->peer.pid,
          "the peer cannot be stopped");
@@ -178,7 +177,7 @@ bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
         side_make(&g->other, &g->fx, NULL);
         sides_connect(&g->side, &g->other);
         if (state == DAT_EP_STATE_DISCONNECT_PENDING) {
-            /* A message that nobody has a buffer for keeps the endpoint busy. */
+            /* A message without a posted receive keeps the endpoint busy. */
             must_rc(post_send(&g->side, &g->region, 0, 64, 0x5e4d), DAT_SUCCESS,
                     "dat_ep_post_send");
             must_rc(dat_ep_disconnect(g->ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS,

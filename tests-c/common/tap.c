@@ -1,4 +1,3 @@
-/* tap.c - results of a test program in the Test Anything Protocol. */
 #define _POSIX_C_SOURCE 200809L
 #include "tap.h"
 
@@ -19,7 +18,7 @@ static void line(enum verdict v, const char *name, const char *reason)
     char clean[512];
     size_t n = 0;
 
-    /* A '#' in a name would begin a directive. */
+    /* A '#' in a name would start a directive. */
     for (const char *p = name; *p != '\0' && n + 1 < sizeof clean; p++)
         clean[n++] = (char)(*p == '#' ? '_' : *p == '\n' ? ' ' : *p);
     clean[n] = '\0';
@@ -71,7 +70,7 @@ bool rc_not_implemented(DAT_RETURN rc)
     return rc == NOT_IMPLEMENTED;
 }
 
-/* Whether rc, of the type it should have, has the class that it should have. */
+/* Returns whether a code of this type has the right error class bit. */
 static bool class_is_right(DAT_RETURN rc, DAT_UINT32 type)
 {
     switch (type) {
@@ -80,7 +79,7 @@ static bool class_is_right(DAT_RETURN rc, DAT_UINT32 type)
     case DAT_CONN_QUAL_UNAVAILABLE:
         return rc == (DAT_RETURN)type;
     case DAT_CONN_QUAL_IN_USE:
-        /* dat_psp_create gives it without the bit, dat_rsp_create with it. */
+        /* dat_psp_create returns it without the bit, dat_rsp_create with it. */
         return true;
     default:
         return (rc & DAT_CLASS_ERROR) != 0;
@@ -92,7 +91,9 @@ bool rc_is(DAT_RETURN rc, DAT_UINT32 type)
     return DAT_GET_TYPE(rc) == DAT_GET_TYPE(type) && class_is_right(rc, type);
 }
 
-/* A name whose last part is a type says what is checked; codes/complete.sh relies on it. */
+/*
+ * Returns false if the name of a subtest ends with another type. codes/complete.sh reads the names.
+ */
 static bool name_is_true(const char *name, DAT_UINT32 type)
 {
     const char *end = strrchr(name, ':'), *text = rc_text(type);
@@ -103,14 +104,13 @@ static bool name_is_true(const char *name, DAT_UINT32 type)
     return strncmp(end + 2, text, length) == 0 && (end[2 + length] == '\0' || end[2 + length] == ',');
 }
 
-/* The common part of all checks of a return code; name is complete here. */
 static bool check_code(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 other, const char *name)
 {
     bool good = rc_is(rc, type) || rc_is(rc, other);
 
     if (type == other && !name_is_true(name, type)) {
         line(FAILED, name, NULL);
-        diag("  the name says another type than %s, which is checked", rc_text(type));
+        diag("  the name of the subtest has another type than %s", rc_text(type));
         return false;
     }
 
@@ -206,7 +206,7 @@ void bail(const char *reason, ...)
     peer_end_all();
     printf("Bail out! %s\n", text);
     fflush(stdout);
-    /* Not exit(): another thread may sit inside the library. */
+    /* exit() could block while another thread is in the library. */
     _Exit(1);
 }
 

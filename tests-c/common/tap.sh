@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# tap.sh - TAP from shell scripts, which read this file. The folder $work is theirs; they end with "1..$number" and the
-# status $failed.
-# shellcheck shell=sh disable=SC2034 # the scripts use what is set here
+# tap.sh - prints TAP, for shell scripts that read this file. A script creates the directory $work, and ends with
+# "1..$number" and the status $failed.
+# shellcheck shell=sh disable=SC2034 # the scripts use these variables
 number=0 failed=0
 
-# ok NAME COMMAND...: the output of the command is shown if it fails, and what programs have written to $work/*.out and
-# $work/*.err.
+# ok NAME COMMAND...: runs the command. If it fails, prints its output and the files $work/*.out and $work/*.err.
 ok()
 {
     what=$1

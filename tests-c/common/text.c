@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* dat_strerror() is itself under test, so this is a separate table. */
+/* A separate table, because dat_strerror() is under test. */
 #define NAME(x) { (unsigned)(x), #x }
 
 struct name {

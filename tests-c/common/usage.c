@@ -1,4 +1,3 @@
-/* usage.c - the resources that a process holds. */
 #define _DEFAULT_SOURCE
 #include "usage.h"
 
@@ -21,7 +20,7 @@ int entries(const char *path)
 
 int threads(void)
 {
-    /* A directory has two entries of its own. */
+    /* Without "." and "..". */
     return entries("/proc/self/task") - 2;
 }
 
@@ -58,7 +57,7 @@ long cpu_ms(long pid)
     f = fopen(path, "r");
     if (f == NULL)
         return 0;
-    /* Both are in clock ticks. */
+    /* utime and stime, in clock ticks. */
     if (fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user, &kernel) != 2)
         user = kernel = 0;
     fclose(f);

@@ -1,4 +1,3 @@
-/* wait.c - waiting for expected events, with a deadline. */
 #define _POSIX_C_SOURCE 200809L
 #include "wait.h"
 
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* A peer has no TAP stream: its remarks go to standard error. */
+/* A second process has no TAP stream: print to standard error. */
 #include "peer.h"
 
 #define REMARK(...)                                   \
@@ -29,7 +28,9 @@ void breathe(void)
 
 #if UDAPL == 20
 
-/* Whether a completion comes on the EVD of its endpoint that has such operations, or the endpoint is gone. */
+/*
+ * Returns whether a completion is on the right EVD of its endpoint, or the endpoint has been freed.
+ */
 static bool of_that_evd(const DAT_EVENT *event, const DAT_DTO_COMPLETION_EVENT_DATA *d)
 {
     bool receive = d->operation == DAT_DTO_RECEIVE || d->operation == DAT_DTO_RECEIVE_WITH_INVALIDATE;
@@ -41,7 +42,7 @@ static bool of_that_evd(const DAT_EVENT *event, const DAT_DTO_COMPLETION_EVENT_D
     return event->evd_handle == (receive ? p.recv_evd_handle : p.request_evd_handle);
 }
 
-/* What 2.0 adds to events says the truth. */
+/* Checks the fields that 2.0 adds to events. */
 static bool event_true(DAT_EVD_HANDLE evd, const DAT_EVENT *event)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *d = &event->event_data.dto_completion_event_data;

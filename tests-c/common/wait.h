@@ -1,8 +1,6 @@
 /*
- * wait.h - waiting for expected events, with a deadline.
- *
- * The deadline is SOON_MS, scaled, if none is given. The functions that fetch
- * an event print a wrong event on a comment line.
+ * wait.h - waits for expected events, up to SOON_MS (scaled) or a given time. Other events are printed
+ * on diagnostic lines.
  */
 #ifndef TESTS_C_WAIT_H
 #define TESTS_C_WAIT_H
@@ -11,45 +9,43 @@
 
 #include <stdbool.h>
 
-/* The next event, by dat_evd_wait(). False at the deadline or on an error. */
+/* Get the next event with dat_evd_wait(). */
 bool wait_event(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 bool wait_event_ms(DAT_EVD_HANDLE evd, unsigned ms, DAT_EVENT *event);
 
-/* The next event, by dat_evd_dequeue() again and again. */
+/* Gets the next event by polling dat_evd_dequeue(). */
 bool poll_event(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 
-/* The next event, which must have that number. */
+/* Gets the next event, and checks its number. */
 bool wait_number(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event);
 
-/* The next event is that connection event; nobody is interested in its data. */
+/* The same without the event's data. */
 bool wait_connection(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 
 /*
- * The next event is a DTO completion with that cookie and status. event may be
- * NULL. The length is not compared.
+ * Gets the next event, which must be a DTO completion with this cookie and status. event may be
+ * NULL.
  */
 bool wait_dto(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status,
               DAT_EVENT *event);
 
-/* n DTO completions, whatever they say, are taken off. Returns how many came. */
+/* Takes up to n DTO completions with any status. Returns their number. */
 int drain_dtos(DAT_EVD_HANDLE evd, int n);
 
-/* True when no event comes within QUIET_MS. */
+/* Returns whether no event arrives within QUIET_MS. */
 bool quiet(DAT_EVD_HANDLE evd);
 
-/* Takes off all that is queued now. Returns how many there were. */
+/* Takes all queued events. Returns their number. */
 int drain(DAT_EVD_HANDLE evd);
 
-/* Waits until the endpoint is in that state. */
 bool wait_state(DAT_EP_HANDLE ep, DAT_EP_STATE state);
 
-/* The endpoint's state now; a value outside the enumeration when the query fails. */
+/* Returns the state of the endpoint, or 99 if the query fails. */
 DAT_EP_STATE ep_state(DAT_EP_HANDLE ep);
 
-/* Waits until done(arg) is true. */
 bool wait_until(bool (*done)(void *arg), void *arg, unsigned ms);
 
-/* Lets other threads run between two looks at a condition. */
+/* Yields the CPU between two checks of a condition. */
 void breathe(void);
 
 #endif

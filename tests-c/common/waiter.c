@@ -1,4 +1,3 @@
-/* waiter.c - a thread that blocks in dat_evd_wait() or dat_cno_wait(). */
 #define _POSIX_C_SOURCE 200809L
 #include "waiter.h"
 
@@ -81,7 +80,7 @@ void waiter_join(struct waiter *w)
 {
     if (w->joined)
         return;
-    must(waiter_done(w, SOON_MS), "a thread does not come back from its wait");
+    must(waiter_done(w, SOON_MS), "the wait of a thread does not return");
     pthread_join(w->thread, NULL);
     w->joined = true;
 }

@@ -1,4 +1,3 @@
-/* zoo.c - one live object of every kind, and all kinds of values that are no handle. */
 #define _POSIX_C_SOURCE 200809L
 #include "zoo.h"
 
@@ -20,7 +19,7 @@ const char *kind_text(DAT_HANDLE_TYPE kind)
     return (unsigned)kind < ZOO_KINDS ? kinds[kind] : "unknown kind";
 }
 
-/* Leaves NULL where the call is not implemented; anything else must succeed. */
+/* Sets the handle to NULL if the call is not implemented. */
 static void optional(DAT_RETURN rc, DAT_HANDLE *handle, const char *call)
 {
     if (rc_not_implemented(rc))
@@ -98,7 +97,7 @@ bool zoo_intact(struct zoo *z, const char *after)
         if (z->of[k] == DAT_HANDLE_NULL)
             continue;
         if (dat_get_handle_type(z->of[k], &type) != DAT_SUCCESS || (int)type != k) {
-            diag("the %s is gone", kinds[k]);
+            diag("the %s no longer exists", kinds[k]);
             all = false;
         }
     }
@@ -108,14 +107,14 @@ bool zoo_intact(struct zoo *z, const char *after)
 void zoo_sweep(struct zoo *z, const char *call, DAT_HANDLE_TYPE right, DAT_UINT32 subtype,
                DAT_HANDLE freed, int flags, zoo_call fn, void *arg)
 {
-    /* Memory that is no object: empty, full, and with a true first word. */
+    /* Memory that is no object: zeros, ones, and the first word of a real object. */
     static DAT_UINT64 zeros[32], ones[32], forged[32];
     DAT_HANDLE real = z->of[DAT_HANDLE_TYPE_PZ];
 
     memset(zeros, 0, sizeof zeros);
     memset(ones, 0xff, sizeof ones);
     memset(forged, 0, sizeof forged);
-    memcpy(forged, real, sizeof(void *)); /* every object begins with its provider's table */
+    memcpy(forged, real, sizeof(void *)); /* the pointer to the provider's table */
 
     if (!(flags & ZOO_NULL_OK))
         is_code(fn(DAT_HANDLE_NULL, arg), DAT_INVALID_HANDLE, subtype,

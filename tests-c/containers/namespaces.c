@@ -1,7 +1,8 @@
 /*
- * namespaces.c - two processes that share a rendezvous directory, in namespaces of their own as containers have
- * them: messages and RDMA of all sizes, and whether the kernel copies between the two or all bytes go through
- * shared memory. What is answered where they cannot meet.
+ * namespaces.c - two processes in separate namespaces that share a rendezvous directory, as containers do.
+ *
+ * Messages and RDMA of all sizes arrive. The test also checks whether the kernel copies, or all bytes go through shared
+ * memory, and what dat_ep_connect returns if the processes cannot reach each other.
  */
 #define _GNU_SOURCE
 #include "common/exchange.h"
@@ -23,21 +24,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Beside the flags of unshare(2), which are above these. */
+/* Used together with the flags of unshare(2), which are larger. */
 enum {
-    OWN_PROC = 1,  /* with a /proc of its own */
-    ELSEWHERE = 2, /* the directory is mounted under another path */
-    NOBODY = 4,    /* the user has no number in the user namespace */
+    OWN_PROC = 1,  /* mounts its own /proc */
+    ELSEWHERE = 2, /* mounts the directory at another path */
+    NOBODY = 4,    /* has no uid in the user namespace */
     OTHER_PLACE = 8,
     OTHER_USER = 16
 };
 
 #define ALONE (CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS)
 
-/* Exit status for what this system does not offer. */
+/* Exit status if the system does not permit such a container. */
 #define NOT_HERE 77
 
-/* Copies between processes of at least a page; shorter ones only find out who the peer is. */
+/* Copies of at least one page; shorter ones only identify the peer. */
 static int copies;
 
 static ssize_t count(int number, pid_t pid, const struct iovec *local, unsigned long ln,
@@ -62,7 +63,7 @@ ssize_t process_vm_writev(pid_t pid, const struct iovec *local, unsigned long ln
     return count(SYS_process_vm_writev, pid, local, ln, remote, rn, flags);
 }
 
-/* ---- a container ---- */
+/* ---- A container ---- */
 
 static bool put(const char *file, const char *text)
 {
@@ -74,7 +75,7 @@ static bool put(const char *file, const char *text)
     return done;
 }
 
-/* A configuration whose adapter meets others in another directory beside the place. */
+/* Writes a configuration with another rendezvous directory. */
 static void configure(const char *name)
 {
     char path[128], line[1024];
@@ -97,7 +98,7 @@ static void configure(const char *name)
     setenv("DAT_OVERRIDE", path, 1);
 }
 
-/* Moves this process, or with a new pid namespace a child of it that goes on in its place, into a container. */
+/* Moves this process into a container. For a new pid namespace, a child continues, and its parent does not return. */
 static bool enter(int what)
 {
     char map[64], path[128];
@@ -140,11 +141,11 @@ static bool enter(int what)
     return true;
 }
 
-/* ---- the two processes ---- */
+/* ---- The two processes ---- */
 
 struct order {
     int what;
-    bool copies; /* whether the kernel is to copy */
+    bool copies; /* the kernel must copy */
 };
 
 static int contained(struct link *up, struct order *o)
@@ -194,7 +195,7 @@ static int second(struct link *up)
     return talk(up, false);
 }
 
-/* Connects to a service point that processes of another directory have. */
+/* Connects to a service point in another rendezvous directory. */
 static int stranger(struct link *up)
 {
     struct fx fx;
@@ -214,7 +215,7 @@ static int stranger(struct link *up)
     return 0;
 }
 
-/* Opens the adapter where the directory is another user's. */
+/* Opens the adapter with a directory of another user. */
 static int intruder(struct link *up)
 {
     DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
@@ -228,7 +229,7 @@ static int intruder(struct link *up)
     return 0;
 }
 
-/* ---- the one that starts them ---- */
+/* ---- The first process ---- */
 
 static bool begin(struct peer *p, const char *role, struct order o)
 {
@@ -236,7 +237,7 @@ static bool begin(struct peer *p, const char *role, struct order o)
     return LINK_SEND(&p->link, o) && link_hear(&p->link, "here") && link_say(&p->link, "go");
 }
 
-/* Passes on what each tells the other, until both are gone. */
+/* Forwards the messages of the two processes until both have exited. */
 static void relay(struct peer *a, struct peer *b)
 {
     struct pollfd in[2] = { { a->link.in, POLLIN, 0 }, { b->link.in, POLLIN, 0 } };
@@ -258,7 +259,7 @@ static void relay(struct peer *a, struct peer *b)
     }
 }
 
-/* 0 when both processes did what they should, NOT_HERE when there are no such containers. */
+/* Returns 0 if both processes succeeded, or NOT_HERE if the system does not permit these containers. */
 static int row(struct order a, struct order b)
 {
     struct peer one, two;
@@ -278,7 +279,6 @@ static int row(struct order a, struct order b)
     return status == 0 ? other : status;
 }
 
-/* The same with both in a container. */
 static int row_within(int what, struct order a, struct order b)
 {
     int status;
@@ -333,7 +333,8 @@ int main(int argc, char **argv)
     static const struct peer_role roles[] = { { "first", first },       { "second", second },
                                               { "stranger", stranger }, { "intruder", intruder },
                                               { NULL, NULL } };
-    /* Without privileges only the owner of a user namespace may have the others. */
+    /* Without privileges, other namespaces need a user namespace. */
+
     int user = geteuid() == 0 ? 0 : CLONE_NEWUSER;
     char around[128];
     int own_pids = user | CLONE_NEWPID | CLONE_NEWNS | OWN_PROC;

@@ -6,7 +6,7 @@
  *
  *     demo [ADAPTER]      default: shm
  *
- * The exit status is 0 if everything was correct.
+ * Exits with 0 if all bytes were right.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "demo.h"
 
-#define CELL_SECONDS 0.08 /* time spent on one number of the table, at least one batch */
+#define CELL_SECONDS 0.08 /* time per number of the table, at least one batch */
 #define MAX_SAMPLES  16384
 #define MAX_BATCH    64
 
@@ -23,7 +23,7 @@ static struct {
     unsigned long long operations, bytes;
 } checked;
 
-/* ---- One round of each kind; the time of it in seconds, without the checking ---- */
+/* ---- Rounds; each returns its time in seconds, without the checks ---- */
 
 static void count(size_t operations, size_t size)
 {
@@ -31,7 +31,7 @@ static void count(size_t operations, size_t size)
     checked.bytes += (unsigned long long)operations * size;
 }
 
-/* A message there and back, half of that. */
+/* Half of the round trip of a message. */
 static double ping(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     struct message message;
@@ -48,12 +48,12 @@ static double ping(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 r
         fail("a message of %zu bytes came back on connection %d, not %zu on %d", message.length,
              message.connection, size, connection);
     check_bytes(node, "send and receive", message.data, size, seed);
-    give_back(node, message.buffer);
+    post_receive(node, message.buffer);
     count(2, size);
     return (end - start) / 2;
 }
 
-/* A window of messages on all connections, until the server has them. */
+/* A window of messages on all connections, until the server has received them. */
 static double stream(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     double start, end;
@@ -72,7 +72,7 @@ static double stream(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32
     return end - start;
 }
 
-/* An RDMA write there and one back, half of that; both sides look at their memory. */
+/* Half of the round trip of an RDMA write. Both sides poll their memory. */
 static double bounce(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     size_t slot = round % WINDOW;
@@ -91,7 +91,6 @@ static double bounce(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32
     return (end - start) / 2;
 }
 
-/* A window of RDMA writes. */
 static double writes(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     struct note note = { ARRIVED, 1, 0, 0 };
@@ -111,7 +110,7 @@ static double writes(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32
     return end - start;
 }
 
-/* RDMA reads, one or a window of them; the server's program takes no part. */
+/* A window of RDMA reads. The server makes no call. */
 static double reads_of(struct node *node, size_t size, DAT_UINT64 seed, size_t window)
 {
     double start, end;
@@ -143,7 +142,7 @@ static double reads(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 
 
 /* ---- The table ---- */
 
-#define ALONE QUIT /* no note: the server need not know */
+#define ALONE QUIT /* no note, because the server takes no part */
 
 static const struct test {
     const char *name;
@@ -181,7 +180,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Runs batches of rounds for a while; the median time of a round in seconds. */
+/* Runs batches of rounds for CELL_SECONDS. Returns the median time of a round in seconds. */
 static double measure(struct node *node, const struct test *test, size_t size)
 {
     static double samples[MAX_SAMPLES];
@@ -234,7 +233,7 @@ static void print_table(struct node *node)
     }
 }
 
-/* ---- The whole of it ---- */
+/* ---- The first process ---- */
 
 static int run(const char *adapter)
 {

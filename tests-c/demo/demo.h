@@ -1,19 +1,18 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * demo: the steps by which a program moves data with uDAPL 1.2.
+ * demo: how a program moves data with uDAPL 1.2.
  *
  * Read the files in this order:
  *
- *   udapl.c     opening an adapter, registering memory, a shared receive
- *               queue, endpoints, connecting, closing
- *   transfer.c  sending, receiving, RDMA, and waiting for completions
- *   serve.c     the second process, which does as it is told
- *   demo.c      the first process, which starts the second one, measures,
- *               checks and prints
- *   process.c   everything that is not about uDAPL
+ * - udapl.c: opens an adapter, registers memory, creates a shared receive queue
+ *   and endpoints, connects, closes
+ * - transfer.c: sends, receives, RDMA, waits for completions
+ * - serve.c: the second process
+ * - demo.c: the first process, which measures and checks
+ * - process.c: everything without uDAPL
  *
- * They need <dat/udat.h>, -ldat, and nothing but the C library and POSIX.
+ * They need <dat/udat.h>, -ldat, the C library and POSIX.
  */
 #ifndef DEMO_H
 #define DEMO_H
@@ -23,55 +22,55 @@
 
 #include <dat/udat.h>
 
-#define CONNECTIONS 2                      /* all on one shared receive queue */
-#define WINDOW      8                      /* operations under way at a time */
+#define CONNECTIONS 2                      /* share one receive queue */
+#define WINDOW      8                      /* concurrent operations */
 #define RECEIVES    (WINDOW + 2)           /* buffers in the shared receive queue */
 #define LARGEST     ((size_t)4 << 20)      /* bytes of the longest operation */
-#define DEADLINE    60.0                   /* seconds; whatever takes longer has failed */
+#define TIMEOUT     60.0                   /* maximum seconds of any step */
 
-/* Memory that the adapter may use. */
+/* Registered memory. */
 struct memory {
     unsigned char *base;
     size_t size;
     DAT_LMR_HANDLE lmr;
-    DAT_LMR_CONTEXT lmr_context;           /* its name in our own operations */
-    DAT_RMR_CONTEXT rmr_context;           /* its name in those of the peer */
+    DAT_LMR_CONTEXT lmr_context;           /* for local operations */
+    DAT_RMR_CONTEXT rmr_context;           /* for the peer's RDMA operations */
 };
 
-/* Memory of the peer that we may use. */
+/* The peer's memory, for our RDMA operations. */
 struct remote {
     DAT_RMR_CONTEXT rmr_context;
     DAT_VADDR address;
 };
 
-/* One process: its adapter and everything it made there. */
+/* One process: its adapter and all objects. */
 struct node {
     DAT_IA_HANDLE ia;
     DAT_IA_ATTR ia_attr;
     DAT_PZ_HANDLE pz;
-    DAT_EVD_HANDLE async_evd;              /* what happens to the adapter */
-    DAT_EVD_HANDLE request_evd;            /* what we started: sends, RDMA */
-    DAT_EVD_HANDLE recv_evd;               /* messages */
-    DAT_EVD_HANDLE conn_evd;               /* connections made and ended */
-    DAT_EVD_HANDLE cr_evd;                 /* requests to connect; server only */
-    DAT_PSP_HANDLE psp;                    /* where we listen; server only */
+    DAT_EVD_HANDLE async_evd;              /* asynchronous errors */
+    DAT_EVD_HANDLE request_evd;            /* completions of sends and RDMA */
+    DAT_EVD_HANDLE recv_evd;               /* received messages */
+    DAT_EVD_HANDLE conn_evd;               /* established and ended connections */
+    DAT_EVD_HANDLE cr_evd;                 /* connection requests; server only */
+    DAT_PSP_HANDLE psp;                    /* service point; server only */
     DAT_SRQ_HANDLE srq;
     DAT_EP_HANDLE ep[CONNECTIONS];
-    struct memory pattern;                 /* known bytes, which we send and the peer reads */
-    struct memory receives;                /* the buffers of the shared receive queue */
-    struct memory landing;                 /* where RDMA lands, WINDOW slots of LARGEST bytes */
-    struct memory notes;                   /* one struct note, to send it */
+    struct memory pattern;                 /* known bytes: sent, and read by the peer */
+    struct memory receives;                /* buffers of the shared receive queue */
+    struct memory landing;                 /* destination of RDMA: WINDOW slots of LARGEST bytes */
+    struct memory notes;                   /* a struct note to send */
     struct remote peer_pattern;
     struct remote peer_landing;
 };
 
-/* Where the server listens. */
+/* Address of the server. */
 struct rendezvous {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
 };
 
-/* A message that has come, in its buffer of the shared receive queue. */
+/* A received message in its buffer of the shared receive queue. */
 struct message {
     int connection;
     size_t buffer;
@@ -79,15 +78,15 @@ struct message {
     size_t length;
 };
 
-/* What the two processes have to tell each other, sent on connection 0. */
-enum what { PING, STREAM, BOUNCE, WRITE, QUIT, /* answers: */ READY, ARRIVED, CHECKED };
+/* Notes between the two processes, sent on connection 0. */
+enum what { PING, STREAM, BOUNCE, WRITE, QUIT, /* responses: */ READY, ARRIVED, CHECKED };
 
-/* Both processes are the same program, so a structure may travel as it is. */
+/* Sent as it is in memory, because both processes are the same program. */
 struct note {
     DAT_UINT32 what;
-    DAT_UINT32 count;                      /* how often */
+    DAT_UINT32 count;                      /* number of rounds */
     DAT_UINT64 size;                       /* bytes of one operation */
-    DAT_UINT64 seed;                       /* of the first one; each has the next */
+    DAT_UINT64 seed;                       /* of the first operation; each adds 1 */
 };
 
 /* udapl.c */
@@ -103,7 +102,7 @@ void node_close(struct node *node);
 void send_message(struct node *node, int connection, const struct memory *from, size_t offset,
                   size_t length);
 struct message receive_message(struct node *node);
-void give_back(struct node *node, size_t buffer);
+void post_receive(struct node *node, size_t buffer);
 void rdma_write(struct node *node, const struct memory *from, size_t offset, size_t length,
                 const struct remote *to, size_t remote_offset);
 void rdma_read(struct node *node, struct memory *into, size_t offset, size_t length,
@@ -123,7 +122,7 @@ void check_bytes(const struct node *node, const char *operation, const unsigned 
                  size_t length, DAT_UINT64 seed);
 
 /* process.c */
-extern const char *role; /* who says it, in messages */
+extern const char *role; /* name of the process in messages */
 void fail(const char *format, ...);
 void must(const char *call, DAT_RETURN rc);
 double now(void);

@@ -1,8 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The parts that are not about uDAPL: failing, and starting and ending the
- * second process.
+ * The parts without uDAPL: errors, time, and the second process.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -22,9 +21,9 @@ const char *role = "demo";
 static pid_t child;
 static int progress_shown;
 
-/* ---- Failing, and telling the time ---- */
+/* ---- Errors and time ---- */
 
-/* One line on a terminal, in place of the one before; NULL takes it away. */
+/* Replaces one line on a terminal; NULL removes it. */
 void show_progress(const char *text)
 {
     if (!isatty(STDERR_FILENO))
@@ -37,7 +36,7 @@ void show_progress(const char *text)
     fflush(stderr);
 }
 
-/* Says what is wrong, and ends both processes. */
+/* Prints the error and ends both processes. */
 void fail(const char *format, ...)
 {
     char text[512];
@@ -54,7 +53,7 @@ void fail(const char *format, ...)
     exit(EXIT_FAILURE);
 }
 
-/* Every dat_ call can fail; dat_strerror has text for both parts of its code. */
+/* Every dat_ call can fail. dat_strerror returns texts for both parts of a code. */
 void must(const char *call, DAT_RETURN rc)
 {
     const char *major = "", *minor = "";
@@ -76,9 +75,9 @@ double now(void)
 /* ---- The second process ---- */
 
 /*
- * Starts this program again as the server, before any adapter is open: after
- * fork() the child cannot use what the parent has opened, so it calls exec().
- * Gives back the pipe on which it tells where it listens.
+ * Starts this program again as the server. fork() alone is not enough: a child
+ * cannot use an adapter that its parent has opened. Returns the pipe on which
+ * the server sends its address.
  */
 int start_server(const char *adapter)
 {
@@ -102,7 +101,7 @@ int start_server(const char *adapter)
     return ends[0];
 }
 
-/* Reads from the pipe, but not for ever; 0 if the other end was closed. */
+/* Reads from the pipe. Returns fewer bytes if the server has closed it. */
 size_t read_pipe(int pipe_end, void *data, size_t size)
 {
     struct pollfd ready = { pipe_end, POLLIN, 0 };
@@ -110,7 +109,7 @@ size_t read_pipe(int pipe_end, void *data, size_t size)
     ssize_t n = 1;
 
     while (got < size && n > 0) {
-        if (poll(&ready, 1, (int)(DEADLINE * 1000)) <= 0)
+        if (poll(&ready, 1, (int)(TIMEOUT * 1000)) <= 0)
             fail("the second process does not answer");
         n = read(pipe_end, (char *)data + got, size - got);
         if (n < 0)
@@ -120,7 +119,7 @@ size_t read_pipe(int pipe_end, void *data, size_t size)
     return got;
 }
 
-/* Waits until the server has ended: the pipe closes, the exit status follows. */
+/* Waits until the server has closed the pipe, and checks its exit status. */
 void end_server(int pipe_end)
 {
     char byte;

@@ -1,8 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The second process: listens, accepts, and then follows the notes of the
- * first one.
+ * The second process: listens, accepts, and follows the notes of the first one.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -10,13 +9,13 @@
 
 #include "demo.h"
 
-/* The place in the pattern at which a message begins, so that no two in a row are the same. */
+/* Offset of a message in the pattern. Consecutive messages differ. */
 size_t pattern_offset(DAT_UINT64 seed)
 {
     return (size_t)(seed % 1021) * 64;
 }
 
-/* Compares all bytes with what must have been sent. */
+/* Compares all bytes with the expected ones. */
 void check_bytes(const struct node *node, const char *operation, const unsigned char *got,
                  size_t length, DAT_UINT64 seed)
 {
@@ -40,8 +39,8 @@ static void answer(struct node *node, enum what what)
 }
 
 /*
- * PING: every message goes back on the connection on which it came, straight
- * from the buffer in which it lies. The other side checks the bytes.
+ * PING: returns each message on its connection, directly from its receive
+ * buffer. The first process checks the bytes.
  */
 static void ping(struct node *node, const struct note *note)
 {
@@ -51,15 +50,15 @@ static void ping(struct node *node, const struct note *note)
         message = receive_message(node);
         send_message(node, message.connection, &node->receives, message.buffer * LARGEST,
                      message.length);
-        wait_requests(node, 1); /* until then the buffer is in use */
-        give_back(node, message.buffer);
+        wait_requests(node, 1); /* the send uses the buffer until then */
+        post_receive(node, message.buffer);
     }
 }
 
 /*
- * STREAM: many messages in a row. Messages of one connection come in the order
- * in which they were sent, those of different connections in any: message i
- * was sent on connection i modulo CONNECTIONS.
+ * STREAM: receives many messages. Messages of one connection arrive in order,
+ * messages of different connections in any order. Message i was sent on
+ * connection i modulo CONNECTIONS.
  */
 static void stream(struct node *node, const struct note *note)
 {
@@ -80,15 +79,15 @@ static void stream(struct node *node, const struct note *note)
             check_bytes(node, "receive", messages[k].data, messages[k].length,
                         next[messages[k].connection]);
             next[messages[k].connection] += CONNECTIONS;
-            give_back(node, messages[k].buffer);
+            post_receive(node, messages[k].buffer);
         }
-        answer(node, CHECKED); /* and the buffers are there for the next round */
+        answer(node, CHECKED); /* the buffers are posted again */
     }
 }
 
 /*
- * BOUNCE: waits for RDMA writes by looking at memory, and writes them back.
- * The other side checks the bytes.
+ * BOUNCE: polls memory for RDMA writes, and writes them back. The first process
+ * checks the bytes.
  */
 static void bounce(struct node *node, const struct note *note)
 {
@@ -98,14 +97,14 @@ static void bounce(struct node *node, const struct note *note)
     for (DAT_UINT32 i = 0; i < note->count; i++) {
         slot = i % WINDOW;
         poll_landing(node, slot, size, note->seed + i);
-        /* The next one may come as soon as this one is answered. */
+        /* The next write can arrive as soon as this one has been returned. */
         prepare_landing(node, (slot + 1) % WINDOW, size, note->seed + i + 1);
         rdma_write(node, &node->landing, slot * LARGEST, size, &node->peer_landing, slot * LARGEST);
         wait_requests(node, 1);
     }
 }
 
-/* WRITE: a message says that a window of RDMA writes has been made; checks them. */
+/* WRITE: checks windows of RDMA writes. A note follows each window. */
 static void written(struct node *node, const struct note *note)
 {
     DAT_UINT64 seed = note->seed;
@@ -125,7 +124,7 @@ static void written(struct node *node, const struct note *note)
     }
 }
 
-/* The whole of the second process. report: where it writes how to connect. */
+/* Runs the second process, which writes its address to `report`. */
 int serve(const char *adapter, int report)
 {
     struct rendezvous where;

@@ -3,9 +3,8 @@
  *
  * Moving data.
  *
- * An operation is posted and completes later: the post returns at once, and
- * an event tells when it is done. Until then its memory belongs to the
- * adapter. The cookie given with the post comes back in the event.
+ * A post returns immediately, and an event reports the completion. Until then
+ * the adapter uses the memory. The event contains the cookie of the post.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <sched.h>
@@ -14,11 +13,11 @@
 
 #include "demo.h"
 
-#define SPINS           2000     /* look that often before going to sleep */
-#define SPINS_AT_A_TIME 100      /* before another process may run */
-#define LOOK_AROUND     100000   /* microseconds of sleep before looking whether the peer is alive */
+#define SPINS           2000     /* polls before a sleep */
+#define SPINS_PER_YIELD 100      /* polls before another process may run */
+#define CHECK_INTERVAL  100000   /* microseconds of sleep between checks of the peer */
 
-/* The peer is gone if a connection event comes while we wait for something else. */
+/* A connection event during another wait means that the peer has exited. */
 static void check_connections(struct node *node)
 {
     DAT_EVENT event;
@@ -31,8 +30,8 @@ static void check_connections(struct node *node)
 }
 
 /*
- * The next event of a dispatcher. dat_evd_dequeue only looks, which is the
- * fastest way as long as the event is near; dat_evd_wait sleeps.
+ * Returns the next event of an EVD. dat_evd_dequeue never sleeps, so it is the
+ * fastest way while events arrive soon. dat_evd_wait sleeps.
  */
 DAT_EVENT next_event(struct node *node, DAT_EVD_HANDLE evd)
 {
@@ -47,21 +46,21 @@ DAT_EVENT next_event(struct node *node, DAT_EVD_HANDLE evd)
             return event;
         if (DAT_GET_TYPE(rc) != DAT_QUEUE_EMPTY)
             must("dat_evd_dequeue", rc);
-        if (i % SPINS_AT_A_TIME == SPINS_AT_A_TIME - 1)
-            sched_yield(); /* the peer may need this processor */
+        if (i % SPINS_PER_YIELD == SPINS_PER_YIELD - 1)
+            sched_yield(); /* the peer may need this CPU */
     }
-    deadline = now() + DEADLINE;
+    deadline = now() + TIMEOUT;
     while (now() < deadline) {
-        rc = dat_evd_wait(evd, LOOK_AROUND, 1, &event, &more);
+        rc = dat_evd_wait(evd, CHECK_INTERVAL, 1, &event, &more);
         if (rc == DAT_SUCCESS)
             return event;
-        /* A signal ends the wait too. */
+        /* A signal also ends the wait. */
         if (DAT_GET_TYPE(rc) != DAT_TIMEOUT_EXPIRED && DAT_GET_TYPE(rc) != DAT_INTERRUPTED_CALL)
             must("dat_evd_wait", rc);
         if (evd != node->conn_evd)
             check_connections(node);
     }
-    fail("dat_evd_wait: no event within %g seconds", DEADLINE);
+    fail("dat_evd_wait: no event within %g seconds", TIMEOUT);
     return event;
 }
 
@@ -92,7 +91,7 @@ static DAT_DTO_COMPLETION_EVENT_DATA next_completion(struct node *node, DAT_EVD_
     return data;
 }
 
-/* A piece of our own memory, as the posts want it. */
+/* Returns a segment of local memory. */
 static DAT_LMR_TRIPLET segment(const struct memory *memory, size_t offset, size_t length)
 {
     DAT_LMR_TRIPLET triplet;
@@ -104,7 +103,7 @@ static DAT_LMR_TRIPLET segment(const struct memory *memory, size_t offset, size_
     return triplet;
 }
 
-/* A piece of the peer's memory. */
+/* Returns a segment of the peer's memory. */
 static DAT_RMR_TRIPLET remote_segment(const struct remote *remote, size_t offset, size_t length)
 {
     DAT_RMR_TRIPLET triplet;
@@ -125,15 +124,15 @@ static DAT_DTO_COOKIE cookie(DAT_UINT64 value)
     return result;
 }
 
-/* Posts a buffer to the shared receive queue; its number is the cookie. */
-void give_back(struct node *node, size_t buffer)
+/* Posts a buffer to the shared receive queue. The cookie is its number. */
+void post_receive(struct node *node, size_t buffer)
 {
     DAT_LMR_TRIPLET iov = segment(&node->receives, buffer * LARGEST, LARGEST);
 
     must("dat_srq_post_recv", dat_srq_post_recv(node->srq, 1, &iov, cookie(buffer)));
 }
 
-/* Posts a send. wait_requests tells when its memory is free again. */
+/* Posts a send. Its memory is free after wait_requests. */
 void send_message(struct node *node, int connection, const struct memory *from, size_t offset,
                   size_t length)
 {
@@ -143,13 +142,13 @@ void send_message(struct node *node, int connection, const struct memory *from, 
                                               DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* Waits for a message on any connection. The caller gives the buffer back. */
+/* Waits for a message on any connection. The caller posts the buffer again. */
 struct message receive_message(struct node *node)
 {
     DAT_DTO_COMPLETION_EVENT_DATA data = next_completion(node, node->recv_evd, "receive");
     struct message message;
 
-    /* The endpoint in the completion is the one that took the buffer from the queue. */
+    /* The completion names the endpoint that took the buffer from the queue. */
     for (message.connection = 0; message.connection < CONNECTIONS; message.connection++)
         if (node->ep[message.connection] == data.ep_handle)
             break;
@@ -162,9 +161,9 @@ struct message receive_message(struct node *node)
 }
 
 /*
- * Writes to the peer's memory. The peer's program takes no part and is not
- * told. RDMA uses connection 0, as the notes do: what is sent on a connection
- * after an RDMA write arrives after it; between connections there is no order.
+ * Writes to the peer's memory. The peer's program gets no event. RDMA and notes
+ * use connection 0, because only one connection guarantees order: a note arrives
+ * after the RDMA writes that were posted before it.
  */
 void rdma_write(struct node *node, const struct memory *from, size_t offset, size_t length,
                 const struct remote *to, size_t remote_offset)
@@ -176,7 +175,7 @@ void rdma_write(struct node *node, const struct memory *from, size_t offset, siz
                                                           DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* Reads the peer's memory. The bytes are there when the operation has completed. */
+/* Reads the peer's memory. The bytes are available after the completion. */
 void rdma_read(struct node *node, struct memory *into, size_t offset, size_t length,
                const struct remote *from, size_t remote_offset)
 {
@@ -187,7 +186,7 @@ void rdma_read(struct node *node, struct memory *into, size_t offset, size_t len
                                                         DAT_COMPLETION_DEFAULT_FLAG));
 }
 
-/* Waits until that many sends and RDMA operations are complete. */
+/* Waits for `count` completions of sends and RDMA operations. */
 void wait_requests(struct node *node, int count)
 {
     while (count-- > 0)
@@ -210,7 +209,7 @@ struct note receive_note(struct node *node)
         fail("a message of %zu bytes on connection %d where a note was expected", message.length,
              message.connection);
     memcpy(&note, message.data, sizeof note);
-    give_back(node, message.buffer);
+    post_receive(node, message.buffer);
     return note;
 }
 
@@ -223,10 +222,10 @@ void expect_note(struct node *node, enum what what)
 }
 
 /*
- * Waiting for an RDMA write without a message: look at the last byte until it
- * changes. uDAPL does not promise that the last byte arrives last. The usual
- * adapters do it, and many programs live on it; where it must be sure, send a
- * message after the write, as WRITE does.
+ * To detect an RDMA write without a message, poll its last byte. uDAPL does not
+ * guarantee that the last byte arrives last. Common adapters ensure this, and
+ * many programs depend on it. To be certain, send a message after the write, as
+ * WRITE does.
  */
 static volatile unsigned char *last_byte(struct node *node, size_t slot, size_t length)
 {
@@ -238,7 +237,7 @@ static unsigned char last_of_pattern(const struct node *node, size_t length, DAT
     return node->pattern.base[pattern_offset(seed) + length - 1];
 }
 
-/* Before the peer may write: puts something else into the last byte. */
+/* Changes the last byte, before the peer may write. */
 void prepare_landing(struct node *node, size_t slot, size_t length, DAT_UINT64 seed)
 {
     *last_byte(node, slot, length) = (unsigned char)~last_of_pattern(node, length, seed);
@@ -257,10 +256,10 @@ void poll_landing(struct node *node, size_t slot, size_t length, DAT_UINT64 seed
         sched_yield();
         check_connections(node);
         if (deadline == 0)
-            deadline = now() + DEADLINE;
+            deadline = now() + TIMEOUT;
         else if (now() > deadline)
-            fail("an RDMA write of %zu bytes did not arrive within %g seconds", length, DEADLINE);
+            fail("an RDMA write of %zu bytes did not arrive within %g seconds", length, TIMEOUT);
     }
-    /* On some machines the processor has to be told that the memory has changed. */
+    /* Some machines need this call after RDMA writes. */
     must("dat_lmr_sync_rdma_write", dat_lmr_sync_rdma_write(node->ia, &range, 1));
 }

@@ -1,18 +1,18 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * From nothing to connected endpoints, and back.
+ * Creating connected endpoints, and closing.
  *
- * Everything in uDAPL is an object with a handle. An object is made after those
- * to which it refers, and freed before them:
+ * Everything in uDAPL is an object with a handle. An object is created after
+ * the objects to which it refers, and freed before them:
  *
- *   interface adapter (IA)
- *     protection zone (PZ)          says which memory goes with which endpoint
- *       local memory regions (LMR)  memory that the adapter may use
- *       shared receive queue (SRQ)  receive buffers for all endpoints
- *     event dispatchers (EVD)       queues, where events are fetched
- *     endpoints (EP)                one end of a connection each
- *     public service point (PSP)    where a server listens
+ * - interface adapter (IA)
+ *   - protection zone (PZ): relates memory to endpoints
+ *     - local memory regions (LMR): memory that the adapter may use
+ *     - shared receive queue (SRQ): receive buffers for all endpoints
+ *   - event dispatchers (EVD): queues of events
+ *   - endpoints (EP): each is one end of a connection
+ *   - public service point (PSP): accepts connection requests
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdint.h>
@@ -26,8 +26,8 @@
 #define MICROSECONDS 1000000
 
 /*
- * Allocates and registers memory. The privileges are those of ourselves
- * (LOCAL) and of the peer (REMOTE); give no more than is needed.
+ * Allocates and registers memory. LOCAL privileges are for this process, REMOTE
+ * privileges for the peer. Grant only what is needed.
  */
 static void register_memory(struct node *node, struct memory *memory, size_t size,
                             DAT_MEM_PRIV_FLAGS privileges)
@@ -35,16 +35,16 @@ static void register_memory(struct node *node, struct memory *memory, size_t siz
     DAT_REGION_DESCRIPTION region;
     void *base;
 
-    /* Any memory and any alignment will do; whole pages are fastest. */
+    /* Any alignment is permitted; complete pages are fastest. */
     if (posix_memalign(&base, 4096, size) != 0)
         fail("no memory: %zu bytes", size);
-    memset(base, 0, size); /* so that no page is missing when we measure */
+    memset(base, 0, size); /* allocates the pages before the measurements */
     memory->base = base;
     memory->size = size;
 
     memset(&region, 0, sizeof region);
     region.for_va = memory->base;
-    /* The last two results tell what was registered, which may be more. Not needed here. */
+    /* The last two results are the registered range, which may be larger. */
     must("dat_lmr_create",
          dat_lmr_create(node->ia, DAT_MEM_TYPE_VIRTUAL, region, size, node->pz, privileges,
                         &memory->lmr, &memory->lmr_context, &memory->rmr_context, NULL, NULL));
@@ -56,7 +56,7 @@ static void release_memory(struct memory *memory)
     free(memory->base);
 }
 
-/* Both processes make the same bytes, from which every message is taken. */
+/* Both processes generate the same bytes, from which all messages are taken. */
 static void fill_pattern(struct memory *pattern)
 {
     uint64_t x = 88172645463325252u;
@@ -72,11 +72,10 @@ static void fill_pattern(struct memory *pattern)
 static void make_evds(struct node *node)
 {
     /*
-     * One dispatcher for each kind of event keeps the program simple; an EVD
-     * may also serve several kinds. Each is long enough for all events that
-     * can be in it at a time: an event that does not fit is lost.
-     * DAT_HANDLE_NULL: no notification object (CNO), which would let one
-     * thread wait for several EVDs.
+     * One EVD for each kind of event keeps the program simple, but an EVD can
+     * serve several kinds. Each EVD has room for all concurrent events, because
+     * an event that does not fit is lost. DAT_HANDLE_NULL: no CNO, with which
+     * one thread could wait for several EVDs.
      */
     must("dat_evd_create", dat_evd_create(node->ia, CONNECTIONS * (WINDOW + 2), DAT_HANDLE_NULL,
                                           DAT_EVD_DTO_FLAG, &node->request_evd));
@@ -93,15 +92,15 @@ static void make_srq(struct node *node)
     memset(&attr, 0, sizeof attr);
     attr.max_recv_dtos = RECEIVES;
     attr.max_recv_iov = 1;
-    attr.low_watermark = DAT_SRQ_LW_DEFAULT; /* dat_srq_set_lw sets another one later */
+    attr.low_watermark = DAT_SRQ_LW_DEFAULT; /* dat_srq_set_lw changes it */
     must("dat_srq_create", dat_srq_create(node->ia, node->pz, &attr, &node->srq));
 
     /*
-     * Whichever endpoint gets a message takes a buffer, so each one has room
-     * for the longest message. They must be there before the peer sends.
+     * Any endpoint can take any buffer, so each has room for the largest
+     * message. Buffers must be posted before the peer sends.
      */
     for (size_t i = 0; i < RECEIVES; i++)
-        give_back(node, i);
+        post_receive(node, i);
 }
 
 static DAT_COUNT at_most(DAT_COUNT wanted, DAT_COUNT limit)
@@ -115,16 +114,16 @@ static void make_endpoints(struct node *node)
     DAT_EP_ATTR attr;
 
     memset(&attr, 0, sizeof attr);
-    attr.service_type = DAT_SERVICE_TYPE_RC; /* reliable connections; there are no others */
+    attr.service_type = DAT_SERVICE_TYPE_RC; /* reliable connections, the only type of 1.2 */
     attr.qos = DAT_QOS_BEST_EFFORT;
     attr.max_message_size = LARGEST;
     attr.max_rdma_size = LARGEST;
     attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
-    attr.max_recv_dtos = DAT_HW_DEFAULT; /* with an SRQ: how many buffers this endpoint may hold */
-    attr.srq_soft_hw = DAT_HW_DEFAULT;   /* no watermark for either */
+    attr.max_recv_dtos = DAT_HW_DEFAULT; /* maximum buffers that this endpoint takes from the SRQ */
+    attr.srq_soft_hw = DAT_HW_DEFAULT;   /* no watermark for them */
     attr.max_request_dtos = WINDOW + 2;
-    attr.max_recv_iov = 1; /* one piece of memory for each operation */
+    attr.max_recv_iov = 1; /* one segment per operation */
     attr.max_request_iov = 1;
     attr.max_rdma_read_iov = 1;
     attr.max_rdma_write_iov = 1;
@@ -137,7 +136,7 @@ static void make_endpoints(struct node *node)
                                     node->conn_evd, node->srq, &attr, &node->ep[i]));
 }
 
-/* Opens the adapter and makes everything that does not need the peer. */
+/* Opens the adapter and creates all objects that do not need the peer. */
 void node_open(struct node *node, const char *adapter)
 {
     char name[DAT_NAME_MAX_LENGTH];
@@ -147,7 +146,7 @@ void node_open(struct node *node, const char *adapter)
         fail("the name of the adapter is too long");
     strcpy(name, adapter);
 
-    /* The adapter brings its EVD for asynchronous events, here of at least 8 entries. */
+    /* The adapter creates an EVD for asynchronous events, with at least 8 entries. */
     node->async_evd = DAT_HANDLE_NULL;
     must("dat_ia_open", dat_ia_open(name, 8, &node->async_evd, &node->ia));
     must("dat_ia_query", dat_ia_query(node->ia, NULL, DAT_IA_FIELD_ALL, &node->ia_attr,
@@ -173,9 +172,9 @@ void node_open(struct node *node, const char *adapter)
 }
 
 /*
- * Private data: a few bytes that travel with the request to connect and with
- * its acceptance. Here they tell which memory the peer may use: twice 4 bytes
- * of context and 8 of address, most significant byte first.
+ * Private data: bytes in the connection request and in its acceptance. Here
+ * they describe the memory for the peer: twice a context (4 bytes) and an
+ * address (8 bytes), most significant byte first.
  */
 #define PRIVATE_SIZE 24
 
@@ -206,7 +205,7 @@ static void read_private(struct node *node, const unsigned char *data, DAT_COUNT
     struct remote *const areas[] = { &node->peer_pattern, &node->peer_landing };
     uint64_t value;
 
-    if (size < PRIVATE_SIZE) /* some transports pad it */
+    if (size < PRIVATE_SIZE) /* some transports pad private data */
         fail("%d bytes of private data instead of %d", (int)size, PRIVATE_SIZE);
     for (int i = 0; i < 2; i++) {
         data = get(data, &value, 4);
@@ -216,7 +215,7 @@ static void read_private(struct node *node, const unsigned char *data, DAT_COUNT
     }
 }
 
-/* Listens, and tells where. */
+/* Listens, and returns the address in `where`. */
 void node_listen(struct node *node, struct rendezvous *where)
 {
     const struct sockaddr *address = node->ia_attr.ia_address_ptr;
@@ -224,7 +223,7 @@ void node_listen(struct node *node, struct rendezvous *where)
     must("dat_evd_create", dat_evd_create(node->ia, CONNECTIONS, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG,
                                           &node->cr_evd));
     memset(where, 0, sizeof *where);
-    /* A program with a number of its own would call dat_psp_create. */
+    /* A program with a fixed qualifier calls dat_psp_create. */
     must("dat_psp_create_any", dat_psp_create_any(node->ia, &where->qual, node->cr_evd,
                                                   DAT_PSP_CONSUMER_FLAG, &node->psp));
     memcpy(&where->address, address,
@@ -241,7 +240,7 @@ static DAT_EVENT expect_event(struct node *node, DAT_EVD_HANDLE evd, DAT_EVENT_N
     return event;
 }
 
-/* Server: one request to connect for each endpoint, in the order of the client's calls. */
+/* Server: accepts a request for each endpoint, in the order of the client's calls. */
 void node_accept(struct node *node)
 {
     unsigned char mine[PRIVATE_SIZE];
@@ -260,7 +259,7 @@ void node_accept(struct node *node)
     }
 }
 
-/* Client: connects each endpoint, and waits until it is. */
+/* Client: connects each endpoint and waits for the connection. */
 void node_connect(struct node *node, const struct rendezvous *where)
 {
     struct rendezvous target = *where;
@@ -272,7 +271,7 @@ void node_connect(struct node *node, const struct rendezvous *where)
     for (int i = 0; i < CONNECTIONS; i++) {
         must("dat_ep_connect",
              dat_ep_connect(node->ep[i], (DAT_IA_ADDRESS_PTR)&target.address, target.qual,
-                            (DAT_TIMEOUT)(DEADLINE * MICROSECONDS), PRIVATE_SIZE, mine,
+                            (DAT_TIMEOUT)(TIMEOUT * MICROSECONDS), PRIVATE_SIZE, mine,
                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
         event = expect_event(node, node->conn_evd, DAT_CONNECTION_EVENT_ESTABLISHED);
         data = &event.event_data.connect_event_data;
@@ -280,14 +279,14 @@ void node_connect(struct node *node, const struct rendezvous *where)
     }
 }
 
-/* Ends the connections. Graceful: what is still under way is finished first. */
+/* Ends the connections. Graceful: outstanding operations complete first. */
 void node_disconnect(struct node *node)
 {
     for (int i = 0; i < CONNECTIONS; i++)
         must("dat_ep_disconnect", dat_ep_disconnect(node->ep[i], DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-/* Each side gets one event for each connection, whoever ended it. */
+/* Each side gets one event per connection, regardless of which side ended it. */
 void node_wait_disconnected(struct node *node)
 {
     for (int i = 0; i < CONNECTIONS; i++)
@@ -295,15 +294,15 @@ void node_wait_disconnected(struct node *node)
 }
 
 /*
- * Frees everything. What is still referred to cannot be freed, hence the
- * order. DAT_CLOSE_ABRUPT_FLAG in dat_ia_close would free all the rest by
- * itself; with DAT_CLOSE_GRACEFUL_FLAG it succeeds only if nothing is left.
+ * Frees everything, in this order, because an object in use cannot be freed.
+ * dat_ia_close with DAT_CLOSE_ABRUPT_FLAG would free the remaining objects; with
+ * DAT_CLOSE_GRACEFUL_FLAG it succeeds only if none remain.
  */
 void node_close(struct node *node)
 {
     DAT_SRQ_PARAM srq;
 
-    /* Every buffer is back: none is with an endpoint, none completed but not fetched. */
+    /* All buffers are in the queue: no endpoint has one, and no completion is unfetched. */
     must("dat_srq_query", dat_srq_query(node->srq, DAT_SRQ_FIELD_ALL, &srq));
     if (srq.available_dto_count != RECEIVES || srq.outstanding_dto_count != RECEIVES)
         fail("the shared receive queue has %d buffers available and %d outstanding, not %d",
@@ -311,7 +310,7 @@ void node_close(struct node *node)
 
     for (int i = 0; i < CONNECTIONS; i++)
         must("dat_ep_free", dat_ep_free(node->ep[i]));
-    must("dat_srq_free", dat_srq_free(node->srq)); /* the buffers in it are ours again */
+    must("dat_srq_free", dat_srq_free(node->srq)); /* also returns its buffers */
     if (node->psp != DAT_HANDLE_NULL) {
         must("dat_psp_free", dat_psp_free(node->psp));
         must("dat_evd_free", dat_evd_free(node->cr_evd));

@@ -1,7 +1,6 @@
 /*
- * effect.c - dat_ep_modify(3DAT): the connection uses the values that were
- * modified before it: event dispatchers, protection zone, completion flags.
- * Limits: effect_limits.c. The passive side: effect_passive.c.
+ * effect.c - dat_ep_modify: a connection uses the modified EVDs, PZ and completion flags.
+ * effect_limits.c tests limits, effect_passive.c the passive side.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
@@ -21,9 +20,9 @@ static DAT_RETURN modify_pz(DAT_EP_HANDLE ep, DAT_PZ_HANDLE pz)
     return dat_ep_modify(ep, DAT_EP_FIELD_PZ_HANDLE, &p);
 }
 
-/* ---- event dispatchers ---- */
+/* ---- EVDs ---- */
 
-/* Receives are posted first; their completions go to the dispatcher that came later. */
+/* Receives complete on the EVD that is set after they are posted. */
 static void receive_evd(void)
 {
     struct side a, b;
@@ -66,7 +65,6 @@ static void receive_evd(void)
     region_free(&out);
 }
 
-/* Request and connect EVD: sends complete, and connections show, on the new ones. */
 static void other_evds(void)
 {
     struct side a, b;
@@ -112,7 +110,6 @@ static void other_evds(void)
 
 /* ---- protection zone ---- */
 
-/* Receives that match the new zone are none the worse for the change. */
 static void zone_that_matches(void)
 {
     struct side a, b;
@@ -142,7 +139,10 @@ static void zone_that_matches(void)
     region_free(&out);
 }
 
-/* The one that no longer matches fails at once, before there is a connection; the rest do not. */
+/*
+ * A receive of the old PZ fails immediately, before the connect. Receives without memory stay
+ * posted.
+ */
 static void zone_that_does_not(void)
 {
     struct side a, b;
@@ -154,7 +154,7 @@ static void zone_that_does_not(void)
     values_make(&v, &fx);
     side_make(&a, &fx, NULL);
     side_make(&b, &fx, NULL);
-    region_make(&fx, &in, 256, MEM_LOCAL); /* in the first zone */
+    region_make(&fx, &in, 256, MEM_LOCAL); /* in the first PZ */
     memset(in.mem, 0xee, 256);
     must_rc(post_recv(&b, NULL, 0, 0, 1), DAT_SUCCESS, "dat_ep_post_recv");
     must_rc(post_recv(&b, &in, 0, 256, 2), DAT_SUCCESS, "dat_ep_post_recv");
@@ -176,7 +176,7 @@ static void zone_that_does_not(void)
     region_free(&in);
 }
 
-/* Sends and RDMA go by the zone of the moment of the connection. */
+/* Sends and RDMA use the PZ at the time of the connect. */
 static void zone_of_requests(void)
 {
     struct side a, b;
@@ -231,7 +231,7 @@ static DAT_RETURN modify_recv_flags(DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags
     return dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &p);
 }
 
-/* Fixed once a receive has been posted; free again when none is left. */
+/* The flags are fixed while a receive is posted. */
 static void receive_flags_fixed(void)
 {
     struct side a, b;
@@ -261,7 +261,6 @@ static void receive_flags_fixed(void)
     is_success(dat_ep_modify(b.ep, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, &p),
                "dat_ep_modify: another field, a receive is posted: success");
 
-    /* The receive completes; the endpoint comes back to UNCONNECTED. */
     sides_connect(&a, &b);
     must_rc(post_send(&a, NULL, 0, 0, 2), DAT_SUCCESS, "dat_ep_post_send");
     must(wait_dto(b.recv, 1, DAT_DTO_SUCCESS, NULL), "no completion");
@@ -274,7 +273,6 @@ static void receive_flags_fixed(void)
     side_free(&b);
 }
 
-/* SOLICITED_WAIT: a message without the sender's flag wakes nobody, one with it does. */
 static void solicited(void)
 {
     struct side a, b;
@@ -306,7 +304,6 @@ static void solicited(void)
     side_free(&b);
 }
 
-/* UNSIGNALLED requests are for endpoints that were set up for them. */
 static void unsignalled_requests(void)
 {
     struct pair before;

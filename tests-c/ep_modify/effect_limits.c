@@ -1,8 +1,4 @@
-/*
- * effect_limits.c - dat_ep_modify(3DAT): enlarged limits can be used. Work
- * items outstanding, segments of an operation, RDMA reads in flight, sizes of
- * messages and of RDMA.
- */
+/* effect_limits.c - dat_ep_modify: raised limits can be used. */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
@@ -13,7 +9,7 @@ static struct fx fx;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* As small as an endpoint can be. */
+/* Sets the smallest limits. */
 static void small(DAT_EP_ATTR *attr)
 {
     attr_default(attr);
@@ -34,7 +30,7 @@ static DAT_COUNT least(DAT_COUNT a, DAT_COUNT b)
     return a < b ? a : b;
 }
 
-/* An unconnected small endpoint with EVDs that hold much. */
+/* Creates an endpoint with small limits and large EVDs. */
 static void small_side(struct side *s)
 {
     DAT_EP_ATTR attr;
@@ -85,7 +81,7 @@ static void receives(void)
     side_free(&b);
 }
 
-/* The peer has no receive posted, so that all Sends stay outstanding. */
+/* The peer has posted no receive, so all sends stay outstanding. */
 static void requests(void)
 {
     const DAT_COUNT many = least(500, ia_attr.max_dto_per_ep);
@@ -123,7 +119,7 @@ static void requests(void)
 
 /* ---- segments ---- */
 
-/* n segments of size bytes each, with gaps between them. */
+/* Sets n segments of size bytes each, with gaps. */
 static void segments_of(DAT_LMR_TRIPLET *t, const struct region *r, DAT_COUNT n, size_t size)
 {
     for (DAT_COUNT i = 0; i < n; i++)
@@ -177,7 +173,6 @@ static void segments(void)
     is_success(dat_ep_modify(b.ep, DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV, &p),
                "dat_ep_modify: max_recv_iov from 1 to %d: success", (int)recv_iov);
 
-    /* Gathered here, whole there. */
     sides_connect(&a, &b);
     pattern_fill(out.mem, 4096, 1);
     must_rc(post_recv(&b, &in, 0, 2048, 1), DAT_SUCCESS, "dat_ep_post_recv");
@@ -191,7 +186,6 @@ static void segments(void)
     is_type(dat_ep_post_send(a.ep, recv_iov + 1, t, cookie(3), DAT_COMPLETION_DEFAULT_FLAG),
             DAT_INVALID_PARAMETER, "dat_ep_post_send: one segment more: DAT_INVALID_PARAMETER");
 
-    /* Whole here, scattered there. */
     memset(in.mem, 0, in.size);
     segments_of(t, &in, recv_iov, 16);
     is_success(dat_ep_post_recv(b.ep, recv_iov, t, cookie(4), DAT_COMPLETION_DEFAULT_FLAG),
@@ -274,7 +268,7 @@ static void reads(void)
 
 /* ---- sizes ---- */
 
-/* asked: what dat_ep_modify is given for both sizes; 0 stands for the default, the adapter's. */
+/* Tests a value for both sizes; 0 is the default, the adapter's limit. */
 static void sizes(DAT_VLEN asked)
 {
     const size_t large = 1u << 20;

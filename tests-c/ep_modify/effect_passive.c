@@ -1,8 +1,6 @@
 /*
- * effect_passive.c - dat_ep_modify(3DAT) before a connection request is
- * accepted: the endpoint that a provider-mode service point made
- * (TENTATIVE_CONNECTION_PENDING) gets its zone, its dispatchers and its
- * receives, and a reserved one changes its dispatchers to the last moment.
+ * effect_passive.c - dat_ep_modify before dat_cr_accept, on endpoints of the provider, reserved
+ * ones and others.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
@@ -13,7 +11,7 @@ static const DAT_EP_PARAM_MASK zone_and_evds =
     DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |
     DAT_EP_FIELD_CONNECT_EVD_HANDLE;
 
-/* Made by the provider: nothing to begin with, everything by dat_ep_modify, then the accept. */
+/* The provider creates the endpoint without objects. dat_ep_modify sets all of them. */
 static void tentative(void)
 {
     struct stage g;
@@ -40,7 +38,7 @@ static void tentative(void)
     is_int(ep_state(g.ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
            "dat_cr_accept: refused: still tentative");
 
-    /* Not even its own sizes ask for dispatchers yet. */
+    /* Unchanged queue lengths need no EVD. */
     is_success(dat_ep_modify(g.ep,
                              DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |
                                  DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS,
@@ -92,7 +90,7 @@ static void tentative(void)
         if (rc != DAT_SUCCESS)
             break;
     }
-    /* And once more another receive EVD, with the receives posted. */
+    /* Change the receive EVD again, with posted receives. */
     p.recv_evd_handle = v.recv[1];
     is_success(dat_ep_modify(g.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &p),
                "dat_ep_modify: tentative: another receive EVD, receives posted: success");
@@ -112,7 +110,6 @@ static void tentative(void)
     ok(pattern_check(in.mem, 4000, 6) < 0, "tentative, accepted: the messages are whole");
     ok(quiet(v.recv[0]), "tentative, accepted: nothing on the receive EVD before it");
 
-    /* Its requests use the zone and the EVD too. */
     drain_dtos(g.other.req, 20);
     must_rc(post_recv(&g.other, &out, 0, 200, 50), DAT_SUCCESS, "dat_ep_post_recv");
     t = segment(&in, 0, 200);
@@ -123,13 +120,13 @@ static void tentative(void)
        "tentative, accepted: a Send from the new zone completes on the new EVD");
     is_code(dat_pz_free(v.pz[0]), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE,
             "dat_pz_free: zone of the accepted endpoint: DAT_INVALID_STATE");
-    in.lmr = out.lmr = DAT_HANDLE_NULL; /* go with the adapter */
+    in.lmr = out.lmr = DAT_HANDLE_NULL; /* freed with the adapter */
     stage_close(&g);
     region_free(&in);
     region_free(&out);
 }
 
-/* Reserved, then with its request there: the last dispatchers count. */
+/* A reserved endpoint, before and after its request arrives. The last EVDs count. */
 static void reserved(void)
 {
     struct stage g;
@@ -194,7 +191,7 @@ static void reserved(void)
     stage_close(&g);
 }
 
-/* An endpoint that a consumer-mode request is accepted with. */
+/* The endpoint of dat_cr_accept, for a PSP in consumer mode. */
 static void accepted(void)
 {
     struct fx fx;

@@ -1,4 +1,3 @@
-/* modify_common.c - dat_ep_modify(3DAT) as data. */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
@@ -8,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A field that is a number with two good values. */
+/* A number with two valid values. */
 #define NUMBER(name, member, x, y)                                                               \
     static void name##_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v) \
     {                                                                                            \
@@ -17,7 +16,7 @@
     }                                                                                            \
     SAME(name, member)
 
-/* A field that is a handle, one of two. */
+/* One of two handles. */
 #define HANDLE(name, member, two)                                                                \
     static void name##_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v) \
     {                                                                                            \
@@ -25,7 +24,7 @@
     }                                                                                            \
     SAME(name, member)
 
-/* A field with one value that can be tried. */
+/* A field with one valid value. */
 #define ONE(name, member, value)                                                                 \
     static void name##_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v) \
     {                                                                                            \

@@ -1,6 +1,6 @@
 /*
- * modify_common.h - dat_ep_modify(3DAT) as data: every field of DAT_EP_PARAM,
- * its mask bit, and the required return code in each endpoint state.
+ * modify_common.h - all fields of DAT_EP_PARAM, with the mask bit and the expected result of
+ * dat_ep_modify in each endpoint state.
  */
 #ifndef TESTS_C_MODIFY_COMMON_H
 #define TESTS_C_MODIFY_COMMON_H
@@ -8,7 +8,7 @@
 #include "common/fixture.h"
 #include "common/stage.h"
 
-/* Two of each object that an endpoint refers to, so that there is always another one. */
+/* Two objects of each kind that an endpoint refers to. */
 struct values {
     DAT_IA_HANDLE ia;
     DAT_PZ_HANDLE pz[2];
@@ -21,21 +21,19 @@ struct values {
 void values_make(struct values *v, struct fx *fx);
 
 struct field {
-    const char *title;      /* as the manual page names it */
+    const char *title;      /* in the manual page */
     const char *bit_name;   /* without DAT_EP_FIELD_ */
     DAT_EP_PARAM_MASK bit;
 
     /*
-     * One letter for each state, in the order of stage_states (common/stage.h):
-     * UNCONNECTED, RESERVED, PASSIVE, ACTIVE, TENTATIVE CONNECTION PENDING,
-     * COMPLETION_PENDING, CONNECTED, DISCONNECT_PENDING, DISCONNECTED.
+     * One letter per state, in the order of stage_states:
      *   A  can be modified
      *   S  DAT_INVALID_STATE
      *   P  cannot be modified: DAT_INVALID_PARAMETER
      */
     char in[STAGE_STATES + 1];
 
-    /* Puts a good value that is not the one in now, where there are two of them. */
+    /* Sets a valid value, which differs from *now if there are two. */
     void (*another)(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v);
     bool (*same)(const DAT_EP_PARAM *a, const DAT_EP_PARAM *b);
 };
@@ -43,15 +41,15 @@ struct field {
 extern const struct field fields[];
 extern const int field_count;
 
-/* All that dat_ep_query() says; it must succeed. */
+/* Queries all fields, which must succeed. */
 DAT_EP_PARAM ep_param(DAT_EP_HANDLE ep);
 
-/* True when no field of the table differs. Says which ones do. */
+/* Compares all fields. Prints those that differ. */
 bool params_same(const DAT_EP_PARAM *a, const DAT_EP_PARAM *b);
-/* A subtest: the query gives exactly what it gave before. */
+/* Checks that the query returns the same values as before. */
 bool is_same(DAT_EP_HANDLE ep, const DAT_EP_PARAM *before, const char *fmt, ...) TAP_PRINTF(3, 4);
 
-/* A structure full of rubbish: whoever reads a field that the mask does not name, notices. */
+/* Fills the structure with garbage, so that reading a field outside the mask has an effect. */
 void param_rubbish(DAT_EP_PARAM *p);
 
 #endif

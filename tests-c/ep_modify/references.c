@@ -1,7 +1,6 @@
 /*
- * references.c - dat_ep_modify(3DAT): references move. The zone or dispatcher
- * that the endpoint used before can be freed, the one that it uses now cannot;
- * a call that is refused moves none.
+ * references.c - dat_ep_modify moves references: the endpoint releases the old PZ or EVD and refers
+ * to the new one. A failed call moves none.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
@@ -10,13 +9,13 @@
 
 static struct fx fx;
 
-/* One of the four references of an endpoint. */
+/* A reference of an endpoint. */
 struct reference {
     const char *name;
     DAT_EP_PARAM_MASK bit;
     DAT_UINT32 in_use;
     bool zone;
-    unsigned flags; /* of an EVD that will do */
+    unsigned flags; /* of a suitable EVD */
 };
 
 static const struct reference references[] = {
@@ -71,7 +70,7 @@ static DAT_EP_HANDLE make_ep(DAT_HANDLE *of)
     return ep;
 }
 
-/* From the first object to the second and on to a third, each in use as long as it is used. */
+/* Replaces the first object by a second, and this by a third. */
 static void move(int which)
 {
     const struct reference *r = &references[which];
@@ -88,7 +87,7 @@ static void move(int which)
     is_code(give_up(r, second), DAT_INVALID_STATE, r->in_use,
             "%s: the second one cannot: DAT_INVALID_STATE", r->name);
 
-    /* The same again and again holds it once. */
+    /* Setting the same object again adds no reference. */
     is_success(modify(r, ep, second), "dat_ep_modify: %s: the same again: success", r->name);
     is_success(modify(r, ep, second), "dat_ep_modify: %s: and again: success", r->name);
     is_success(modify(r, ep, third), "dat_ep_modify: %s: a third one: success", r->name);
@@ -103,7 +102,6 @@ static void move(int which)
                        references[i].name);
 }
 
-/* A call that is refused, for whatever other field, leaves the references. */
 static void refused(int which)
 {
     const struct reference *r = &references[which];
@@ -131,7 +129,6 @@ static void refused(int which)
                    references[i].name);
 }
 
-/* Refused for the state: a connected endpoint keeps what it has. */
 static void refused_by_state(void)
 {
     struct pair p;
@@ -151,7 +148,6 @@ static void refused_by_state(void)
     pair_close(&p);
 }
 
-/* None at all: nothing is held. */
 static void none(void)
 {
     DAT_HANDLE of[4];
@@ -170,7 +166,7 @@ static void none(void)
     is_success(dat_evd_free(of[2]), "request_evd_handle: can be freed");
 }
 
-/* One EVD in two places counts twice. */
+/* One EVD in two fields has two references. */
 static void in_two_places(void)
 {
     DAT_HANDLE of[4], other = make(&references[2]);
@@ -193,7 +189,6 @@ static void in_two_places(void)
     is_success(dat_pz_free(of[0]), "pz_handle: can be freed");
 }
 
-/* Modified, connected, disconnected, reset, modified again: the count stays right. */
 static void through_a_connection(void)
 {
     struct side a, b;
@@ -230,7 +225,7 @@ int main(int argc, char **argv)
     none();
     in_two_places();
     through_a_connection();
-    /* Nothing is left but what fx_open() made. */
+    /* Only the objects of fx_open() remain. */
     is_success(dat_pz_free(fx.pz), "the fixture's zone can be freed");
     is_success(dat_evd_free(fx.cr), "the fixture's EVD can be freed");
     is_success(dat_ia_close(fx.ia, DAT_CLOSE_GRACEFUL_FLAG),

@@ -1,13 +1,13 @@
 /*
- * table.c - dat_ep_modify(3DAT): every field in every endpoint state, against
- * the table in modify_common.c. The states are brought about by real calls.
+ * table.c - dat_ep_modify: each field in each endpoint state, compared with the table in
+ * modify_common.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
 #include <string.h>
 
-/* One field, alone in the mask, in the state that the endpoint is in. */
+/* Modifies one field in the current state. */
 static void try_field(struct stage *g, const struct field *f, char expected, const struct values *v,
                       const char *state, bool *named)
 {
@@ -25,7 +25,6 @@ static void try_field(struct stage *g, const struct field *f, char expected, con
             return;
         after = ep_param(g->ep);
         ok(f->same(&after, &p), "dat_ep_query: %s: %s: the new value", state, f->title);
-        /* The other fields are as they were. */
         for (int i = 0; i < field_count; i++)
             if (&fields[i] != f && !fields[i].same(&after, &before))
                 fail("dat_ep_modify: %s: %s alters %s", state, f->title, fields[i].title);
@@ -71,7 +70,7 @@ static void in_state(int s)
     stage_close(&g);
 }
 
-/* The table itself: each bit of DAT_EP_FIELD_ALL stands in it once. */
+/* The table contains each bit of DAT_EP_FIELD_ALL once. */
 static void complete(void)
 {
     DAT_EP_PARAM_MASK all = 0;

@@ -1,13 +1,11 @@
 /*
- * unmodifiable.c - dat_ep_modify(3DAT): fields that can never be modified and
- * bits that name no field: DAT_INVALID_PARAMETER in every state, also beside
- * fields that could be modified, or could not in this state; and the calls that
- * do nothing.
+ * unmodifiable.c - dat_ep_modify: DAT_INVALID_PARAMETER in each state for read-only fields and
+ * unknown bits, also together with other fields.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
-/* Fields that can be modified somewhere, and are tried beside one that cannot. */
+/* Modifiable fields, for combinations. */
 static const DAT_EP_PARAM_MASK companions[] = {
     DAT_EP_FIELD_PZ_HANDLE, DAT_EP_FIELD_RECV_EVD_HANDLE, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE,
     DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR,
@@ -15,7 +13,6 @@ static const DAT_EP_PARAM_MASK companions[] = {
 
 enum { COMPANIONS = sizeof companions / sizeof companions[0] };
 
-/* No field has these bits. */
 static const DAT_EP_PARAM_MASK unknown[] = {
     UINT64_C(0x800),
     UINT64_C(0x80000000),
@@ -25,7 +22,7 @@ static const DAT_EP_PARAM_MASK unknown[] = {
 
 enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };
 
-/* Good values in every field: what is refused is refused for its name. */
+/* Sets valid values in all fields, so that only the field itself is wrong. */
 static void all_good(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v)
 {
     param_rubbish(p);

@@ -1,7 +1,4 @@
-/*
- * values.c - dat_ep_modify(3DAT): bad values, bad handles, all or nothing, only
- * the fields of the mask, and the values that are allowed at the edge.
- */
+/* values.c - dat_ep_modify: invalid values and handles, limits, and calls that fail as a whole. */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
@@ -17,7 +14,7 @@ static struct values v;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* Subtests: that mask or value is refused, and nothing has changed. */
+/* Checks that the call fails with this subtype and changes nothing. */
 static void refused_as(DAT_EP_HANDLE ep, DAT_UINT32 subtype, DAT_EP_PARAM_MASK mask,
                        const DAT_EP_PARAM *p, const char *what)
 {
@@ -47,7 +44,7 @@ static void refused(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM
         refused(s.ep, DAT_EP_FIELD_EP_ATTR_##bit, &p_, what); \
     } while (0)
 
-/* One more than the adapter allows, where there is such a number. */
+/* A value above the adapter's limit, if there is one. */
 #define ABOVE(member, bit, limit)                                                        \
     do {                                                                                 \
         if ((limit) < INT_MAX)                                                           \
@@ -94,7 +91,6 @@ static void numbers(void)
     side_free(&s);
 }
 
-/* What dat_ia_query gives as a limit is accepted. */
 static void at_the_limit(void)
 {
     struct side s;
@@ -191,7 +187,7 @@ static void good_flags(void)
     side_free(&s);
 }
 
-/* Named attributes, of which none can be set: any name is unknown. */
+/* Unknown attribute names. */
 static void named_attributes(void)
 {
     static DAT_NAMED_ATTR attr[] = { { (char *)"no-such-attribute", (char *)"1" } };
@@ -295,7 +291,7 @@ static void handles_inside(void)
     zoo_intact(&zoo, "dat_ep_modify");
 }
 
-/* No object: allowed for the zone and the EVDs, where nothing needs them. */
+/* The PZ and the EVDs can be NULL if nothing needs them. */
 static void null_handles(void)
 {
     struct side s;
@@ -326,7 +322,7 @@ static void null_handles(void)
     ok(now.recv_evd_handle == DAT_HANDLE_NULL && now.request_evd_handle == DAT_HANDLE_NULL &&
            now.ep_attr.max_recv_dtos == 0 && now.ep_attr.max_request_dtos == 0,
        "dat_ep_query: no EVDs for work, and no work");
-    /* The EVD in the structure does not count while its bit is clear. */
+    /* The EVD in the structure does not count, because its bit is not set. */
     p.recv_evd_handle = s.recv;
     p.request_evd_handle = s.req;
     p.ep_attr.max_recv_dtos = p.ep_attr.max_request_dtos = 4;
@@ -340,7 +336,7 @@ static void null_handles(void)
     side_free(&s);
 }
 
-/* What is posted has to complete somewhere, and to fit. */
+/* Posted receives limit the changes. */
 static void receives_posted(void)
 {
     struct side a, b;
@@ -395,7 +391,6 @@ static void receives_posted(void)
 
 /* ---- the call as a whole ---- */
 
-/* Good fields beside one bad one: none of them is taken. */
 static void all_or_nothing(void)
 {
     const DAT_EP_PARAM_MASK good =
@@ -412,11 +407,11 @@ static void all_or_nothing(void)
     for (int i = 0; i < field_count; i++)
         fields[i].another(&p, &now, &v);
     bad = p;
-    bad.ep_attr.max_rdma_write_iov = -1; /* the last field of the structure that is a number */
+    bad.ep_attr.max_rdma_write_iov = -1; /* near the end of the structure */
     refused(s.ep, good | DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, &bad,
             "nine good fields and a bad number");
     bad = p;
-    bad.ep_attr.service_type = (DAT_SERVICE_TYPE)9; /* the first one */
+    bad.ep_attr.service_type = (DAT_SERVICE_TYPE)9; /* at its start */
     refused(s.ep, good | DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, &bad,
             "nine good fields and a bad service type");
     bad = p;
@@ -439,7 +434,7 @@ static void all_or_nothing(void)
     side_free(&s);
 }
 
-/* In RESERVED the zone cannot be modified, the EVDs can: together neither is. */
+/* In RESERVED, the EVDs can be modified but not the PZ. */
 static void state_and_all_or_nothing(void)
 {
     struct stage g;
@@ -462,7 +457,7 @@ static void state_and_all_or_nothing(void)
     stage_close(&g);
 }
 
-/* The list of provider-specific attributes that another endpoint told is none of this one without its length. */
+/* The provider-specific attributes of another endpoint are only valid with their number. */
 static void another_endpoints_list(const DAT_EP_PARAM *other)
 {
     struct side s;
@@ -480,7 +475,7 @@ static void another_endpoints_list(const DAT_EP_PARAM *other)
     side_free(&s);
 }
 
-/* The attributes that the query gave are accepted back, all that can be modified at once, and each alone. */
+/* All modifiable fields accept their queried values, together and separately. */
 static void given_back(void)
 {
     struct side s;
@@ -528,7 +523,7 @@ static void endpoint_handles(void)
     zoo_intact(&zoo, "dat_ep_modify");
 }
 
-/* An endpoint on a shared receive queue has no receive queue to be sized. */
+/* The size of the receive queue cannot be modified on an SRQ. */
 static void on_a_shared_queue(void)
 {
     struct side s;

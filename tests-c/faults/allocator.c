@@ -1,4 +1,4 @@
-/* allocator.c - a malloc that fails where the test wants it. See allocator.h. */
+/* allocator.c - memory functions that fail on demand: see allocator.h. */
 #define _GNU_SOURCE
 #include "allocator.h"
 
@@ -14,7 +14,7 @@
 #include <link.h>
 #include <unistd.h>
 
-/* The C library's own functions, under the names that it keeps for such programs. */
+/* glibc's own functions. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -23,7 +23,7 @@ extern void __libc_free(void *memory);
 
 static long first_bad = LONG_MAX, last_bad, calls, live;
 
-/* The functions that led to the first call that failed, if they are to be noted. */
+/* The call stack of the first failed call. */
 static bool noting;
 static int first_refused;
 static void *refused[32];
@@ -44,27 +44,27 @@ void allocator_fail(long first, long last)
     __atomic_store_n(&first_bad, first, __ATOMIC_SEQ_CST);
 }
 
-void allocator_mend(void)
+void allocator_restore(void)
 {
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
 }
 
-/* Whether they are said as well. */
-static bool telling;
+/* allocator_print() was called. */
+static bool printing;
 
 void allocator_note(void)
 {
     void *frames[1];
 
-    /* The first use loads a library. */
+    /* The first call of backtrace() loads a library. */
     (void)backtrace(frames, 1);
     __atomic_store_n(&noting, true, __ATOMIC_SEQ_CST);
 }
 
-void allocator_tell(void)
+void allocator_print(void)
 {
     allocator_note();
-    __atomic_store_n(&telling, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&printing, true, __ATOMIC_SEQ_CST);
 }
 
 long allocator_live(void)
@@ -73,10 +73,8 @@ long allocator_live(void)
 }
 
 /*
- * The tables by which threads find their thread-local data are the dynamic loader's. The C library keeps them with
- * the stacks of threads that have ended, for the next ones: their number is the largest number of threads that ran
- * at once, which is another from run to run and says nothing about what the libraries gave back. They are not
- * counted as live.
+ * Tables of the dynamic loader for thread-local data, which do not count as live. glibc keeps them with the stacks of
+ * ended threads. Their number is the maximum number of concurrent threads, which varies and does not indicate a leak.
  */
 enum { TABLES = 512 };
 static void *tables[TABLES];
@@ -98,7 +96,7 @@ static bool is_loader(const void *code)
     return false;
 }
 
-/* Replaces one entry of the tables by another. Returns whether it was there. */
+/* Replaces an entry of the tables. Returns whether it existed. */
 static bool exchange(void *old, void *new)
 {
     for (int i = 0; i < TABLES; i++) {
@@ -117,13 +115,12 @@ int allocator_refused(void *const **frames)
     return __atomic_load_n(&refused_count, __ATOMIC_SEQ_CST);
 }
 
-/* Notes the functions that led here, and says them if that is wanted. */
 static void refuse(void)
 {
     if (!__atomic_load_n(&noting, __ATOMIC_SEQ_CST) || __atomic_exchange_n(&first_refused, 1, __ATOMIC_SEQ_CST))
         return;
     __atomic_store_n(&refused_count, backtrace(refused, sizeof refused / sizeof *refused), __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&telling, __ATOMIC_SEQ_CST))
+    if (__atomic_load_n(&printing, __ATOMIC_SEQ_CST))
         backtrace_symbols_fd(refused, refused_count, STDERR_FILENO);
 }
 
@@ -158,7 +155,7 @@ void *calloc(size_t count, size_t size)
     if (fails())
         return NULL;
     memory = __libc_calloc(count, size);
-    /* An entry of a thread's table is two pointers. */
+    /* The loader's tables have entries of two pointers. */
     if (memory != NULL && size == 2 * sizeof(void *) && is_loader(__builtin_return_address(0)) &&
         exchange(NULL, memory))
         return memory;

@@ -1,31 +1,28 @@
 /*
- * allocator.h - the memory functions of the process, which fail where the test wants it.
- *
- * This program's malloc takes the place of the C library's, in the program and in every library.
+ * allocator.h - memory functions of the process that fail on demand. They replace the C library's functions in the
+ * program and in all libraries.
  */
 #ifndef TESTS_C_FAULTS_ALLOCATOR_H
 #define TESTS_C_FAULTS_ALLOCATOR_H
 
-/* Calls that asked for memory since allocator_fail(). */
+/* Returns the number of allocations since allocator_fail(). */
 long allocator_calls(void);
 
-/* Of the calls from now on, counted from 1, those from first to last fail. */
+/* Makes the allocations `first` to `last` after this call fail, counted from 1. */
 void allocator_fail(long first, long last);
 
-/* No call fails from now on. */
-void allocator_mend(void);
+/* Ends the failures. */
+void allocator_restore(void);
 
-/*
- * From now on the functions that led to the first call that fails after each allocator_fail() are noted. allocator_refused()
- * gives their number and addresses, the innermost first; 0 when no call has failed.
- */
+/* After this call, the stack of the first failed allocation after each allocator_fail() is stored. */
 void allocator_note(void);
+/* Returns the depth of the stored stack, or 0 if no call has failed. The first frame is the innermost. */
 int allocator_refused(void *const **frames);
 
-/* The next call that fails writes the functions that led to it to standard error. */
-void allocator_tell(void);
+/* Also prints the stack to standard error. */
+void allocator_print(void);
 
-/* Blocks that were given out and not taken back, but for the dynamic loader's tables of threads. */
+/* Returns the number of allocated blocks, without the dynamic loader's tables of threads. */
 long allocator_live(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* device.c - what the libraries of a device can still do. See device.h. */
+/* device.c - state of the libraries of an RDMA device: see device.h. */
 #define _GNU_SOURCE
 #include "device.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The libraries' functions are looked up, because the test is also built where they are not installed. */
+/* RDMA_PS_TCP. The headers may be missing, so the libraries' functions are looked up. */
 enum { PORTS_OF_TCP = 0x0106 };
 
 typedef void **list_fn(int *count);
@@ -27,7 +27,7 @@ typedef int id_fn(void *channel, void **id, void *context, int space);
 typedef int bind_fn(void *id, struct sockaddr *address);
 typedef int destroy_fn(void *id);
 
-/* A function of a library that the process has loaded. ISO C knows no other way from an object to a function. */
+/* Finds a function of a loaded library. memcpy, because ISO C has no conversion of an object pointer to a function. */
 static bool find(const char *library, const char *name, void *function)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
@@ -97,15 +97,15 @@ const char *device_lost(const struct sockaddr *address)
     return has_address(address) ? NULL : "librdmacm does not know the device";
 }
 
-/* The libraries of a device: libibverbs with its drivers, librdmacm, and libnl, by which they ask the system. */
+/* libibverbs with its drivers, librdmacm, and libnl, which they use. */
 static const char *const libraries[] = { "libibverbs", "-rdmav", "librdmacm", "libnl-", NULL };
 
-/* Code that works for others: the C library's. */
-static const char *const servants[] = { "/libc.so", "/ld-linux", NULL };
+/* Libraries that run for their callers. */
+static const char *const system_libraries[] = { "/libc.so", "/ld-linux", NULL };
 
 static const char **noted;
 
-/* The one of these names that the file of the library has in it to which the code belongs; NULL if none. */
+/* Returns the first of the names that is in the path of the code's library, or NULL. */
 static const char *is_in(void *code, const char *const *names)
 {
     Dl_info place;
@@ -117,14 +117,15 @@ static const char *is_in(void *code, const char *const *names)
     return *names;
 }
 
-/* The library of the device that the innermost function belongs to that is neither this program's nor a servant. */
+/* Returns the device library of the innermost frame outside this program and the system libraries, or NULL. */
 static const char *innermost(void *const *frames, int count)
 {
     Dl_info place, self;
 
     dladdr((void *)(uintptr_t)innermost, &self);
     for (int i = 0; i < count; i++)
-        if (dladdr(frames[i], &place) == 0 || (place.dli_fbase != self.dli_fbase && is_in(frames[i], servants) == NULL))
+        if (dladdr(frames[i], &place) == 0 ||
+            (place.dli_fbase != self.dli_fbase && is_in(frames[i], system_libraries) == NULL))
             return is_in(frames[i], libraries);
     return NULL;
 }

@@ -1,8 +1,8 @@
 /*
- * device.h - what the libraries of an RDMA device can still do in a process that lacked memory.
+ * device.h - the state of the libraries of an RDMA device after a lack of memory.
  *
- * libibverbs and librdmacm set themselves up once in a process, and go on with what they then could get. The test asks
- * them itself, so that what they have lost is not taken for a fault of the provider, nor the other way round.
+ * libibverbs and librdmacm initialise once per process, and keep what they found then. The test calls them directly, to
+ * distinguish their losses from errors of the provider.
  */
 #ifndef TESTS_C_FAULTS_DEVICE_H
 #define TESTS_C_FAULTS_DEVICE_H
@@ -11,22 +11,20 @@
 #include <sys/socket.h>
 
 /*
- * Why no program could use the device behind this address in this process, whatever provider it has; NULL when one
- * could. Asks libibverbs for its devices and librdmacm for an identifier with that address, as any program must.
+ * Returns why no program could use the device with this address in this process, or NULL if one could. It lists the
+ * devices with libibverbs and binds an identifier of librdmacm to the address.
  */
 const char *device_lost(const struct sockaddr *address);
 
 /*
- * From now on, when this process crashes or its alarm() goes off, *where becomes the library of the device in which that
- * happens, if such a library also made the first call that failed for want of memory. It is not ours then. Otherwise
- * *where stays as it is, and the functions that led there are written to standard error. The process dies in either
- * case.
+ * Handles crashes and alarm() of this process. If a library of the device is the cause, and also made the first failed
+ * allocation, *where becomes its name. Otherwise the handler prints the call stack. The process ends in both cases.
  */
 void device_watch(const char **where);
 
 /*
- * Whether the dynamic loader lacked memory while a library of the device loaded a driver, and keeps its lock since then:
- * no other thread of the process can look a function up any more.
+ * Returns whether the dynamic loader has kept its lock because it lacked memory while it loaded a driver for a library
+ * of the device. Then no other thread can look up a function.
  */
 bool device_locked_loader(void);
 

@@ -1,4 +1,4 @@
-/* life.c - one object of every kind. See life.h. */
+/* life.c - see life.h. */
 #define _GNU_SOURCE
 #include "life.h"
 
@@ -11,12 +11,11 @@
 
 #define SIZE (200u << 10)
 
-/* Qualifiers that are tried one after the other. */
-#define TRIES 20
+#define MAX_TRIES 20
 
 enum { CR_EVD, CONN, RECV, REQ, ALL, EVDS };
 
-/* Everything that a life makes. Static, because a life allocates nothing. */
+/* All objects of a life. Static, because a life allocates nothing. */
 static struct {
     DAT_IA_HANDLE ia;
     DAT_EVD_HANDLE async;
@@ -38,10 +37,10 @@ static struct {
 static unsigned char memory[2 * SIZE];
 static struct life *now;
 static bool may_lack;
-static unsigned patience;
+static unsigned timeout_ms;
 
-/* Goes on with the work only if a call succeeded. */
-static bool went(const char *call, DAT_RETURN rc)
+/* Returns whether the call succeeded, and records the failure if not. */
+static bool succeeded(const char *call, DAT_RETURN rc)
 {
     if (rc == DAT_SUCCESS)
         return true;
@@ -57,12 +56,12 @@ static bool went(const char *call, DAT_RETURN rc)
 
 #define TRY(call, arguments)           \
     do {                               \
-        if (!went(#call, call arguments)) \
+        if (!succeeded(#call, call arguments)) \
             return false;              \
     } while (0)
 
-/* What did not come in time ends the work where something lacks; otherwise it is wrong. */
-static bool nothing_came(const char *what)
+/* Records that no event or a wrong one has arrived. Returns false. */
+static bool no_event(const char *what)
 {
     if (may_lack)
         now->refused = what;
@@ -74,16 +73,16 @@ static bool nothing_came(const char *what)
 static bool wait_for(DAT_EVD_HANDLE evd, DAT_EVENT *e)
 {
     DAT_COUNT more;
-    DAT_RETURN rc = dat_evd_wait(evd, (DAT_TIMEOUT)(patience * 1000u), 1, e, &more);
+    DAT_RETURN rc = dat_evd_wait(evd, (DAT_TIMEOUT)(timeout_ms * 1000u), 1, e, &more);
 
     if (rc == DAT_SUCCESS)
         return true;
     if (rc_is(rc, DAT_TIMEOUT_EXPIRED))
-        return nothing_came("dat_evd_wait: nothing came");
-    return went("dat_evd_wait", rc);
+        return no_event("dat_evd_wait: nothing came");
+    return succeeded("dat_evd_wait", rc);
 }
 
-/* Takes events until the one that is wanted comes. */
+/* Dequeues events up to the completion with the cookie. */
 static bool completion(DAT_EVD_HANDLE evd, DAT_UINT64 cookie)
 {
     DAT_EVENT e;
@@ -96,8 +95,8 @@ static bool completion(DAT_EVD_HANDLE evd, DAT_UINT64 cookie)
             continue;
         if (e.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS)
             return true;
-        /* A connection may break for want of something. */
-        return nothing_came("a completion that failed");
+        /* A lack of a resource can break the connection. */
+        return no_event("a completion that failed");
     }
 }
 
@@ -109,7 +108,7 @@ static bool established(void)
         if (!wait_for(it.evd[CONN], &e))
             return false;
         if (e.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
-            return nothing_came("a connection that was not established");
+            return no_event("a connection that was not established");
     }
     return true;
 }
@@ -149,9 +148,9 @@ static bool make(void)
     DAT_RETURN rc;
 
     it.async = DAT_HANDLE_NULL;
-    /* Where a library cannot be loaded for lack of memory, there is no provider for the name. */
+    /* If memory is missing, a provider library may not be loaded. */
     rc = dat_ia_open(env_ia(), 8, &it.async, &it.ia);
-    if (!went("dat_ia_open", rc))
+    if (!succeeded("dat_ia_open", rc))
         return false;
     TRY(dat_ia_query, (it.ia, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_NONE, NULL));
     memcpy(&it.address, ia.ia_address_ptr,
@@ -202,12 +201,12 @@ static bool change(void)
     return true;
 }
 
-/* The qualifier is one that no other process has, nor dat_psp_create_any has chosen. */
+/* Tries several qualifiers: another process or dat_psp_create_any may have taken one. */
 static DAT_RETURN reserve(void)
 {
     DAT_RETURN rc = DAT_CONN_QUAL_IN_USE;
 
-    for (int i = 0; i < TRIES && rc_is(rc, DAT_CONN_QUAL_IN_USE); i++)
+    for (int i = 0; i < MAX_TRIES && rc_is(rc, DAT_CONN_QUAL_IN_USE); i++)
         rc = dat_rsp_create(it.ia, unique_qual(false), it.reserved, it.evd[CR_EVD], &it.rsp);
     return rc;
 }
@@ -216,15 +215,14 @@ static DAT_RETURN provide(DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp)
 {
     DAT_RETURN rc = DAT_CONN_QUAL_IN_USE;
 
-    for (int i = 0; i < TRIES && rc_is(rc, DAT_CONN_QUAL_IN_USE); i++)
+    for (int i = 0; i < MAX_TRIES && rc_is(rc, DAT_CONN_QUAL_IN_USE); i++)
         rc = dat_psp_create(it.ia, *qual = unique_qual(false), it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, psp);
     return rc;
 }
 
 /*
- * Waits in vain until the thread has slept in such a wait. What it needs for that, a descriptor among it where a device
- * wakes it, stays with the thread; whether any other wait of a life takes long enough for a sleep depends on what else the
- * system does.
+ * Waits until this thread has slept once in a wait. A sleep allocates what the thread keeps, such as a descriptor on
+ * devices, and other waits of a life may not need to sleep.
  */
 static bool sleep_once(DAT_EVD_HANDLE evd)
 {
@@ -238,7 +236,7 @@ static bool sleep_once(DAT_EVD_HANDLE evd)
         DAT_RETURN rc = dat_evd_wait(evd, MICROSECONDS, 1, &e, &more);
 
         if (!rc_is(rc, DAT_TIMEOUT_EXPIRED))
-            return went("dat_evd_wait: nothing can come", rc);
+            return succeeded("dat_evd_wait: nothing can come", rc);
         getrusage(RUSAGE_THREAD, &after);
         if (after.ru_nvcsw > before.ru_nvcsw)
             return true;
@@ -255,13 +253,13 @@ static bool connect_both(void)
 
     if (!sleep_once(it.evd[CR_EVD]))
         return false;
-    /* Receives that are posted before there is a connection wait in lists of their own. */
+    /* Receives before the connection are stored in separate lists. */
     for (int i = 0; i < 6; i++)
         TRY(dat_ep_post_recv, (it.passive, 1, &t, named(100 + (DAT_UINT64)i), DAT_COMPLETION_DEFAULT_FLAG));
     TRY(dat_psp_create_any, (it.ia, &qual, it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, &it.psp));
-    if (!went("dat_rsp_create", reserve()))
+    if (!succeeded("dat_rsp_create", reserve()))
         return false;
-    TRY(dat_ep_connect, (it.active, (DAT_IA_ADDRESS_PTR)&it.address, qual, (DAT_TIMEOUT)(patience * 1000u),
+    TRY(dat_ep_connect, (it.active, (DAT_IA_ADDRESS_PTR)&it.address, qual, (DAT_TIMEOUT)(timeout_ms * 1000u),
                          sizeof hello, hello, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     if (!wait_for(it.evd[CR_EVD], &e))
         return false;
@@ -342,15 +340,15 @@ static bool part_and_meet_again(void)
     TRY(dat_ep_reset, (it.active));
     TRY(dat_ep_query, (it.active, DAT_EP_FIELD_ALL, &p));
     attr = p.ep_attr;
-    /* An endpoint on the shared queue, and one that the provider makes for a request. */
+    /* An endpoint on the shared receive queue. */
     attr.max_recv_dtos = 16;
     attr.max_recv_iov = 4;
     attr.srq_soft_hw = DAT_HW_DEFAULT;
     TRY(dat_ep_create_with_srq, (it.ia, it.pz, it.evd[RECV], it.evd[REQ], it.evd[CONN], it.srq, &attr,
                                  &it.shared));
-    if (!went("dat_psp_create", provide(&qual, &psp)))
+    if (!succeeded("dat_psp_create", provide(&qual, &psp)))
         return false;
-    TRY(dat_ep_connect, (it.active, (DAT_IA_ADDRESS_PTR)&it.address, qual, (DAT_TIMEOUT)(patience * 1000u), 0,
+    TRY(dat_ep_connect, (it.active, (DAT_IA_ADDRESS_PTR)&it.address, qual, (DAT_TIMEOUT)(timeout_ms * 1000u), 0,
                          NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
     if (!wait_for(it.evd[CR_EVD], &e))
         return false;
@@ -362,8 +360,8 @@ static bool part_and_meet_again(void)
     return completion(it.evd[RECV], 900) && completion(it.evd[REQ], 600);
 }
 
-/* Everything that takes down must succeed whatever lacks. */
-static void gone(const char *call, DAT_RETURN rc)
+/* Records an error if a free or close fails. */
+static void torn_down(const char *call, DAT_RETURN rc)
 {
     if (rc != DAT_SUCCESS && now->wrong == NULL) {
         now->wrong = call;
@@ -374,7 +372,7 @@ static void gone(const char *call, DAT_RETURN rc)
 #define FREE(call, handle)                  \
     do {                                    \
         if ((handle) != DAT_HANDLE_NULL)    \
-            gone(#call, call(handle));      \
+            torn_down(#call, call(handle));      \
         (handle) = DAT_HANDLE_NULL;         \
     } while (0)
 
@@ -402,10 +400,10 @@ static void end(void)
             FREE(dat_evd_free, it.evd[i]);
         }
         FREE(dat_cno_free, it.cno);
-        gone("dat_ia_close, graceful", dat_ia_close(it.ia, DAT_CLOSE_GRACEFUL_FLAG));
+        torn_down("dat_ia_close, graceful", dat_ia_close(it.ia, DAT_CLOSE_GRACEFUL_FLAG));
     } else {
-        /* A service point or a request may be left over. */
-        gone("dat_ia_close", dat_ia_close(it.ia, DAT_CLOSE_ABRUPT_FLAG));
+        /* Service points and requests may still exist. */
+        torn_down("dat_ia_close", dat_ia_close(it.ia, DAT_CLOSE_ABRUPT_FLAG));
     }
     memset(&it, 0, sizeof it);
 }
@@ -416,7 +414,7 @@ void life_live(struct life *l, bool lacking, unsigned ms)
     memset(&it, 0, sizeof it);
     now = l;
     may_lack = lacking;
-    patience = env_ms(ms);
+    timeout_ms = env_ms(ms);
     (void)(make() && change() && connect_both() && move() && part_and_meet_again());
     end();
 }

@@ -1,7 +1,6 @@
 /*
- * life.h - one object of every kind, from its creation to its end, in a process that may lack something.
- *
- * No function here asks for memory, so that every allocation is the library's.
+ * life.h - a life: the creation, use and end of one object of each kind, in a process that may lack a resource. These
+ * functions allocate nothing, so all allocations are the library's.
  */
 #ifndef TESTS_C_FAULTS_LIFE_H
 #define TESTS_C_FAULTS_LIFE_H
@@ -11,25 +10,24 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* What a life ended with. */
+/* Result of a life. */
 struct life {
-    /* The call that was refused first, and its code; NULL when none was. */
+    /* The call that ended the life with DAT_INSUFFICIENT_RESOURCES, or NULL. */
     const char *refused;
     DAT_RETURN code;
-    /* What must not happen in any case; NULL when nothing did. */
+    /* The call that failed in a way that is an error, or NULL. */
     const char *wrong;
     DAT_RETURN wrong_code;
-    /* The address of the adapter, if it could be opened. */
+    /* The adapter's address, if it was opened. */
     struct sockaddr_storage address;
 };
 
 /*
- * Opens the adapter, makes an object of every kind, connects two endpoints with each other, moves bytes in
- * every way, changes what can be changed, frees everything and closes.
+ * Opens the adapter, creates an object of each kind, connects two endpoints, transfers in every way, changes
+ * attributes, frees everything and closes.
  *
- * A call that is refused with DAT_INSUFFICIENT_RESOURCES ends the work; what was made until then is freed and
- * closed all the same, and that must succeed. ms is the longest wait for one event; when it is over and lacking
- * is set, that ends the work too. Without lacking it is wrong.
+ * DAT_INSUFFICIENT_RESOURCES ends the life if `lacking`, and is an error otherwise. The same holds for a wait that
+ * exceeds ms. The frees and the close must always succeed.
  */
 void life_live(struct life *l, bool lacking, unsigned ms);
 

@@ -1,9 +1,8 @@
 /*
- * limits.c - creating objects of each kind until the address space is used up.
+ * limits.c - a process with RLIMIT_AS creates objects of one kind until a call fails.
  *
- * A process with RLIMIT_AS makes objects of one kind until a call is refused. It must be refused with
- * DAT_INSUFFICIENT_RESOURCES, on shm with DAT_RESOURCE_MEMORY. After some were freed, others can be made; and when all
- * are freed, a whole life (life.h) goes through.
+ * The call must return DAT_INSUFFICIENT_RESOURCES, on shm with DAT_RESOURCE_MEMORY. After some objects have been freed,
+ * others can be created. After all have been freed, a complete life (life.h) succeeds.
  */
 #define _GNU_SOURCE
 #include "common/env.h"
@@ -21,20 +20,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No adapter has more objects of a kind than this program asks for. */
-#define MOST 1100000
+/* More than any adapter permits. */
+#define MAX_OBJECTS 1100000
 
 /*
- * The adapter shm has 65536 objects of a kind at most, some of which exist before. There may be memory for all of them: an
- * arena that malloc once made for a thread has 64 MiB of address space from the beginning.
+ * shm permits 65536 objects of a kind, including existing ones, and memory can suffice for all: an arena of malloc has
+ * 64 MiB of address space from the beginning. With fewer objects than this, only memory can be missing.
  */
-#define LIMIT 65000
+#define SHM_OBJECTS 65000
 
 /*
- * Objects that are freed before one must be made again. It takes more than one where the creation that failed has made a
- * list of the library longer, which stays so.
+ * Maximum number of frees before a creation must succeed again. One may not suffice, because the failed creation can
+ * have enlarged a list of the library.
  */
-#define FEW 256
+#define MAX_FREED 256
 
 static struct {
     DAT_IA_HANDLE ia;
@@ -118,12 +117,11 @@ static DAT_RETURN close_ia(DAT_HANDLE ia)
     return dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
 }
 
-/* The kinds; the list of handles of each child is in memory that is there before the limit is set. */
 static const struct kind {
     const char *name;
     DAT_RETURN (*make)(DAT_HANDLE *made);
     DAT_RETURN (*end)(DAT_HANDLE object);
-    /* Above the address space that the process has when the limit is set, in MiB. */
+    /* Limit in MiB beyond the address space that the process uses. */
     unsigned room;
 } kinds[] = {
     { "dat_pz_create", make_pz, dat_pz_free, 4 },
@@ -172,7 +170,7 @@ static int must_do(const char *what, DAT_RETURN rc)
     return 1;
 }
 
-/* The kernel kills a process whose stack must grow when its address space is used up, so the stack grows before. */
+/* Grows the stack before the limit is set, because the kernel kills a process whose stack cannot grow. */
 static void use_stack(void)
 {
     volatile char room[256 << 10];
@@ -181,13 +179,12 @@ static void use_stack(void)
         room[i] = 0;
 }
 
-/* The child. What it finds is in the report. */
 static int child(const struct kind *kind)
 {
     struct rlimit limit, unlimited;
     long n = 0, half;
 
-    /* The library is loaded and has been used once. */
+    /* Load and use the library before the limit is set. */
     life_live(&report->whole, false, SOON_MS);
     if (report->whole.wrong != NULL)
         return 1;
@@ -203,18 +200,15 @@ static int child(const struct kind *kind)
     limit.rlim_cur = address_space() + ((rlim_t)kind->room << 20);
     if (setrlimit(RLIMIT_AS, &limit) != 0)
         return 2;
-    while (n < MOST && (report->code = kind->make(&made[n])) == DAT_SUCCESS)
+    while (n < MAX_OBJECTS && (report->code = kind->make(&made[n])) == DAT_SUCCESS)
         n++;
     report->made = n;
-    /*
-     * Where one was freed, or a few were, one can be made again. Of many, more than half must come back: malloc cannot
-     * always put the pieces together again.
-     */
+    /* After half of the objects have been freed, more than half as many must be possible: malloc fragments memory. */
     if (n > 0) {
         DAT_RETURN rc = DAT_INSUFFICIENT_RESOURCES;
         DAT_HANDLE fresh = DAT_HANDLE_NULL;
 
-        for (long k = 1; k <= n && k <= FEW && rc != DAT_SUCCESS; k++) {
+        for (long k = 1; k <= n && k <= MAX_FREED && rc != DAT_SUCCESS; k++) {
             if (must_do("the free of one", kind->end(made[n - k])))
                 return 1;
             made[n - k] = DAT_HANDLE_NULL;
@@ -232,14 +226,14 @@ static int child(const struct kind *kind)
             report->again++;
         if (half > 0 && report->again <= half / 2)
             return must_do("the creation after the free of half", DAT_INSUFFICIENT_RESOURCES);
-        /* The first half is freed one by one, the rest with the adapter. */
+        /* The adapter frees the second half. */
         for (long i = 0; i < (kind->make == make_ia ? n : half); i++)
             if (made[i] != DAT_HANDLE_NULL && must_do("the free of the first half", kind->end(made[i])))
                 return 1;
     }
     if (must_do("dat_ia_close", dat_ia_close(base.ia, DAT_CLOSE_ABRUPT_FLAG)))
         return 1;
-    /* The limit goes, because a life needs some memory for its connections. */
+    /* A life needs memory for its connections. */
     setrlimit(RLIMIT_AS, &unlimited);
     life_live(&report->whole, false, SOON_MS);
     return report->whole.wrong != NULL;
@@ -270,10 +264,10 @@ static void loop(const struct kind *kind)
              rc_text(report->wrong_code));
     else if (report->whole.wrong != NULL)
         fail("%s: until memory is out: a whole life goes through, not %s", kind->name, report->whole.wrong);
-    else if (env_is_shm() && report->made < LIMIT && DAT_GET_SUBTYPE(report->code) != DAT_RESOURCE_MEMORY)
+    else if (env_is_shm() && report->made < SHM_OBJECTS && DAT_GET_SUBTYPE(report->code) != DAT_RESOURCE_MEMORY)
         fail("%s: until memory is out: DAT_RESOURCE_MEMORY, not %s", kind->name, rc_text(report->code));
     else
-        is_type(report->made < MOST ? report->code : DAT_INSUFFICIENT_RESOURCES, DAT_INSUFFICIENT_RESOURCES,
+        is_type(report->made < MAX_OBJECTS ? report->code : DAT_INSUFFICIENT_RESOURCES, DAT_INSUFFICIENT_RESOURCES,
                 "%s: until memory is out: DAT_INSUFFICIENT_RESOURCES, and it works afterwards", kind->name);
 }
 
@@ -283,7 +277,7 @@ int main(int argc, char **argv)
     if (env_valgrind())
         skip_all("valgrind needs address space of its own");
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    made = mmap(NULL, MOST * sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    made = mmap(NULL, MAX_OBJECTS * sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED || made == MAP_FAILED)
         bail("no memory for the test itself");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)

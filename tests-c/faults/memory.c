@@ -1,17 +1,17 @@
 /*
  * memory.c - a process without memory.
  *
- * Every single allocation of a life (life.h) fails once, and all from each one on, in a process of its own for each.
- * That process must not die; what it cannot have is refused with DAT_INSUFFICIENT_RESOURCES; frees and the close
- * succeed all the same; and when there is memory again, a second life goes through and leaves nothing behind.
+ * Each allocation of a life (life.h) fails once, and so do all from each one on. Each case runs in its own process,
+ * which must not die. Calls return DAT_INSUFFICIENT_RESOURCES; frees and the close succeed. Afterwards a second life
+ * with memory succeeds and leaves nothing.
  *
- * The libraries of an RDMA device do worse: what they lose, and where they end the process themselves, is counted and
- * said, but is no failure. device.h tells it from what is ours.
+ * The libraries of an RDMA device keep what they lost, and can end the process. The test counts these cases, which
+ * device.h detects, but they are no failures.
  *
- *   $DAT_TEST_ALL   set to anything but 0: every position, not a part of them
- *   $DAT_TEST_SEED  where that part begins
- *   $DAT_TEST_ONE   this position alone, in this process, for a debugger; a negative one for all from there on. The
- *                   call that fails says where it was made.
+ *   DAT_TEST_ALL=1    all positions instead of a part
+ *   DAT_TEST_SEED=N   start of that part
+ *   DAT_TEST_ONE=N    only position N (-N: all from N on), in this process, for a debugger; prints the stack of the
+ *                     first failed allocation
  */
 #define _GNU_SOURCE
 #include "common/env.h"
@@ -35,26 +35,26 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a child reports, in memory that it shares with the test. */
+/* Results of a child, in shared memory. */
 struct report {
     struct life faulty;
     struct life whole;
     long calls;
     long live;
     int fds;
-    /* What the descriptors are. */
+    /* The open descriptors. */
     char open[400];
     int left;
-    /* A thread is still there. */
+    /* More threads than before are running. */
     bool running;
-    /* Why the device could not be used any more, and the library of the device in which the process ended; or NULL. */
+    /* Why the device cannot be used, and the device library that ended the process; or NULL. */
     const char *lost;
     const char *ended;
 };
 
 static struct report *report;
 
-/* Entries of the rendezvous directory that name this process; 0 where there is no such directory. */
+/* Returns the number of entries of the rendezvous directory that name this process. */
 static int left_behind(void)
 {
     char path[300], own[64], target[256];
@@ -77,7 +77,6 @@ static int left_behind(void)
     return n;
 }
 
-/* Writes what the descriptors of this process are, but for the standard ones. */
 static void list_descriptors(char *text, size_t size)
 {
     char path[64], target[200];
@@ -94,16 +93,16 @@ static void list_descriptors(char *text, size_t size)
     }
 }
 
-/* The numbers of a process that lacked nothing. */
+/* Maximum results without failures. */
 static struct report normal;
 
-/* An adapter whose libraries may lose what they lack memory for. */
+/* Returns whether the adapter uses libraries that may lose resources. */
 static bool has_device(void)
 {
     return strncmp(env_ia(), "verbs", 5) == 0;
 }
 
-/* The child: a life in which the allocations from first to last fail, then one without faults. */
+/* The child: a life in which the allocations `first` to `last` fail, then one without failures. */
 static int child(long first, long last, bool lacking)
 {
     int fds = entries("/proc/self/fd"), before = threads();
@@ -113,7 +112,7 @@ static int child(long first, long last, bool lacking)
     allocator_fail(first, last);
     life_live(&report->faulty, lacking, lacking ? 300 : SOON_MS);
     report->calls = allocator_calls();
-    allocator_mend();
+    allocator_restore();
     if (has_device() && device_locked_loader()) {
         report->ended = "libibverbs, in the dynamic loader, which stays locked";
         return 1;
@@ -129,7 +128,7 @@ static int child(long first, long last, bool lacking)
     return 0;
 }
 
-/* Runs the child. Returns its wait status; a hang ends with SIGALRM. */
+/* Runs the child. Returns its wait status; SIGALRM ends a child that hangs. */
 static int run(long first, long last, bool lacking)
 {
     int status = 0;
@@ -153,12 +152,12 @@ static const char *text(const char *what)
     return what != NULL ? what : "nothing";
 }
 
-/* What the libraries of the device did to the process in the report, and no provider can mend; NULL if nothing. */
+/* Returns the failure of the libraries of the device that explains the report, or NULL. */
 static const char *excuse(int status)
 {
     if (status != 0)
         return report->ended;
-    /* The right answer for a device that cannot be had. */
+    /* The correct code for a device that is unavailable. */
     if (report->faulty.wrong == NULL && report->whole.wrong != NULL &&
         strcmp(report->whole.wrong, "dat_ia_open") == 0 &&
         rc_is(report->whole.wrong_code, DAT_INSUFFICIENT_RESOURCES) &&
@@ -167,7 +166,7 @@ static const char *excuse(int status)
     return NULL;
 }
 
-/* Why the process in the report is not as it should be; NULL when it is. */
+/* Returns the error in the report, or NULL. */
 static const char *fault(int status)
 {
     static char text[500];
@@ -194,15 +193,15 @@ static const char *fault(int status)
     return text;
 }
 
-/* What a part of the positions is: so many at least, and on an adapter with a device as many as this time allows. */
-enum { LEAST = 6, DEVICE_MS = 15000 };
+/* Minimum number of positions of a part, and the time for further ones on a device. */
+enum { MIN_POSITIONS = 6, DEVICE_MS = 15000 };
 
 static long common_divisor(long a, long b)
 {
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-/* A step by which all positions are reached, and any first few of them lie all over the life. */
+/* Returns a step that reaches all positions, and distributes the first ones over the life. */
 static long step_over(long positions)
 {
     long step = (long)((double)positions * 0.618);
@@ -212,13 +211,13 @@ static long step_over(long positions)
     return step > 0 ? step : 1;
 }
 
-/* Tries positions: all of them, or a part that begins anywhere, with one at least at which a life is cut short. */
+/* Tries all positions, or a part from `seed` on that contains at least one lack of memory. */
 static void sweep(const char *name, bool all_from_there, bool every, unsigned seed)
 {
     long tried = 0, bad = 0, refused = 0, excused = 0;
     long step = every ? 1 : step_over(normal.calls);
-    long wanted = every ? normal.calls : has_device() ? LEAST : normal.calls / env_count(5, 40) + LEAST;
-    /* In the machine that has the device a life takes seconds. */
+    long wanted = every ? normal.calls : has_device() ? MIN_POSITIONS : normal.calls / env_count(5, 40) + MIN_POSITIONS;
+    /* In the virtual machine with the device, a life takes seconds. */
     uint64_t end = every || !has_device() ? 0 : now_ms() + DEVICE_MS;
     long n = every ? 0 : (long)(seed % (unsigned long)normal.calls);
 
@@ -226,7 +225,7 @@ static void sweep(const char *name, bool all_from_there, bool every, unsigned se
         int status = run(n + 1, all_from_there ? LONG_MAX : n + 1, true);
         const char *why = fault(status), *because;
 
-        /* Threads do not always do the same; what is lost for want of this allocation is lost each time. */
+        /* Threads vary, but a leak occurs each time. */
         for (int more = 0; more < 3 && WIFEXITED(status) && report->live > normal.live; more++) {
             status = run(n + 1, all_from_there ? LONG_MAX : n + 1, true);
             why = fault(status);
@@ -264,9 +263,10 @@ int main(int argc, char **argv)
         bail("no shared memory");
 
     /*
-     * The largest numbers of a few runs: threads do not always do the same. Of the allocations it is the smallest one,
-     * since others that look for a free qualifier at the same time can make them many.
+     * Results of three runs, because threads vary. The number of allocations is the minimum: processes that
+     * concurrently search for a free qualifier increase it.
      */
+
     for (int i = 0; i < 3; i++) {
         status = run(LONG_MAX, LONG_MAX, false);
         if (status != 0 || report->faulty.wrong != NULL || report->whole.wrong != NULL || report->running)
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
         long n = atol(getenv("DAT_TEST_ONE"));
 
         memset(report, 0, sizeof *report);
-        allocator_tell();
+        allocator_print();
         status = child(n < 0 ? -n : n, n < 0 ? LONG_MAX : n, true);
         diag("of %ld calls; refused: %s; wrong: %s; afterwards: %s; left: %ld blocks, %d descriptors, %d entries; "
              "lost: %s; descriptors:%s", report->calls, text(report->faulty.refused), text(report->faulty.wrong),

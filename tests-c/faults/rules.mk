@@ -1,5 +1,4 @@
-# The programs about what a process lacks share life.c. memory.c also has a malloc of its own, which the libraries must
-# see, and asks the libraries of a device what they have lost.
+# The programs share life.c. memory.c also has its own malloc, which the libraries must find (-rdynamic), and device.c.
 NOT_PROGRAMS += faults/life.c faults/allocator.c faults/device.c
 
 FAULTS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\

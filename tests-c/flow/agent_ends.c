@@ -1,4 +1,7 @@
-/* agent_ends.c - an agent that ends the thread on which it runs: the calls that wait for it return, and others follow. */
+/*
+ * agent_ends.c - an agent that ends its thread: calls that wait for the agent return, and other
+ * agents run.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 
@@ -9,14 +12,14 @@ enum how { BY_EXIT, BY_CANCELLATION, ANYWHERE };
 
 static const char *const names[] = { "pthread_exit", "cancelled", "cancelled asynchronously" };
 
-/* An agent that ends its thread, and what it does before that. */
+/* An agent that ends its thread. */
 struct ending {
     enum how how;
-    unsigned rounds; /* arms itself again so many times */
-    bool closes;     /* closes its adapter */
+    unsigned rounds; /* number of times that it arms itself again */
+    bool closes;     /* it closes its adapter first */
     DAT_IA_HANDLE ia;
     DAT_CNO_HANDLE cno;
-    unsigned may_end; /* it waits for that, if it is not to end at once */
+    unsigned may_end; /* the agent ends only when this is set */
     unsigned begun, cleaned;
     DAT_RETURN rc;
 };
@@ -49,7 +52,6 @@ static void ending_agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
         pthread_exit(NULL);
     case ANYWHERE:
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-        /* fall through */
     case BY_CANCELLATION:
         pthread_cancel(pthread_self());
         pthread_testcancel();
@@ -111,7 +113,7 @@ static void let_end(struct ending *e)
     __atomic_store_n(&e->may_end, 1, __ATOMIC_RELEASE);
 }
 
-/* The agent of another object is due meanwhile. */
+/* While the agent ends, the agent of another CNO is due. */
 static void others_follow(struct fx *fx, enum how how)
 {
     struct ending e = { .how = how };
@@ -154,7 +156,6 @@ static void *free_object(void *arg)
     return NULL;
 }
 
-/* Whoever waits for the agent hears that it has ended. */
 static void freed_meanwhile(struct fx *fx)
 {
     struct ending e = { .how = BY_EXIT };
@@ -175,7 +176,7 @@ static void freed_meanwhile(struct fx *fx)
     ok(ended(&e), "agent: it ends its thread while dat_cno_free waits: the call has waited for that");
 }
 
-/* The close calls the agent a last time, without an EVD, and waits for its thread. */
+/* dat_ia_close calls the agent once more, without an EVD, and waits for it. */
 static void closed(void)
 {
     struct ending e = { .how = BY_EXIT, .may_end = 1 }, closing = { .how = BY_EXIT, .closes = true };

@@ -1,12 +1,12 @@
-/* connect.c - establishing a connection: states, events, private data, within and between processes. */
+/* connect.c - connection setup: states, events, private data, within and between processes. */
 #include "common/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One establishment as seen from both ends. */
+/* Bytes of private data in each direction. */
 struct talk {
-    DAT_COUNT to_passive; /* bytes of private data */
+    DAT_COUNT to_passive;
     DAT_COUNT to_active;
 };
 
@@ -21,7 +21,6 @@ static bool same_address(DAT_IA_ADDRESS_PTR a, DAT_IA_ADDRESS_PTR b)
                   16) == 0;
 }
 
-/* Step by step, each step looked at from all sides. */
 static void in_one_process(struct fx *fx)
 {
     static const char hello[] = "private data of the active side, 48 bytes of it";
@@ -116,7 +115,6 @@ static void in_one_process(struct fx *fx)
     side_free(&b);
 }
 
-/* Private data of every size that is allowed. */
 static void private_data(struct fx *fx)
 {
     DAT_COUNT max = fx->max_private_data;
@@ -165,7 +163,6 @@ static void private_data(struct fx *fx)
     free(back);
 }
 
-/* The data may be changed as soon as the call has returned; so may the address. */
 static void copied(struct fx *fx)
 {
     struct side a, b;
@@ -199,7 +196,6 @@ static void copied(struct fx *fx)
     side_free(&b);
 }
 
-/* Receives posted before the connection is asked for take what comes right after it. */
 static void early_receives(struct fx *fx)
 {
     struct side a, b;
@@ -226,7 +222,7 @@ static void early_receives(struct fx *fx)
     region_free(&r);
 }
 
-/* The other process: accepts one, connects one, answers a message on each. */
+/* The other process accepts one connection, opens another, and replies to a message on each. */
 static int partner(struct link *up)
 {
     struct fx fx;

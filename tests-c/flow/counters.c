@@ -1,4 +1,4 @@
-/* counters.c - what endpoints and adapters count, and tell as provider-specific attributes. */
+/* counters.c - counters of endpoints and adapters, as provider-specific attributes. */
 #include "common/fixture.h"
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #define BIG 8000
 
-/* The attribute of that name among n, as a number; -1 if it is not there, or is no number. */
+/* Returns the value of an attribute, or -1 if it does not exist or is no number. */
 static long long value_of(const DAT_NAMED_ATTR *attr, DAT_COUNT n, const char *name)
 {
     for (DAT_COUNT i = 0; i < n; i++)
@@ -76,7 +76,7 @@ static void transfers(struct fx *fx)
     must_rc(post_send(&p.a, &r, 0, 1000, 2), DAT_SUCCESS, "dat_ep_post_send");
     must_rc(post_write(&p.a, &r, 0, 300, target(&t, 0, 300), 3), DAT_SUCCESS, "dat_ep_post_rdma_write");
     must_rc(post_read(&p.a, &r, 0, 40, target(&t, 0, 40), 4), DAT_SUCCESS, "dat_ep_post_rdma_read");
-    must(drain_dtos(p.a.req, 4) == 4 && drain_dtos(p.b.recv, 2) == 2, "the completions do not come");
+    must(drain_dtos(p.a.req, 4) == 4 && drain_dtos(p.b.recv, 2) == 2, "the completions do not arrive");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_SENDS"), 2, "two sends: counted");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_SEND_BYTES"), 1007, "two sends: their bytes");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_RDMA_WRITES"), 1, "an RDMA write: counted");
@@ -97,7 +97,7 @@ static void transfers(struct fx *fx)
     region_free(&t);
 }
 
-/* Failed and flushed receives are no messages; what an earlier connection did still counts. */
+/* The counters of an endpoint continue on its next connection. */
 static void lives(struct fx *fx)
 {
     struct pair p;
@@ -109,7 +109,7 @@ static void lives(struct fx *fx)
         must_rc(post_recv(&p.b, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
         must_rc(post_recv(&p.b, &r, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_recv");
         must_rc(post_send(&p.a, &r, 1024, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
-        must(drain_dtos(p.a.req, 1) == 1 && drain_dtos(p.b.recv, 1) == 1, "the completions do not come");
+        must(drain_dtos(p.a.req, 1) == 1 && drain_dtos(p.b.recv, 1) == 1, "the completions do not arrive");
         must_rc(dat_ep_disconnect(p.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
         must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED) &&
                  wait_connection(p.b.conn, DAT_CONNECTION_EVENT_DISCONNECTED),
@@ -127,7 +127,6 @@ static void lives(struct fx *fx)
     region_free(&r);
 }
 
-/* An endpoint can be made with the attributes of another one, as a query tells them. */
 static void copied(struct fx *fx)
 {
     struct side s;
@@ -145,7 +144,6 @@ static void copied(struct fx *fx)
     side_free(&s);
 }
 
-/* What queries tell can be read after the endpoint was freed and the adapter closed, and still makes endpoints. */
 static void outlived(void)
 {
     struct fx fx;
@@ -177,7 +175,7 @@ static void outlived(void)
     fx_close(&fx);
 }
 
-/* The poll finds what has arrived, unless another thread is at it just then. */
+/* Polls, which finds the stalled message unless another thread polls at this time. */
 static bool has_stalled(void *side)
 {
     struct side *s = side;
@@ -186,7 +184,7 @@ static bool has_stalled(void *side)
     return of_ep(s->ep, "DAT_COUNTER_RECEIVE_STALLS") > 0;
 }
 
-/* Messages without receives fill the ring of shm, and then requests wait. */
+/* Messages without receives fill the shm ring. Then requests wait. */
 static void stalls(struct fx *fx)
 {
     enum { COUNT = 8 };
@@ -203,9 +201,9 @@ static void stalls(struct fx *fx)
     is_int(of_ep(p.b.ep, "DAT_COUNTER_RECEIVE_STALLS"), 1, "messages without receives: a message waits");
     for (unsigned i = 0; i < COUNT; i++) {
         must_rc(post_recv(&p.b, &t, 0, BIG, i), DAT_SUCCESS, "dat_ep_post_recv");
-        must(wait_dto(p.b.recv, i, DAT_DTO_SUCCESS, NULL), "a message does not come");
+        must(wait_dto(p.b.recv, i, DAT_DTO_SUCCESS, NULL), "a message does not arrive");
     }
-    must(drain_dtos(p.a.req, COUNT) == COUNT, "the completions do not come");
+    must(drain_dtos(p.a.req, COUNT) == COUNT, "the completions do not arrive");
     is_int(of_ep(p.a.ep, "DAT_COUNTER_SENDS"), COUNT, "all are sent");
     pair_close(&p);
     region_free(&r);
@@ -242,8 +240,11 @@ static void *sleep_and_take(void *arg)
     return NULL;
 }
 
-/* How many sleeps the adapter counts for a wait that ends without an event, after more than one nap of the library. */
-static long waits_in_vain(const struct fx *fx, DAT_EVD_HANDLE evd)
+/*
+ * Returns the number of counted sleeps of a wait that times out, although the library sleeps
+ * several times.
+ */
+static long sleeps_of_timeout(const struct fx *fx, DAT_EVD_HANDLE evd)
 {
     long long before = of_ia(fx->ia, "DAT_COUNTER_WAKEUPS");
     DAT_EVENT e;
@@ -253,7 +254,7 @@ static long waits_in_vain(const struct fx *fx, DAT_EVD_HANDLE evd)
     return (long)(of_ia(fx->ia, "DAT_COUNTER_WAKEUPS") - before);
 }
 
-/* A thread that sleeps is woken: sooner or later it is asleep when a message comes. */
+/* A waiting thread sleeps at some time when a message arrives, and is woken. */
 static void wakeups(struct fx *fx)
 {
     enum { COUNT = 40 };
@@ -274,14 +275,14 @@ static void wakeups(struct fx *fx)
         while (now_ms() < until)
             breathe();
         must_rc(post_send(&p.a, &r, 64, 64, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_send");
-        must(drain_dtos(p.a.req, 1) == 1, "the completion does not come");
+        must(drain_dtos(p.a.req, 1) == 1, "the completion does not arrive");
         while (taken(&s) <= i && now_ms() < limit)
             breathe();
-        must(taken(&s) > i, "the message does not come");
+        must(taken(&s) > i, "the message does not arrive");
     }
     must(pthread_join(thread, NULL) == 0, "the thread does not end");
     ok(of_ia(fx->ia, "DAT_COUNTER_WAKEUPS") > before, "dat_evd_wait: the adapter counts sleeps");
-    is_int(waits_in_vain(fx, p.b.recv), 1, "one wait that takes long: one sleep");
+    is_int(sleeps_of_timeout(fx, p.b.recv), 1, "one wait that takes long: one sleep");
     if (env_is_shm())
         ok(of_ep(p.a.ep, "DAT_COUNTER_PEER_WAKEUPS") > 0, "shm: the sender counts that it woke the receiver");
     pair_close(&p);

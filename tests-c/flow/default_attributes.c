@@ -1,7 +1,6 @@
 /*
- * default_attributes.c - an endpoint without attributes does all that dat_ep_query says of it, also while nobody dequeues.
- *
- * A device may have made shorter queues for it.
+ * default_attributes.c - an endpoint without attributes supports the queue lengths that
+ * dat_ep_query returns, without dequeues. A device might provide shorter queues.
  */
 #include "common/fixture.h"
 

@@ -9,7 +9,9 @@
 
 static const char *const how[2] = { "abrupt", "graceful" };
 
-/* One DISCONNECTED, the state, no more events, and a second call without effect. */
+/*
+ * Checks the end: one DISCONNECTED event, the state, no other event. Further calls have no effect.
+ */
 static void is_over(struct side *s, const char *what)
 {
     DAT_EVENT event;
@@ -67,7 +69,6 @@ static void both_sides(struct fx *fx)
     }
 }
 
-/* Posted receives come back flushed, in posting order, on both sides; never before the end. */
 static void receives(struct fx *fx, struct region *r)
 {
     for (int graceful = 0; graceful < 2; graceful++) {
@@ -95,7 +96,6 @@ static void receives(struct fx *fx, struct region *r)
     }
 }
 
-/* Graceful: what was posted is carried through, and its completions come before DISCONNECTED. */
 static void drained(struct fx *fx, struct region *r)
 {
     enum { N = 16 };
@@ -139,7 +139,7 @@ static void drained(struct fx *fx, struct region *r)
     side_free(&p.b);
 }
 
-/* A connection that cannot drain: the message waits for a buffer. */
+/* A graceful disconnect stays pending while a message waits for a receive. */
 static void pending(struct fx *fx, struct region *r, int ending)
 {
     static const char *const endings[3] = { "the buffer comes", "abrupt call",
@@ -194,7 +194,6 @@ static void pending(struct fx *fx, struct region *r, int ending)
     pair_close(&p);
 }
 
-/* What is posted afterwards comes back at once, behind all that came before it. */
 static void afterwards(struct fx *fx, struct region *r)
 {
     struct pair p;
@@ -228,7 +227,6 @@ static void afterwards(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* Freeing an endpoint, and closing its adapter, end the connection for the other side. */
 static void freed(struct fx *fx, struct region *r)
 {
     struct pair p;
@@ -254,7 +252,6 @@ static void freed(struct fx *fx, struct region *r)
     side_free(&b);
 }
 
-/* An endpoint is used again and again. */
 static void reused(struct fx *fx, struct region *r)
 {
     struct pair p;
@@ -283,7 +280,7 @@ static void reused(struct fx *fx, struct region *r)
             !wait_connection(p.b.conn, DAT_CONNECTION_EVENT_DISCONNECTED) ||
             dat_ep_reset(p.a.ep) != DAT_SUCCESS || dat_ep_reset(p.b.ep) != DAT_SUCCESS)
             break;
-        drain(p.a.recv); /* what was queued may be there or be gone */
+        drain(p.a.recv); /* flushed receives, if dat_ep_reset kept them */
         sides_connect(i % 2 ? &p.a : &p.b, i % 2 ? &p.b : &p.a);
         if (!sides_talk(&p.a, &p.b))
             break;
@@ -293,7 +290,7 @@ static void reused(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* The other process: ends in the way it is told to. */
+/* The other process ends as requested. */
 static int leaver(struct link *up)
 {
     struct fx fx;
@@ -313,8 +310,8 @@ static int leaver(struct link *up)
         fx_close(&fx);
         return 0;
     case 1: fx_close(&fx); link_hear(up, "bye"); return 0;
-    case 2: return 0;        /* exit() with all of it alive */
-    default: _exit(0);       /* not even that */
+    case 2: return 0;        /* exit() with all objects alive */
+    default: _exit(0);       /* without exit handlers */
     }
 }
 
@@ -328,7 +325,7 @@ static void left(struct fx *fx, struct region *r)
         DAT_EVENT event;
 
         peer_start(&p, "leaver");
-        must(LINK_SEND(&p.link, way), "the peer is gone");
+        must(LINK_SEND(&p.link, way), "the peer has exited");
         side_make(&s, fx, NULL);
         side_connect_peer(&s, &p.link);
         must_rc(post_recv(&s, r, 0, 64, 51), DAT_SUCCESS, "dat_ep_post_recv");
@@ -348,7 +345,7 @@ static void left(struct fx *fx, struct region *r)
     }
 }
 
-/* The other process: ends gracefully with a send under way, and makes no call from then on. */
+/* The other process disconnects gracefully with an outstanding send, and then makes no call. */
 static int silent(struct link *up)
 {
     struct fx fx;
@@ -367,7 +364,7 @@ static int silent(struct link *up)
     pattern_fill(r.mem, 64, 9);
     must_rc(post_send(&s, &r, 0, 64, 41), DAT_SUCCESS, "dat_ep_post_send");
     must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
-    must(link_say(up, "left") && link_hear(up, "call again"), "the peer is gone");
+    must(link_say(up, "left") && link_hear(up, "call again"), "the peer has exited");
     must(wait_dto(s.req, 41, DAT_DTO_SUCCESS, NULL), "the send does not succeed");
     must(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
     fx_close(&fx);
@@ -384,13 +381,13 @@ static void left_silently(struct fx *fx)
 
         region_make(fx, &r, 64, MEM_LOCAL);
         peer_start(&p, "silent");
-        must(LINK_SEND(&p.link, passive), "the peer is gone");
+        must(LINK_SEND(&p.link, passive), "the peer has exited");
         side_make(&s, fx, NULL);
         if (passive)
             side_connect_peer(&s, &p.link);
         else
             side_accept_peer(&s, &p.link);
-        must(link_hear(&p.link, "left"), "the peer is gone");
+        must(link_hear(&p.link, "left"), "the peer has exited");
         ok(quiet(s.conn), "graceful by the %s process, its send waits: no event yet", side);
         must_rc(post_recv(&s, &r, 0, 64, 42), DAT_SUCCESS, "dat_ep_post_recv");
         ok(wait_dto(s.recv, 42, DAT_DTO_SUCCESS, NULL) && pattern_check(r.mem, 64, 9) < 0,
@@ -407,8 +404,8 @@ static void left_silently(struct fx *fx)
 }
 
 /*
- * The active side ends the connection the moment it has it, by freeing the endpoint, by
- * disconnecting, by a request that fails: the passive side saw it stand all the same.
+ * The active side ends each connection immediately after ESTABLISHED: by freeing the endpoint, by
+ * disconnecting, or by a failing request. The passive side still receives ESTABLISHED first.
  */
 static int hasty(struct link *up)
 {
@@ -456,7 +453,7 @@ static void ended_at_once(struct fx *fx)
 
     peer_start(&p, "hasty");
     must(LINK_SEND(&p.link, fx->address) && LINK_SEND(&p.link, qual) && LINK_SEND(&p.link, rounds),
-         "the peer is gone");
+         "the peer has exited");
     for (int i = 0; i < rounds; i++) {
         struct side s;
 
@@ -481,10 +478,10 @@ static void ended_at_once(struct fx *fx)
 }
 
 /*
- * Long messages and writes are under way when either side ends the connection. Both see the end, all work comes back, and
- * memory whose receives came back is not touched any more.
+ * Either side disconnects during long messages and writes. Both sides get DISCONNECTED, all work
+ * completes, and the provider no longer writes to memory of completed receives.
  */
-static void long_under_way(struct fx *fx)
+static void long_transfers(struct fx *fx)
 {
     enum { N = 4 };
     const size_t len = 3 << 20;
@@ -525,7 +522,9 @@ static void long_under_way(struct fx *fx)
     region_free(&from);
 }
 
-/* The memory of long messages goes while they are under way: they arrive, or the connection ends. */
+/*
+ * Either side frees its memory during long messages. The messages arrive, or the connection ends.
+ */
 static void memory_goes(struct fx *fx)
 {
     enum { N = 4 };
@@ -575,7 +574,7 @@ int main(int argc, char **argv)
     afterwards(&fx, &r);
     freed(&fx, &r);
     reused(&fx, &r);
-    long_under_way(&fx);
+    long_transfers(&fx);
     memory_goes(&fx);
     left(&fx, &r);
     if (!none_waits("graceful by the other process, its send waits"))

@@ -77,7 +77,6 @@ int main(int argc, char **argv)
     side_free(&second);
     side_free(&taker);
 
-    /* Nobody listens any more. */
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     side_make(&second, &fx, NULL);
     is_success(dup(&second, &a, env_us(SOON_MS), 0, NULL),
@@ -86,7 +85,7 @@ int main(int argc, char **argv)
        "dat_ep_dup_connect: service point freed: NON_PEER_REJECTED");
     must_rc(dat_ep_reset(second.ep), DAT_SUCCESS, "dat_ep_reset");
 
-    /* The passive end knows a port, at which nobody need listen. */
+    /* A passive endpoint knows the port of its peer, where no service point listens. */
     is_success(dup(&second, &b, env_us(SOON_MS), 0, NULL),
                "dat_ep_dup_connect: of a passive endpoint: success");
     ok(wait_connection(second.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),

@@ -1,6 +1,6 @@
 /*
- * early.c - a connect before its service point exists: over shared memory and TCP it is attempted again for up
- * to 200 ms, within its own timeout.
+ * early.c - a connect before its service point exists. Over shared memory and TCP, it is retried
+ * for up to 200 ms, and no longer than its timeout.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#define LISTENER_MS 200u /* for which a connect waits for a service point */
-#define LATE_MS 100u     /* after which a late service point is created */
-#define TRIES 20         /* of tests for which a busy machine can be too slow */
+#define LISTENER_MS 200u /* time for which a connect waits for a service point */
+#define LATE_MS 100u     /* delay of a late service point */
+#define TRIES 20         /* for tests that a busy machine can make too slow */
 
 static struct fx fx;
 
@@ -21,7 +21,9 @@ static void sleep_ms(long ms)
     nanosleep(&t, NULL);
 }
 
-/* Creates a service point late. Returns whether a request came, which is accepted with s. */
+/*
+ * Creates a service point after a delay. If a request arrives, accepts it with s and returns true.
+ */
 static bool listen_late(struct fx *f, struct side *s, DAT_CONN_QUAL qual)
 {
     DAT_PSP_HANDLE psp;
@@ -40,7 +42,7 @@ static bool listen_late(struct fx *f, struct side *s, DAT_CONN_QUAL qual)
     return came;
 }
 
-/* Listens late, as often as a qualifier is sent. */
+/* The other process: listens late on each qualifier that it receives. */
 static int server(struct link *up)
 {
     struct fx f;
@@ -53,13 +55,13 @@ static int server(struct link *up)
     while (LINK_RECV(up, qual) && qual != 0) {
         bool came = listen_late(&f, &s, qual);
 
-        must(LINK_SEND(up, came), "the peer is gone");
+        must(LINK_SEND(up, came), "the peer has exited");
     }
     fx_close(&f);
     return 0;
 }
 
-/* Listens until it is killed. */
+/* The other process: listens until it is killed. */
 static int mortal(struct link *up)
 {
     struct fx f;
@@ -67,12 +69,11 @@ static int mortal(struct link *up)
 
     fx_open(&f);
     fx_listen(&f, &qual);
-    must(LINK_SEND(up, qual), "the peer is gone");
+    must(LINK_SEND(up, qual), "the peer has exited");
     link_hear(up, "bye");
     return 0;
 }
 
-/* A qualifier without a service point. */
 static DAT_CONN_QUAL free_qual(void)
 {
     DAT_CONN_QUAL qual;
@@ -82,7 +83,6 @@ static DAT_CONN_QUAL free_qual(void)
     return qual;
 }
 
-/* A qualifier whose process was killed. */
 static DAT_CONN_QUAL dead_qual(void)
 {
     struct peer p;
@@ -94,7 +94,7 @@ static DAT_CONN_QUAL dead_qual(void)
     return qual;
 }
 
-/* Connects to a service point that is created late, by server, or in this process if that is NULL. */
+/* Connects to a late service point of `server`, or of this process if that is NULL. */
 static void late(struct peer *server, DAT_CONN_QUAL (*next_qual)(void), const char *what)
 {
     struct side a, b;
@@ -109,7 +109,7 @@ static void late(struct peer *server, DAT_CONN_QUAL (*next_qual)(void), const ch
         if (server == NULL) {
             came = listen_late(&fx, &b, qual);
         } else {
-            must(LINK_SEND(&server->link, qual), "the server is gone");
+            must(LINK_SEND(&server->link, qual), "the server has exited");
             must(LINK_RECV(&server->link, came), "the server does not answer");
         }
         up = wait_connection(a.conn, came ? DAT_CONNECTION_EVENT_ESTABLISHED : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -152,7 +152,6 @@ static void short_timeout(void)
     side_free(&s);
 }
 
-/* The program gives up before the service point is created: no request arrives there. */
 static void given_up(bool by_free)
 {
     const char *call = by_free ? "dat_ep_free" : "dat_ep_disconnect";
@@ -206,14 +205,14 @@ int main(int argc, char **argv)
     fx_open(&fx);
     late(NULL, free_qual, "the service point is created 100 ms later");
     peer_start(&p, "server");
-    must(link_hear(&p.link, "ready"), "the server is gone");
+    must(link_hear(&p.link, "ready"), "the server has exited");
     late(&p, free_qual, "another process creates the service point 100 ms later");
-    must(LINK_SEND(&p.link, end), "the server is gone");
+    must(LINK_SEND(&p.link, end), "the server has exited");
     peer_ok(&p, "the other process ends well");
     peer_start(&p, "server");
-    must(link_hear(&p.link, "ready"), "the server is gone");
+    must(link_hear(&p.link, "ready"), "the server has exited");
     late(&p, dead_qual, "the listener was killed, another one begins 100 ms later");
-    must(LINK_SEND(&p.link, end), "the server is gone");
+    must(LINK_SEND(&p.link, end), "the server has exited");
     peer_ok(&p, "the other process ends well");
     never();
     short_timeout();

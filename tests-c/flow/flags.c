@@ -38,7 +38,6 @@ static void suppress(struct fx *fx, struct region *r)
     ok(wait_dto(p.b.recv, 0, DAT_DTO_SUCCESS, NULL) && wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL),
        "SUPPRESS: both messages have arrived");
     ok(quiet(p.a.req), "SUPPRESS: no event comes later");
-    /* A failure is told whatever the flag. */
     to.rmr_context ^= 0x55555555u;
     must_rc(dat_ep_post_rdma_write(p.a.ep, 1, &t, cookie(5), &to, DAT_COMPLETION_SUPPRESS_FLAG),
             DAT_SUCCESS, "dat_ep_post_rdma_write");
@@ -55,7 +54,7 @@ static void suppress(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* What comes after a suppressed send does not wait for somebody else to ask. */
+/* Requests after a suppressed send complete without further calls at the sender. */
 static void behind_suppressed(struct fx *fx, struct region *r)
 {
     for (int late = 0; late < 2 && !(late && none_waits("SUPPRESS, its receive comes late")); late++) {
@@ -99,7 +98,7 @@ static void behind_suppressed(struct fx *fx, struct region *r)
     }
 }
 
-/* The other process: posts a receive each time it is told to, and sees the end. */
+/* The other process: posts a receive on each order, until the connection ends. */
 static int slow(struct link *up)
 {
     struct fx fx;
@@ -111,7 +110,7 @@ static int slow(struct link *up)
     region_make(&fx, &r, 256, DAT_MEM_PRIV_ALL_FLAG);
     side_make(&s, &fx, NULL);
     place = target(&r, 128, 32);
-    must(link_send_target(up, place), "the other process is gone");
+    must(link_send_target(up, place), "the other process has exited");
     side_accept_peer(&s, up);
     for (unsigned i = 0; i < 2; i++) {
         must(link_hear(up, "receive"), "no orders");
@@ -152,7 +151,10 @@ static void behind_suppressed_far(struct fx *fx, struct region *r)
     side_free(&s);
 }
 
-/* A pair whose passive side has those attributes; false, with a skip, when there is no such thing. */
+/*
+ * Opens a pair whose passive side has these flags. Returns false, with a skip, if the provider does
+ * not support them.
+ */
 static bool pair_with(struct fx *fx, struct pair *p, unsigned recv, unsigned request,
                       const char *what)
 {
@@ -292,7 +294,6 @@ static void solicited(struct fx *fx, struct region *r)
                   "dat_evd_wait: SOLICITED_WAIT stream, threshold 2: refused");
     }
     pair_close(&p);
-    /* Without such a stream the flag changes nothing. */
     pair_open(&p, fx, NULL);
     must_rc(post_recv(&p.b, r, 64, 32, 40), DAT_SUCCESS, "dat_ep_post_recv");
     is_success(send_with(&p.a, r, DAT_COMPLETION_SOLICITED_WAIT_FLAG, 4),
@@ -302,7 +303,6 @@ static void solicited(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* A failed receive wakes whoever waits, whatever the endpoint's flags. */
 static void failures_notify(struct fx *fx, struct region *r)
 {
     struct pair p;
@@ -321,7 +321,6 @@ static void failures_notify(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* What is fenced sees what the reads before it have brought. */
 static void fence(struct fx *fx, struct region *r)
 {
     struct pair p;

@@ -1,4 +1,4 @@
-/* handoff.c - dat_cr_handoff: a request goes to another service point. */
+/* handoff.c - dat_cr_handoff: moves a request to another service point. */
 #include "common/fixture.h"
 
 #include <string.h>
@@ -65,7 +65,6 @@ static void to_nobody(struct fx *fx, DAT_CONN_QUAL first)
     side_free(&a);
 }
 
-/* The endpoint of a reserved service point becomes free again. */
 static void from_reserved(struct fx *fx, DAT_CONN_QUAL to)
 {
     struct side a, b;
@@ -109,7 +108,7 @@ int main(int argc, char **argv)
     env_init(argc, argv, NULL);
     fx_open(&fx);
     psp = fx_listen(&fx, &first);
-    rc = dat_cr_handoff(ring(&fx, &probe, first), first); /* to itself: it comes again */
+    rc = dat_cr_handoff(ring(&fx, &probe, first), first); /* to itself: the request arrives again */
     if (rc_not_implemented(rc)) {
         fx_close(&fx);
         skip_all("dat_cr_handoff: not implemented");

@@ -1,6 +1,6 @@
 /*
- * instances.c - an endpoint whose connection events go to a dispatcher of another open instance of the adapter, and either
- * instance is closed first.
+ * instances.c - an endpoint whose connect EVD belongs to another open instance of the adapter.
+ * Either instance closes first.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
@@ -10,7 +10,7 @@
 
 static struct fx one, two;
 
-/* An endpoint of the second instance, with a dispatcher of the first for its connection events. */
+/* Creates an endpoint of `two` with these EVDs. */
 static DAT_RETURN make(struct side *s, DAT_EVD_HANDLE recv, DAT_EVD_HANDLE req, DAT_EVD_HANDLE conn)
 {
     DAT_EP_ATTR attr;
@@ -70,7 +70,6 @@ static void *wait_for_event(void *arg)
     return NULL;
 }
 
-/* All of a connection, polled and waited for, and no handle of another instance where a device has a part. */
 static void used(void)
 {
     struct side mine, theirs;
@@ -113,7 +112,7 @@ static void used(void)
     fx_close(&one);
 }
 
-/* The instance that has the endpoint goes first: the dispatcher is as before, and is free of it. */
+/* The instance of the endpoint closes first. */
 static void user_first(void)
 {
     struct side mine, theirs;
@@ -133,7 +132,7 @@ static void user_first(void)
     fx_close(&one);
 }
 
-/* The instance that has the dispatcher goes first: the endpoint has none any more, and works otherwise. */
+/* The instance of the EVD closes first. The endpoint remains usable. */
 static void owner_first(void)
 {
     struct side mine, theirs;
@@ -168,7 +167,7 @@ static void owner_first(void)
     fx_close(&two);
 }
 
-/* One thread connects and disconnects while another closes the instance of the dispatcher. */
+/* Closes the instance of the EVD while another thread disconnects. */
 static void *close_one(void *arg)
 {
     int *rc = arg;

@@ -1,4 +1,4 @@
-/* late.c - messages that come before their receives: they wait, or on iWARP end the connection. */
+/* late.c - messages without a posted receive wait, or on iWARP end the connection. */
 #include "common/fixture.h"
 
 #include <string.h>
@@ -32,7 +32,6 @@ static void one(struct fx *fx, size_t size)
     region_free(&r);
 }
 
-/* A whole queue full of them keeps its order. */
 static void many(struct fx *fx)
 {
     enum { N = 200 };
@@ -65,7 +64,7 @@ static void many(struct fx *fx)
         DAT_EVENT e;
 
         must_rc(post_recv(&p.b, &r, (N + i) * 512, 512, i), DAT_SUCCESS, "dat_ep_post_recv");
-        if (i % 7 == 6) /* some singly, some in a row */
+        if (i % 7 == 6) /* some one by one, some in a row */
             for (unsigned k = i - 6; k <= i; k++)
                 good &= wait_dto(p.b.recv, k, DAT_DTO_SUCCESS, &e) &&
                         e.event_data.dto_completion_event_data.transfered_length == 1 + k &&
@@ -82,8 +81,7 @@ static void many(struct fx *fx)
     region_free(&r);
 }
 
-/* One connection that waits does not hold up another one. */
-static void others_go_on(struct fx *fx)
+static void others_continue(struct fx *fx)
 {
     struct pair stuck, free_way;
     struct region r;
@@ -103,7 +101,7 @@ static void others_go_on(struct fx *fx)
     region_free(&r);
 }
 
-/* The other process posts its receive only after ESTABLISHED, and a while later. */
+/* The other process: posts its receive after the message was sent. */
 static int latecomer(struct link *up)
 {
     struct fx fx;
@@ -114,7 +112,7 @@ static int latecomer(struct link *up)
     side_make(&s, &fx, NULL);
     region_make(&fx, &r, 4096, MEM_LOCAL);
     side_accept_peer(&s, up);
-    must(link_hear(up, "sent"), "the other process is gone");
+    must(link_hear(up, "sent"), "the other process has exited");
     must_rc(post_recv(&s, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
     must(wait_dto(s.recv, 1, DAT_DTO_SUCCESS, NULL), "no message");
     must(pattern_check(r.mem, 64, 5) < 0, "the message is damaged");
@@ -147,8 +145,8 @@ static void between_processes(struct fx *fx)
 }
 
 /*
- * A message waits while many go the other way: over shm, so many that a difference of 16 bits changes its sign, which
- * records have had for positions. A device tries the message again all that time.
+ * A message waits while many others go the opposite way: over shm more than 32767, which would
+ * overflow a signed 16-bit difference of positions. A device retries the message all the time.
  */
 static void long_wait(struct fx *fx)
 {
@@ -180,7 +178,10 @@ static void long_wait(struct fx *fx)
     region_free(&r);
 }
 
-/* A long message and a longer write pass each other: through the ring, the message is at its head all that time. */
+/*
+ * A long message and a longer write cross. In the shm ring, the message stays at the head all the
+ * time.
+ */
 static void both_ways(struct fx *fx)
 {
     const size_t message = 2 << 20, write = 6 << 20;
@@ -256,7 +257,7 @@ int main(int argc, char **argv)
     many(&fx);
     long_wait(&fx);
     both_ways(&fx);
-    others_go_on(&fx);
+    others_continue(&fx);
     between_processes(&fx);
     fx_close(&fx);
     return done_testing();

@@ -1,4 +1,4 @@
-/* notify.c - CNOs: their triggers, the waiters they wake, agents. */
+/* notify.c - CNOs: triggers, waiters, agents. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 
@@ -71,7 +71,6 @@ static void basics(struct fx *fx)
     ok(silent(cno), "dat_cno_wait: the trigger was used up: DAT_QUEUE_EMPTY");
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 
-    /* A CNO with a waiter and no EVD cannot be freed either. */
     evd = make_evd(fx, DAT_HANDLE_NULL);
     for (int i = 1;; i++) {
         waiter_start_cno(&w, cno, DAT_TIMEOUT_INFINITE);
@@ -79,7 +78,7 @@ static void basics(struct fx *fx)
         rc = dat_cno_free(cno);
         if (done || rc != DAT_SUCCESS || i == 20)
             break;
-        /* On a busy machine the thread may not have come to wait yet. */
+        /* On a busy machine, the thread may not have started its wait: try again. */
         waiter_join(&w);
         cno = make_cno(fx);
     }
@@ -114,7 +113,6 @@ static void enabling(struct fx *fx)
     drain(evd);
     must_rc(dat_evd_clear_unwaitable(evd), DAT_SUCCESS, "dat_evd_clear_unwaitable");
 
-    /* Somebody waits on the EVD itself: the CNO hears nothing. */
     {
         struct waiter w;
 
@@ -128,7 +126,7 @@ static void enabling(struct fx *fx)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* Several EVDs on one CNO; a consumer drains them all after each wake-up. */
+/* Several EVDs on one CNO. After each trigger the consumer drains all of them. */
 static void several(struct fx *fx)
 {
     enum { EVDS = 5 };
@@ -173,7 +171,7 @@ static void several(struct fx *fx)
     is_success(dat_cno_free(other), "dat_cno_free: its EVD was detached: success");
 }
 
-/* Two threads on one CNO: n triggers with drained EVDs wake n waiters. */
+/* Two waiters: each trigger wakes one, if the EVD is drained in between. */
 static void two_waiters(struct fx *fx)
 {
     DAT_CNO_HANDLE cno = make_cno(fx);
@@ -183,7 +181,7 @@ static void two_waiters(struct fx *fx)
 
     waiter_start_cno(&w[0], cno, DAT_TIMEOUT_INFINITE);
     waiter_start_cno(&w[1], cno, DAT_TIMEOUT_INFINITE);
-    quiet(fx->async); /* lets both go to sleep; the result does not depend on it */
+    quiet(fx->async); /* give both time to sleep; the result does not depend on it */
     must_rc(post(evd, 1), DAT_SUCCESS, "dat_evd_post_se");
     while (!waiter_done(&w[0], 0) && !waiter_done(&w[1], 0) && now_ms() < end)
         breathe();
@@ -209,7 +207,7 @@ static void closed(void)
     cno = make_cno(&fx);
     make_evd(&fx, cno);
     waiter_start_cno(&w, cno, DAT_TIMEOUT_INFINITE);
-    quiet(fx.async); /* most likely asleep now */
+    quiet(fx.async); /* give the waiter time to sleep */
     is_success(dat_ia_close(fx.ia, DAT_CLOSE_ABRUPT_FLAG),
                "dat_ia_close: abrupt, under a CNO waiter: success");
     waiter_join(&w);
@@ -220,12 +218,12 @@ static void closed(void)
         is_ptr(w.hint, DAT_HANDLE_NULL, "dat_ia_close: under a CNO waiter: the EVD is NULL");
 }
 
-/* Agents. */
+/* Records the calls of an agent. */
 struct heard {
     volatile int calls;
     DAT_PVOID data;
     DAT_EVD_HANDLE evd;
-    bool dequeue; /* use the library inside the agent */
+    bool dequeue; /* the agent dequeues an event */
     DAT_RETURN rc;
 };
 
@@ -287,9 +285,9 @@ static void agents(struct fx *fx)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* An agent that notes when it runs though it must not. */
+/* An agent that counts its activity after its removal. */
 struct strict {
-    int over; /* what had it called has returned */
+    int over; /* the removing call has returned */
     int running;
     int calls;
     int late;
@@ -313,13 +311,13 @@ static bool is_running(void *arg)
     return __atomic_load_n(&((struct strict *)arg)->running, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* Whose agent was taken away, that one is not called afterwards, nor still running. */
+/* After its removal, an agent is neither running nor called again. */
 static void agents_end(struct fx *fx)
 {
-    enum { MOST = 200 };
-    static struct strict old[2 * MOST], new[MOST];
+    enum { MAX_ROUNDS = 200 };
+    static struct strict old[2 * MAX_ROUNDS], new[MAX_ROUNDS];
     DAT_OS_WAIT_PROXY_AGENT a;
-    int rounds = env_count(MOST, 20), late = 0, begun = 0, heard = 0;
+    int rounds = env_count(MAX_ROUNDS, 20), late = 0, begun = 0, heard = 0;
 
     a.proxy_agent_func = strict_agent;
     for (int i = 0; i < 2 * rounds; i++) {
@@ -330,7 +328,7 @@ static void agents_end(struct fx *fx)
         must_rc(dat_cno_create(fx->ia, a, &cno), DAT_SUCCESS, "dat_cno_create");
         evd = make_evd(fx, cno);
         must_rc(post(evd, 1), DAT_SUCCESS, "dat_evd_post_se");
-        if (i % 4 >= 2) /* in the middle of a call as well as before it */
+        if (i % 4 >= 2) /* remove the agent during a call, too, not only before it */
             begun += wait_until(is_running, &old[i], SOON_MS);
         if (i % 2 == 0) {
             must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
@@ -361,7 +359,7 @@ static void agents_end(struct fx *fx)
     is_int(begun, rounds, "agent: a trigger: it is called");
 }
 
-/* An agent that has the object arm it once more, and then frees it. */
+/* An agent that arms itself once more, and then frees its CNO. */
 struct leaving {
     DAT_CNO_HANDLE cno;
     DAT_EVD_HANDLE evd;
@@ -421,7 +419,6 @@ static void agent_leaves(struct fx *fx)
     must_rc(dat_evd_free(l.evd), DAT_SUCCESS, "dat_evd_free");
 }
 
-/* Every stream of events triggers. */
 static void streams(struct fx *fx)
 {
     DAT_CNO_HANDLE cno = make_cno(fx);
@@ -461,7 +458,7 @@ static void streams(struct fx *fx)
     is_success(dat_cno_free(cno), "dat_cno_free: all detached or freed: success");
 }
 
-/* The other process: one message for each word. */
+/* The other process: sends one message per order. */
 static int teller(struct link *up)
 {
     struct fx fx;
@@ -486,7 +483,6 @@ static int teller(struct link *up)
     return 0;
 }
 
-/* No thread of the process is in the library: its agent is told all the same. */
 static void agent_alone(struct fx *fx)
 {
     enum { ROUNDS = 6 };
@@ -505,7 +501,7 @@ static void agent_alone(struct fx *fx)
     region_make(fx, &r, 64, MEM_LOCAL);
     side_make(&s, fx, NULL);
     peer_start(&p, "teller");
-    must(LINK_SEND(&p.link, rounds), "the peer is gone");
+    must(LINK_SEND(&p.link, rounds), "the peer has exited");
     side_accept_peer(&s, &p.link);
     must_rc(dat_cno_create(fx->ia, a, &cno), DAT_SUCCESS, "dat_cno_create");
     must_rc(dat_evd_modify_cno(s.recv, cno), DAT_SUCCESS, "dat_evd_modify_cno");
@@ -516,7 +512,7 @@ static void agent_alone(struct fx *fx)
         h.rc = DAT_INTERNAL_ERROR;
         h.dequeue = i % 2 == 1;
         must_rc(dat_cno_modify_agent(cno, a), DAT_SUCCESS, "dat_cno_modify_agent");
-        must(link_say(&p.link, "tell"), "the peer is gone");
+        must(link_say(&p.link, "tell"), "the peer has exited");
         if (!wait_until(called, &h, SOON_MS))
             break;
         told++;
@@ -528,12 +524,11 @@ static void agent_alone(struct fx *fx)
     is_int(right, rounds, "agent: a message, no thread in the library: with the EVD");
     is_int(taken, rounds, "agent: a message, no thread in the library: the event is there");
 
-    /* The end of a connection as well. */
     __atomic_store_n(&h.calls, 0, __ATOMIC_SEQ_CST);
     h.dequeue = false;
     must_rc(dat_evd_modify_cno(s.conn, cno), DAT_SUCCESS, "dat_evd_modify_cno");
     must_rc(dat_cno_modify_agent(cno, a), DAT_SUCCESS, "dat_cno_modify_agent");
-    must(link_say(&p.link, "leave"), "the peer is gone");
+    must(link_say(&p.link, "leave"), "the peer has exited");
     ok(wait_until(called, &h, SOON_MS) && h.evd == s.conn,
        "agent: DISCONNECTED, no thread in the library: it is called with the EVD");
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_DISCONNECTED),

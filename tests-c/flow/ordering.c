@@ -4,15 +4,15 @@
 #include <string.h>
 
 /*
- * A thousand messages of mixed sizes, with a window of receives, between two processes. The receiver says when it has posted
- * more: on iWARP a send is over before its message has found a receive.
+ * Receives in the window of the receiver, and the size of each. On iWARP the receiver reports each
+ * receive that it posts, because a send completes before its message has a receive.
  */
 #define WINDOW 16
-#define MOST 40000
+#define MAX_LENGTH 40000
 
 static size_t length_of(unsigned i)
 {
-    static const size_t mixed[] = { 1, 64, 0, 4096, 17, MOST, 300, 8192, 2, 12000 };
+    static const size_t mixed[] = { 1, 64, 0, 4096, 17, MAX_LENGTH, 300, 8192, 2, 12000 };
 
     return mixed[i % (sizeof mixed / sizeof mixed[0])];
 }
@@ -27,13 +27,13 @@ static int receiver(struct link *up)
     must(LINK_RECV(up, messages), "no orders");
     fx_open(&fx);
     side_make(&s, &fx, NULL);
-    region_make(&fx, &r, WINDOW * MOST, MEM_LOCAL);
+    region_make(&fx, &r, WINDOW * MAX_LENGTH, MEM_LOCAL);
     for (int i = 0; i < WINDOW && i < messages; i++)
-        must_rc(post_recv(&s, &r, (size_t)i * MOST, MOST, (DAT_UINT64)i), DAT_SUCCESS,
+        must_rc(post_recv(&s, &r, (size_t)i * MAX_LENGTH, MAX_LENGTH, (DAT_UINT64)i), DAT_SUCCESS,
                 "dat_ep_post_recv");
     side_accept_peer(&s, up);
     for (int i = 0; i < messages; i++) {
-        size_t at = (size_t)(i % WINDOW) * MOST;
+        size_t at = (size_t)(i % WINDOW) * MAX_LENGTH;
         DAT_EVENT e;
 
         if (!wait_dto(s.recv, (DAT_UINT64)i, DAT_DTO_SUCCESS, &e) ||
@@ -41,7 +41,7 @@ static int receiver(struct link *up)
             pattern_check(r.mem + at, length_of((unsigned)i), (unsigned)i) >= 0)
             wrong++;
         if (i + WINDOW < messages) {
-            must_rc(post_recv(&s, &r, at, MOST, (DAT_UINT64)(i + WINDOW)), DAT_SUCCESS,
+            must_rc(post_recv(&s, &r, at, MAX_LENGTH, (DAT_UINT64)(i + WINDOW)), DAT_SUCCESS,
                     "dat_ep_post_recv");
             if (env_is_iwarp())
                 link_say(up, "posted");
@@ -49,7 +49,7 @@ static int receiver(struct link *up)
         if (wrong > 3)
             break;
     }
-    must(LINK_SEND(up, wrong), "the other process is gone");
+    must(LINK_SEND(up, wrong), "the other process has exited");
     link_hear(up, "bye");
     fx_close(&fx);
     return 0;
@@ -64,13 +64,13 @@ static void messages(struct fx *fx)
     int posted = 0, completed = 0;
 
     peer_start(&p, "receiver");
-    must(LINK_SEND(&p.link, n), "the other process is gone");
+    must(LINK_SEND(&p.link, n), "the other process has exited");
     side_make(&s, fx, NULL);
-    region_make(fx, &r, WINDOW * MOST, MEM_LOCAL);
+    region_make(fx, &r, WINDOW * MAX_LENGTH, MEM_LOCAL);
     side_connect_peer(&s, &p.link);
     while (completed < n) {
         while (posted < n && posted - completed < WINDOW) {
-            size_t at = (size_t)(posted % WINDOW) * MOST;
+            size_t at = (size_t)(posted % WINDOW) * MAX_LENGTH;
 
             if (env_is_iwarp() && posted >= WINDOW)
                 must(link_hear(&p.link, "posted"), "the other process does not answer");
@@ -92,7 +92,6 @@ static void messages(struct fx *fx)
     region_free(&r);
 }
 
-/* Sends, writes and reads in one queue: their completions come in posting order. */
 static void mixed(struct fx *fx)
 {
     struct pair p;
@@ -124,7 +123,6 @@ static void mixed(struct fx *fx)
     region_free(&t);
 }
 
-/* After the first failure everything else in that direction is unsuccessful, in order. */
 static void failure(struct fx *fx)
 {
     struct pair p;
@@ -163,7 +161,7 @@ static void failure(struct fx *fx)
     region_free(&t);
 }
 
-/* No receive completion is handed out before ESTABLISHED; one EVD shows it. */
+/* On a common EVD, ESTABLISHED precedes all receive completions. */
 static void established_first(struct fx *fx)
 {
     enum { ROUNDS = 20 };

@@ -1,4 +1,4 @@
-/* overflow.c - more events than an EVD has room for. */
+/* overflow.c - more events than fit into an EVD. */
 #include "common/fixture.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static bool overflowed(struct fx *fx, DAT_EVD_HANDLE evd)
            type == DAT_HANDLE_TYPE_EVD && d->reason == DAT_EVD_OVERFLOW_ERROR;
 }
 
-/* Receives complete into an EVD that is shorter than their number. */
+/* More receives complete than fit into the EVD. */
 static void receives(struct fx *fx, struct region *r)
 {
     struct pair p;
@@ -56,21 +56,19 @@ static void receives(struct fx *fx, struct region *r)
     }
     is_int(queued, q.evd_qlen, "overflow: as many events as there was room for");
     ok(in_order, "overflow: the ones that came first, in order");
-    drain(fx->async); /* one event for each that was lost, or one for all */
+    drain(fx->async); /* one event per lost event, or one for all */
 
-    /* The EVD goes on as before. */
     if (ep_state(p.b.ep) == DAT_EP_STATE_CONNECTED) {
         must_rc(post_recv(&p.b, r, 0, 32, 77), DAT_SUCCESS, "dat_ep_post_recv");
         must_rc(post_send(&p.a, r, 64, 32, 78), DAT_SUCCESS, "dat_ep_post_send");
         ok(wait_dto(p.b.recv, 77, DAT_DTO_SUCCESS, NULL), "overflow: afterwards the EVD works on");
     } else {
         fail("overflow: afterwards the EVD works on");
-        diag("the connection is gone");
+        diag("the connection has ended");
     }
     pair_close(&p);
 }
 
-/* The asynchronous EVD overflows in its turn: the adapter stays usable. */
 static void of_the_asynchronous_one(void)
 {
     struct fx fx;
@@ -84,7 +82,7 @@ static void of_the_asynchronous_one(void)
     must_rc(dat_ia_open(env_ia(), 1, &async, &ia), DAT_SUCCESS, "dat_ia_open");
     must_rc(dat_evd_query(async, DAT_EVD_FIELD_ALL, &q), DAT_SUCCESS, "dat_evd_query");
     memset(&fx, 0, sizeof fx);
-    fx_open(&fx); /* for its address; its adapter is another instance */
+    fx_open(&fx); /* for its address; this is another instance */
     must_rc(dat_ia_close(fx.ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ia_close");
     fx.ia = ia;
     fx.async = async;
@@ -107,7 +105,7 @@ static void of_the_asynchronous_one(void)
             must_rc(dat_evd_free(small), DAT_SUCCESS, "dat_evd_free");
             break;
         }
-        /* Flushed receives fill it without any connection: one attempt that nobody answers. */
+        /* Flushed receives fill the EVD: a connect without a listener flushes them. */
         attr_default(&attr);
         side_make(&side, &fx, NULL);
         must_rc(dat_ep_free(side.ep), DAT_SUCCESS, "dat_ep_free");

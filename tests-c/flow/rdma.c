@@ -1,17 +1,17 @@
-/* rdma.c - RDMA write and read: accesses that the target's registrations allow or forbid. */
+/* rdma.c - RDMA write and read, which the target's registrations allow or forbid. */
 #include "common/fixture.h"
 
 #include <string.h>
 
 enum { WRITE, READ };
 
-/* Memory of the target, all of it behind one address but registered in different ways. */
+/* Memory of the target, registered in different ways. */
 struct memory {
-    struct region open;       /* all privileges */
-    struct region read_only;  /* remote read */
-    struct region write_only; /* remote write */
-    struct region local;      /* no remote privilege: its context is that of freed memory */
-    struct region elsewhere;  /* all privileges, in another zone */
+    struct region open;
+    struct region read_only;  /* remote read privilege only */
+    struct region write_only; /* remote write privilege only */
+    struct region local;      /* no remote privilege */
+    struct region elsewhere;  /* all privileges, in another PZ */
     DAT_PZ_HANDLE pz;
     DAT_RMR_CONTEXT freed;
 };
@@ -56,7 +56,7 @@ static bool unharmed(struct memory *m)
     return true;
 }
 
-/* The wrong ways to reach it. */
+/* Invalid accesses. */
 enum { PAST_END, BEFORE, BEYOND, WRAP, NO_RIGHT, NO_RIGHTS, ZONE, FREED, UNKNOWN, ZERO, CASES };
 
 static const char *const cases[CASES] = {
@@ -80,7 +80,7 @@ static DAT_RMR_TRIPLET wrong(struct memory *m, int which, int op)
     case NO_RIGHTS:
         t = target(&m->local, 0, 64);
         if (t.rmr_context == 0)
-            t.rmr_context = m->local.lmr_context; /* what a cheat would try */
+            t.rmr_context = m->local.lmr_context; /* a context that a malicious peer could guess */
         break;
     case ZONE: t = target(&m->elsewhere, 0, 64); break;
     case FREED: t.rmr_context = m->freed; break;
@@ -95,7 +95,7 @@ static DAT_RETURN go(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op
     return op == WRITE ? post_write(s, r, 0, 64, t, c) : post_read(s, r, 0, 64, t, c);
 }
 
-/* Initiator's view of a violation. */
+/* Checks a violation at the initiator. */
 static void initiator(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op,
                       const char *where, const char *what)
 {
@@ -105,7 +105,7 @@ static void initiator(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int o
     must_rc(post_recv(s, r, 1024, 64, 8), DAT_SUCCESS, "dat_ep_post_recv");
     if (!is_success(go(s, r, t, op, 9), "%s: %s, %s: the call succeeds", name, where, what))
         return;
-    go(s, r, t, op, 10); /* whatever follows is flushed */
+    go(s, r, t, op, 10); /* any later request is flushed */
     ok(wait_dto(s->req, 9, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "%s: %s, %s: REMOTE_ACCESS", name,
        where, what);
     ok(wait_dto(s->req, 10, DAT_DTO_ERR_FLUSHED, NULL), "%s: %s, %s: the next one is flushed", name,
@@ -146,7 +146,6 @@ static void violations(struct fx *fx, struct region *r)
         }
 }
 
-/* What is allowed, to the last byte, and what the target notices of it. */
 static void allowed(struct fx *fx, struct region *r)
 {
     struct memory m;
@@ -175,7 +174,6 @@ static void allowed(struct fx *fx, struct region *r)
            memcmp(r->mem, m.read_only.mem + SIZE - 64, 64) == 0,
        "dat_ep_post_rdma_read: remote read privilege alone: read");
 
-    /* A message that comes after a write says that the write is there. */
     {
         int good = 0;
 
@@ -194,7 +192,7 @@ static void allowed(struct fx *fx, struct region *r)
         is_int(good, 100, "dat_ep_post_rdma_write: a later message has come: the data is there");
     }
 
-    /* Nothing to move is nothing wrong, wherever it should have gone. */
+    /* An empty transfer succeeds with any target. */
     memset(&t, 0xff, sizeof t);
     t.segment_length = 0;
     is_success(dat_ep_post_rdma_write(p.a.ep, 0, NULL, cookie(7), &t, DAT_COMPLETION_DEFAULT_FLAG),
@@ -204,14 +202,12 @@ static void allowed(struct fx *fx, struct region *r)
                "dat_ep_post_rdma_read: no segment: success");
     ok(wait_dto(p.a.req, 8, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_read: no segment: completes");
 
-    /* Both ways at once. */
     t = target(&m.open, 0, 64);
     must_rc(go(&p.b, r, t, WRITE, 9), DAT_SUCCESS, "dat_ep_post_rdma_write");
     ok(wait_dto(p.b.req, 9, DAT_DTO_SUCCESS, NULL), "dat_ep_post_rdma_write: passive side: completes");
     pair_close(&p);
 }
 
-/* Freeing a region between two accesses. */
 static void revoked(struct fx *fx, struct region *r)
 {
     for (int op = WRITE; op <= READ; op++) {
@@ -237,7 +233,7 @@ static void revoked(struct fx *fx, struct region *r)
     }
 }
 
-/* The other process: shows its memory, then sits in a read of its pipe. */
+/* The other process: offers its memory and accepts a connection for each violation. */
 static int victim(struct link *up)
 {
     struct fx fx;
@@ -249,7 +245,7 @@ static int victim(struct link *up)
     paint(&m);
     for (int op = WRITE; op <= READ; op++)
         for (int i = 0; i < CASES; i++)
-            must(link_send_target(up, wrong(&m, i, op)), "the other process is gone");
+            must(link_send_target(up, wrong(&m, i, op)), "the other process has exited");
     for (; n < 2 * CASES; n++) {
         struct side s;
         int verdict;
@@ -259,7 +255,7 @@ static int victim(struct link *up)
         link_say(up, "connected");
         verdict = broken_or_disconnected(&s) ? 1 : 0;
         verdict += unharmed(&m) ? 2 : 0;
-        must(LINK_SEND(up, verdict), "the other process is gone");
+        must(LINK_SEND(up, verdict), "the other process has exited");
         side_free(&s);
     }
     fx_close(&fx);
@@ -282,7 +278,7 @@ static void between_processes(struct fx *fx, struct region *r)
 
             side_make(&s, fx, NULL);
             side_connect_peer(&s, &p.link);
-            must(link_hear(&p.link, "connected"), "the target is gone");
+            must(link_hear(&p.link, "connected"), "the target has exited");
             initiator(&s, r, offered[op][i], op, "two processes", cases[i]);
             must(LINK_RECV(&p.link, verdict), "no verdict");
             ok(verdict & 1, "target in another process: %s: BROKEN or DISCONNECTED", cases[i]);

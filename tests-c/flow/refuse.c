@@ -1,4 +1,4 @@
-/* refuse.c - connections that fail: rejected, no listener, no room, no answer. */
+/* refuse.c - connects that fail: rejected, no listener, backlog full, no reply. */
 #include "common/fixture.h"
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@ static DAT_RETURN connect_for(struct side *s, DAT_CONN_QUAL qual, DAT_TIMEOUT ti
                           DAT_CONNECT_DEFAULT_FLAG);
 }
 
-/* After the event that ends it, an endpoint is DISCONNECTED and its receives come back. */
+/* Checks the state and the flushed receives of an ended endpoint, and that no other event follows. */
 static void is_over(struct side *s, DAT_UINT64 receive, const char *what)
 {
     is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
@@ -19,7 +19,10 @@ static void is_over(struct side *s, DAT_UINT64 receive, const char *what)
     ok(quiet(s->conn), "%s: one event and no more", what);
 }
 
-/* The attempt ended with that event: state, data, receives, and later events. */
+/*
+ * Checks the event of a failed connect, the state, flushed receives, and that no other event
+ * follows.
+ */
 static void ended(struct side *s, DAT_EVENT_NUMBER number, DAT_UINT64 receive, const char *what)
 {
     DAT_EVENT event;
@@ -31,7 +34,7 @@ static void ended(struct side *s, DAT_EVENT_NUMBER number, DAT_UINT64 receive, c
     is_over(s, receive, what);
 }
 
-/* After a failure an endpoint is as good as new. */
+/* After a failure and a reset, the endpoint can connect. */
 static void again(struct fx *fx, struct side *s, const char *what)
 {
     struct side other;
@@ -78,12 +81,12 @@ static void nobody(struct fx *fx, struct region *r)
     side_free(&s);
 }
 
-/* The queue length of the service point's EVD is its backlog. */
+/* The queue length of the EVD limits the pending requests of its service point. */
 static void backlog(struct fx *fx)
 {
-    enum { MOST = 64 };
+    enum { MAX_BACKLOG = 64 };
     DAT_EVD_HANDLE evd = fx_evd(fx, 2, DAT_EVD_CR_FLAG);
-    struct side s[MOST + 1];
+    struct side s[MAX_BACKLOG + 1];
     DAT_EVD_PARAM p;
     DAT_CONN_QUAL qual;
     DAT_PSP_HANDLE psp;
@@ -91,7 +94,7 @@ static void backlog(struct fx *fx)
     int pending = 0, refused = 0, wrong = 0, requests = 0;
 
     must_rc(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &p), DAT_SUCCESS, "dat_evd_query");
-    if (p.evd_qlen > MOST) {
+    if (p.evd_qlen > MAX_BACKLOG) {
         skip_named("backlog", "the provider's shortest EVD is too long for this test");
         must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
         return;
@@ -101,7 +104,7 @@ static void backlog(struct fx *fx)
         side_make(&s[i], fx, NULL);
         must_rc(side_connect(&s[i], fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
     }
-    /* One of them is refused; it need not be the last. */
+    /* One connect is rejected, not necessarily the last one. */
     {
         uint64_t end = now_ms() + env_ms(SOON_MS);
 
@@ -165,7 +168,6 @@ static void unanswered(struct fx *fx, struct region *r)
     again(fx, &s, "a timeout");
     must_rc(dat_ep_reset(late.ep), DAT_SUCCESS, "dat_ep_reset");
 
-    /* Infinite: still there after any time, and can be accepted. */
     must_rc(dat_ep_reset(late.ep), DAT_SUCCESS, "dat_ep_reset");
     {
         struct side other;
@@ -181,7 +183,6 @@ static void unanswered(struct fx *fx, struct region *r)
            "dat_ep_connect: infinite timeout, answered: ESTABLISHED");
         side_free(&other);
     }
-    /* The timeout is over once the connection stands. */
     {
         struct pair p;
 
@@ -204,7 +205,6 @@ static void unanswered(struct fx *fx, struct region *r)
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
 }
 
-/* The active side changes its mind. */
 static void abandoned(struct fx *fx, struct region *r)
 {
     for (int graceful = 0; graceful < 2; graceful++) {
@@ -236,7 +236,6 @@ static void abandoned(struct fx *fx, struct region *r)
     }
 }
 
-/* Addresses at which there is nobody, or that are none. */
 static void addresses(struct fx *fx)
 {
     struct sockaddr_in to;
@@ -295,8 +294,8 @@ static void addresses(struct fx *fx)
 }
 
 /*
- * An address that is refused at the call leaves the receives of the endpoint posted. Where the
- * attempt is made instead, they are flushed with its end.
+ * If the call rejects the address, the receives stay posted. If the attempt fails later, they are
+ * flushed.
  */
 static void unsupported(struct fx *fx, struct region *r, const void *to, const char *what)
 {
@@ -362,7 +361,7 @@ static void unsupported_addresses(struct fx *fx, struct region *r)
     unsupported(fx, r, &six, "address that is not of IP");
 }
 
-/* The same from another process: it answers as told. */
+/* The other process: rejects one request, then frees its service point. */
 static int server(struct link *up)
 {
     struct fx fx;
@@ -371,9 +370,9 @@ static int server(struct link *up)
 
     fx_open(&fx);
     psp = fx_listen(&fx, &qual);
-    must(LINK_SEND(up, qual), "the peer is gone");
+    must(LINK_SEND(up, qual), "the peer has exited");
     must_rc(dat_cr_reject(next_request(fx.cr)), DAT_SUCCESS, "dat_cr_reject");
-    must(link_hear(up, "seen"), "the peer is gone");
+    must(link_hear(up, "seen"), "the peer has exited");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     link_say(up, "gone");
     link_hear(up, "bye");
@@ -394,7 +393,7 @@ static void between_processes(struct fx *fx)
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_PEER_REJECTED),
        "two processes: dat_cr_reject: PEER_REJECTED");
     link_say(&p.link, "seen");
-    must(link_hear(&p.link, "gone"), "the peer is gone");
+    must(link_hear(&p.link, "gone"), "the peer has exited");
     must_rc(dat_ep_reset(s.ep), DAT_SUCCESS, "dat_ep_reset");
     must_rc(side_connect(&s, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),

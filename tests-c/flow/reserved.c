@@ -14,7 +14,7 @@ static DAT_RETURN reserve(struct side *s, DAT_CONN_QUAL *qual, DAT_RSP_HANDLE *r
     return rc;
 }
 
-/* An RSP is over with its request; whether its handle still lives is left open. */
+/* Frees the RSP. After its request, the handle may already be invalid. */
 static void release(DAT_RSP_HANDLE rsp, const char *when)
 {
     DAT_RETURN rc = dat_rsp_free(rsp);
@@ -48,7 +48,6 @@ static void accepted(struct fx *fx)
     must_rc(dat_cr_query(arrival->cr_handle, DAT_CR_FIELD_ALL, &cr), DAT_SUCCESS, "dat_cr_query");
     is_ptr(cr.local_ep_handle, b.ep, "dat_cr_query: reserved: local_ep_handle is the endpoint");
 
-    /* One request, not two. */
     side_make(&second, fx, NULL);
     must_rc(side_connect(&second, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
     ok(wait_connection(second.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
@@ -94,7 +93,6 @@ static void rejected(struct fx *fx)
     side_free(&b);
 }
 
-/* dat_rsp_free while the request is unanswered leaves request and endpoint as they are. */
 static void freed_early(struct fx *fx)
 {
     struct side a, b;
@@ -137,7 +135,6 @@ static void nobody_came(struct fx *fx)
     side_free(&b);
 }
 
-/* Private data and early receives, as with a public service point. */
 static void complete(struct fx *fx)
 {
     char hello[48], answer[48];
@@ -181,7 +178,7 @@ static void complete(struct fx *fx)
     region_free(&r);
 }
 
-/* Closing the adapter with one reserved, one pending: it takes all of it down. */
+/* An abrupt close succeeds with a reserved and a pending endpoint. */
 static void closed(void)
 {
     struct fx fx;

@@ -1,9 +1,9 @@
-/* segments.c - transfers from and to several pieces of memory. */
+/* segments.c - transfers with several segments. */
 #include "common/fixture.h"
 
 #include <string.h>
 
-/* Cuts total bytes into n pieces of unequal length, with gaps between them. */
+/* Splits total bytes into n segments of unequal length with gaps. Returns the end offset. */
 static size_t cut(struct region *r, size_t base, size_t total, int n, DAT_LMR_TRIPLET *iov)
 {
     size_t at = base, left = total;
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
                     e.event_data.dto_completion_event_data.transfered_length == n) {
                     gather(to, y, bytes);
                     sends += pattern_check(bytes, n, seed) < 0;
-                    /* Between the pieces nothing was written. */
+                    /* The gaps are unchanged. */
                     for (int i = 0; i + 1 < y; i++)
                         if (!all_bytes((void *)(uintptr_t)(to[i].virtual_address +
                                                            to[i].segment_length),
@@ -113,7 +113,6 @@ int main(int argc, char **argv)
         is_int(reads, of_read, "dat_ep_post_rdma_read: %zu bytes into 1 to %d segments", n, (int)of_read);
     }
 
-    /* A short message fills the first segments and leaves the others alone. */
     memset(dst.mem, 0xee, dst.size);
     for (int i = 0; i < 4; i++)
         to[i] = segment(&dst, (size_t)i * 1000, 100);
@@ -131,7 +130,6 @@ int main(int argc, char **argv)
            all_bytes(dst.mem + 3000, 100, 0xee),
        "dat_ep_post_recv: segments beyond the message are untouched");
 
-    /* Segments of length 0 are passed over, whatever else they say. */
     memset(from, 0xff, sizeof from);
     from[0].segment_length = from[2].segment_length = 0;
     from[1] = segment(&src, 0, 30);
@@ -148,7 +146,7 @@ int main(int argc, char **argv)
         drain_dtos(p.a.req, 1);
     }
 
-    /* The list itself is the program's again as soon as the call has returned. */
+    /* The program can reuse the segment list when the call has returned. */
     {
         DAT_PROVIDER_ATTR a;
 

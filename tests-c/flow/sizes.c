@@ -1,11 +1,11 @@
-/* sizes.c - messages, RDMA writes and RDMA reads of every size, byte by byte. */
+/* sizes.c - messages, RDMA writes and RDMA reads of all sizes. */
 #include "common/fixture.h"
 #include "common/order.h"
 
 #include <string.h>
 
 #define MIB ((size_t)1 << 20)
-#define GUARD 64 /* bytes behind each transfer that must stay as they were */
+#define GUARD 64 /* bytes after each transfer that must not change */
 
 static const size_t sizes[] = {
     0,          1,          2,           3,           4,         7,         8,
@@ -34,8 +34,8 @@ static void attributes(DAT_EP_ATTR *attr)
 
 struct report {
     long wrong;       /* offset of the first wrong byte, or -1 */
-    DAT_VLEN length;  /* as the completion said */
-    int guard;        /* the bytes behind are untouched */
+    DAT_VLEN length;  /* of the completion */
+    int guard;        /* no byte after the transfer has changed */
     int status;
 };
 
@@ -54,7 +54,7 @@ static int partner(struct link *up)
     region_make(&fx, &r, biggest() + 4096, DAT_MEM_PRIV_ALL_FLAG);
     side_connect_peer(&s, up);
     t = target(&r, 0, r.size);
-    must(link_send_target(up, t), "the other process is gone");
+    must(link_send_target(up, t), "the other process has exited");
     while (LINK_RECV(up, o) && o.what != END) {
         struct report a = { -1, 0, 1, 0 };
         DAT_EVENT e;
@@ -78,7 +78,7 @@ static int partner(struct link *up)
         a.wrong = pattern_check(r.mem + o.offset, o.size, o.seed);
         a.guard = all_bytes(r.mem + o.offset + o.size, GUARD, 0xee);
         memset(r.mem + o.offset, 0xee, o.size + GUARD);
-        must(LINK_SEND(up, a), "the other process is gone");
+        must(LINK_SEND(up, a), "the other process has exited");
     }
     fx_close(&fx);
     return 0;
@@ -122,7 +122,6 @@ static void between_processes(void)
 
         if (n > biggest())
             break;
-        /* A message. */
         pattern_fill(r.mem + here, n, seed);
         order_send(&p.link, RECEIVE, there, n, seed);
         must(link_hear(&p.link, "posted"), "the other process does not answer");
@@ -135,7 +134,7 @@ static void between_processes(void)
         if (n == 0)
             continue;
 
-        /* An RDMA write; the other process makes no call meanwhile. */
+        /* The other process makes no call during an RDMA write. */
         t = all;
         t.target_address += there;
         t.segment_length = n;
@@ -146,7 +145,6 @@ static void between_processes(void)
         hear(&p.link, &a);
         verdict(&a, "dat_ep_post_rdma_write", n);
 
-        /* An RDMA read. */
         order_send(&p.link, FILL, there, n, seed + 100);
         must(link_hear(&p.link, "filled"), "the other process does not answer");
         memset(r.mem + here, 0xee, n + GUARD);
@@ -210,7 +208,7 @@ static void in_one_process(void)
     fx_close(&fx);
 }
 
-/* A buffer that is larger than its message, and one that is too small. */
+/* Receives that are larger and smaller than the message. */
 static void buffers(void)
 {
     struct fx fx;

@@ -1,9 +1,9 @@
-/* tentative.c - service points in provider mode: the endpoint comes with the request. */
+/* tentative.c - service points in provider mode: the request contains an endpoint. */
 #include "common/fixture.h"
 
 #include <string.h>
 
-/* The request, and the endpoint that came with it. */
+/* Connects. Returns the request and, in *ep, its endpoint. */
 static DAT_CR_HANDLE arrive(struct fx *fx, struct side *caller, DAT_CONN_QUAL qual,
                             DAT_EP_HANDLE *ep)
 {
@@ -18,7 +18,7 @@ static DAT_CR_HANDLE arrive(struct fx *fx, struct side *caller, DAT_CONN_QUAL qu
     return cr;
 }
 
-/* EVDs and zone for an endpoint that has none. */
+/* Sets the PZ and the EVDs of an endpoint without any. */
 static DAT_RETURN equip(struct side *s, struct fx *fx, DAT_EP_HANDLE ep)
 {
     DAT_EP_PARAM p;
@@ -108,7 +108,6 @@ static void rejected(struct fx *fx, DAT_CONN_QUAL qual)
     side_free(&a);
 }
 
-/* A refused one with EVDs set gives them back. */
 static void rejected_equipped(struct fx *fx, DAT_CONN_QUAL qual)
 {
     struct side a, b;

@@ -1,4 +1,4 @@
-/* waiting.c - dat_evd_wait: thresholds, timeouts, the one waiter, the ends of a wait. */
+/* waiting.c - dat_evd_wait: thresholds, timeouts, the single waiter, the end of a wait. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 
@@ -52,7 +52,6 @@ static void thresholds(struct fx *fx)
     is_int(more, 1, "dat_evd_wait: threshold 2: nmore is what remains");
     drain(evd);
 
-    /* A blocked one. */
     {
         struct waiter w;
 
@@ -104,7 +103,7 @@ static void timeouts(struct fx *fx)
     must_rc(post(evd, 1), DAT_SUCCESS, "dat_evd_post_se");
     waiter_join(&w);
     is_success(w.rc, "dat_evd_wait: infinite: ends with an event");
-    /* The largest finite timeout is over an hour, not a moment. */
+    /* The largest finite timeout exceeds an hour and must not wrap. */
     waiter_start(&w, evd, DAT_TIMEOUT_INFINITE - 1, 1);
     ok(!waiter_done(&w, QUIET_MS), "dat_evd_wait: the largest timeout: does not end at once");
     must_rc(post(evd, 1), DAT_SUCCESS, "dat_evd_post_se");
@@ -138,7 +137,7 @@ static void one_waiter(struct fx *fx)
     is_type(dat_evd_dequeue(evd, &e), DAT_QUEUE_EMPTY,
             "dat_evd_dequeue: nobody waits any more: DAT_QUEUE_EMPTY");
 
-    /* Freeing under a waiter: refused, or the waiter is told. */
+    /* Freeing the EVD of a waiter fails, or ends the wait. */
     waiter_start(&w, evd, DAT_TIMEOUT_INFINITE, 1);
     rc = dat_evd_free(evd);
     if (rc == DAT_SUCCESS) {
@@ -203,7 +202,9 @@ static void handler(int signo)
     (void)signo;
 }
 
-/* A signal without SA_RESTART ends the wait; with one that comes just before it is repeated. */
+/*
+ * A signal without SA_RESTART ends the wait. It is repeated, because it can arrive before the wait.
+ */
 static void interrupted(struct fx *fx)
 {
     DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG);
@@ -233,7 +234,6 @@ static void interrupted(struct fx *fx)
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 }
 
-/* A disabled EVD can be waited on; only its CNO hears nothing. */
 static void disabled(struct fx *fx)
 {
     DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG);
@@ -247,7 +247,7 @@ static void disabled(struct fx *fx)
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 }
 
-/* Threads that dequeue at the same time get every event once. */
+/* Concurrent dequeues return each event once. */
 struct taker {
     DAT_EVD_HANDLE evd;
     unsigned char *seen;
@@ -324,7 +324,6 @@ static void concurrent(struct fx *fx)
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 }
 
-/* A message, a connection event: they wake a waiter as well. */
 static void other_streams(struct fx *fx)
 {
     struct pair p;
@@ -361,7 +360,6 @@ static void other_streams(struct fx *fx)
         side_free(&caller);
         must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     }
-    /* Eight completions for a threshold of eight. */
     pair_open(&p, fx, NULL);
     for (unsigned i = 0; i < 8; i++)
         must_rc(post_recv(&p.b, &r, 0, 8, i), DAT_SUCCESS, "dat_ep_post_recv");

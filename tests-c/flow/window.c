@@ -1,4 +1,4 @@
-/* window.c - memory windows in use: the accesses that a bound RMR allows, and when. */
+/* window.c - the accesses that a bound RMR allows. */
 #include "common/fixture.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static DAT_RMR_TRIPLET through(const struct region *r, DAT_RMR_CONTEXT context, 
     return t;
 }
 
-/* One access through the window at b; the pair is broken, and renewed, when it fails. */
+/* Checks one access to the window of b. If it fails, reconnects the pair. */
 static void access_is(struct fx *fx, struct pair *p, struct region *r, DAT_RMR_TRIPLET t, bool write,
                       bool allowed, const char *what)
 {
@@ -49,7 +49,7 @@ static void access_is(struct fx *fx, struct pair *p, struct region *r, DAT_RMR_T
     }
 }
 
-/* The bind of bind_to() is done. */
+/* Returns whether bind_to() has completed successfully. */
 static bool bound(struct side *s, DAT_RMR_HANDLE rmr)
 {
     DAT_EVENT e;
@@ -59,7 +59,7 @@ static bool bound(struct side *s, DAT_RMR_HANDLE rmr)
            d->user_cookie.as_64 == 0xb1 && d->status == DAT_RMR_BIND_SUCCESS;
 }
 
-/* A message of b without a receive, and a bind behind it that cannot run before. */
+/* Posts a send without a receive, and a bind, which must wait for the send. */
 static void held_up(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const struct region *to,
                     DAT_LMR_TRIPLET t, DAT_RMR_CONTEXT *context)
 {
@@ -70,7 +70,7 @@ static void held_up(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const 
     ok(quiet(p->b.req), "dat_rmr_bind: behind a send that waits: waits as well");
 }
 
-/* The receive is posted: both go on. */
+/* Posts the receive, which lets both complete. */
 static void released(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const char *what)
 {
     must_rc(post_recv(&p->a, r, 64, 64, 9), DAT_SUCCESS, "dat_ep_post_recv");
@@ -82,7 +82,7 @@ static void released(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const
     ok(quiet(p->a.conn) && quiet(p->b.conn), "%s: it is not broken", what);
 }
 
-/* What a bind needs may go while the bind waits for its turn. */
+/* The RMR or an LMR is freed while a bind waits. */
 static void behind(struct fx *fx, struct region *r)
 {
     struct region before, now;
@@ -117,7 +117,7 @@ static void behind(struct fx *fx, struct region *r)
                       "dat_rmr_free: what it was bound to before");
     }
 
-    /* The region that it was bound to may or may not be free already; nothing breaks. */
+    /* The old LMR may or may not be free already. */
     for (int unbind = 0; unbind < 2; unbind++) {
         const char *what = unbind ? "dat_lmr_free: its RMR is unbound later"
                                   : "dat_lmr_free: its RMR is bound elsewhere later";
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     }
     must_rc(rc, DAT_SUCCESS, "dat_rmr_create");
     region_make(&fx, &r, 4096, MEM_LOCAL);
-    region_make(&fx, &m, 8192, MEM_LOCAL); /* no remote privilege of its own */
+    region_make(&fx, &m, 8192, MEM_LOCAL); /* without remote privileges */
     pair_open(&p, &fx, NULL);
     rc = bind_to(&p.b, rmr, &m, segment(&m, 1000, 500), both, &context);
     if (rc_not_implemented(rc)) {
@@ -190,7 +190,6 @@ int main(int argc, char **argv)
     access_is(&fx, &p, &r, through(&m, context, 1499, 2), true, false, "a write past its end");
     access_is(&fx, &p, &r, through(&m, context, 999, 2), false, false, "a read before its start");
 
-    /* It does not matter through which endpoint of the zone it was bound, or that one is gone. */
     access_is(&fx, &p, &r, through(&m, context, 1200, 10), true, true,
               "bound through an endpoint that is freed");
     pair_open(&q, &fx, NULL);
@@ -218,7 +217,7 @@ int main(int argc, char **argv)
     must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
     access_is(&fx, &p, &r, through(&m, context, 0, 10), false, false, "freed");
 
-    /* Bind and the message that carries the context, in one go. */
+    /* A bind, and a message with the context, without waiting in between. */
     {
         struct region mail;
         int good = 0;

@@ -1,4 +1,4 @@
-/* crowd.c - what dat_lmr_free() costs does not depend on how many connections there are. */
+/* crowd.c - the times of dat_lmr_free and dat_rmr_bind do not depend on the number of connections. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 
@@ -18,8 +18,7 @@ static double now_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* Microseconds of a dat_lmr_free() in the fastest batch. */
-static double cost_of_free(struct fx *fx, void *mem)
+static double us_per_free(struct fx *fx, void *mem)
 {
     DAT_REGION_DESCRIPTION region;
     DAT_LMR_HANDLE lmrs[BATCH];
@@ -45,8 +44,7 @@ static double cost_of_free(struct fx *fx, void *mem)
     return best;
 }
 
-/* Microseconds of a dat_rmr_bind() that replaces a binding, in the fastest batch. */
-static double cost_of_bind(struct fx *fx, struct side *s)
+static double us_per_rebind(struct fx *fx, struct side *s)
 {
     DAT_RMR_HANDLE rmr;
     DAT_RMR_CONTEXT context;
@@ -129,12 +127,12 @@ int main(int argc, char **argv)
             side_connect_peer(&sides[i], &p.link);
         }
         if (i == 1) {
-            one_free = cost_of_free(&fx, mem);
-            one_bind = cost_of_bind(&fx, &sides[0]);
+            one_free = us_per_free(&fx, mem);
+            one_bind = us_per_rebind(&fx, &sides[0]);
         }
     }
-    many_free = cost_of_free(&fx, mem);
-    many_bind = cost_of_bind(&fx, &sides[0]);
+    many_free = us_per_free(&fx, mem);
+    many_bind = us_per_rebind(&fx, &sides[0]);
     ok(many_free < 3 * one_free + 0.3,
        "dat_lmr_free: %d connections instead of one: as long (%.2f us, %.2f us)", many, many_free,
        one_free);

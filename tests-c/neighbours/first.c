@@ -1,7 +1,4 @@
-/*
- * first.c - a process that has no descriptor left at its first call: it is told so, and everything is found when
- * there are descriptors again.
- */
+/* first.c - the first calls of a process without a free descriptor fail, and later calls with descriptors succeed. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "common/fixture.h"

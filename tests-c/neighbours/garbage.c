@@ -1,7 +1,7 @@
 /*
- * garbage.c - the other process fills all that it shares with this one with garbage.
+ * garbage.c - a peer fills all memory that it shares with this process with garbage.
  *
- * It has twenty connections with this process, whose traffic with a third process goes on.
+ * The peer has twenty connections with this process. Traffic with a third process continues.
  */
 #define _GNU_SOURCE
 #include "common/bystander.h"
@@ -16,12 +16,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CONNECTIONS = 20, MOST_MAPPINGS = 64 };
+enum { CONNECTIONS = 20, MAX_MAPPINGS = 64 };
 
-/* The longest that a round of the traffic, or a call, may take. */
-#define SOON 4000u
+/* Maximum time in ms of a round of the traffic, and of a call. */
+#define MAX_CALL_MS 4000u
 
-/* What the shared memory is filled with. */
 enum filling { ONES, RANDOM, OWN_THREAD_SLEEPS, OWN_THREAD_RUNS, FILLINGS };
 
 static const char *const filling_names[FILLINGS] = {
@@ -33,14 +32,14 @@ struct order {
     int connections;
 };
 
-/* ---- The other process ---- */
+/* ---- The hostile process ---- */
 
 struct mapping {
     uint64_t *words;
     size_t count;
 };
 
-/* A second mapping of those bytes of the shared memory, which stays when the library lets go of its own. */
+/* Maps these bytes of the shared memory again, because the library may unmap its own mapping. */
 static uint64_t *map_again(unsigned long from, unsigned long to, unsigned long offset)
 {
     char path[80];
@@ -56,18 +55,18 @@ static uint64_t *map_again(unsigned long from, unsigned long to, unsigned long o
     return again;
 }
 
-/* All memory that this process shares with another one and both can write. */
+/* Finds all memory that this process and others can write. */
 static int find_shared(struct mapping *found)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
     struct {
         unsigned long from, to, offset;
-    } known[MOST_MAPPINGS];
+    } known[MAX_MAPPINGS];
     char line[512], access[5];
     int i, n = 0;
 
     must(maps != NULL, "/proc/self/maps");
-    while (n < MOST_MAPPINGS && fgets(line, sizeof line, maps) != NULL)
+    while (n < MAX_MAPPINGS && fgets(line, sizeof line, maps) != NULL)
         if (sscanf(line, "%lx-%lx %4s %lx", &known[n].from, &known[n].to, access,
                    &known[n].offset) == 4 &&
             strcmp(access, "rw-s") == 0 &&
@@ -110,7 +109,7 @@ static uint64_t the_thread(void)
     return thread_word;
 }
 
-static bool told_to_end;
+static bool must_end;
 
 static void *sleeper_or_runner(void *arg)
 {
@@ -118,7 +117,7 @@ static void *sleeper_or_runner(void *arg)
 
     __atomic_store_n(&thread_word, (uint64_t)1 << 32 | (uint32_t)syscall(SYS_gettid),
                      __ATOMIC_SEQ_CST);
-    while (!__atomic_load_n(&told_to_end, __ATOMIC_SEQ_CST))
+    while (!__atomic_load_n(&must_end, __ATOMIC_SEQ_CST))
         if (filling != OWN_THREAD_RUNS)
             usleep(1000);
     return NULL;
@@ -127,7 +126,7 @@ static void *sleeper_or_runner(void *arg)
 static int hostile(struct link *up)
 {
     static struct side sides[CONNECTIONS];
-    struct mapping found[MOST_MAPPINGS];
+    struct mapping found[MAX_MAPPINGS];
     struct fx fx;
     struct order o;
     pthread_t thread;
@@ -146,7 +145,6 @@ static int hostile(struct link *up)
     n = find_shared(found);
     must(n > 0, "no shared memory is found");
     must(link_say(up, "fills"), "the other process is gone");
-    /* Again and again. */
     end = now_ms() + 300;
     do
         for (i = 0; i < n; i++)
@@ -156,12 +154,11 @@ static int hostile(struct link *up)
     while (now_ms() < end);
     must(link_say(up, "filled"), "the other process is gone");
     must(link_hear(up, "bye"), "the other process is gone");
-    _exit(0); /* this library is in no state to be left in an orderly way */
+    _exit(0); /* fx_close() would access the garbage */
 }
 
-/* ---- This process ---- */
+/* ---- The first process ---- */
 
-/* A call with the milliseconds that it took. */
 #define TIMED(ms, call)                       \
     do {                                      \
         uint64_t start_ = now_ms();           \
@@ -180,8 +177,8 @@ static void suffer(struct fx *fx, struct bystander *b, enum filling filling)
     DAT_EVENT event;
     int i, ended = 0;
     unsigned ms, slowest = 0, total = 0;
-    /* A thread that runs may be about to end its copy, until it has run for long enough. */
-    unsigned bound = filling == OWN_THREAD_RUNS ? 5 * SOON : SOON;
+    /* The library waits longer for a copy by a running thread. */
+    unsigned bound = filling == OWN_THREAD_RUNS ? 5 * MAX_CALL_MS : MAX_CALL_MS;
 
     memset(&o, 0, sizeof o);
     o.filling = filling;
@@ -196,7 +193,7 @@ static void suffer(struct fx *fx, struct bystander *b, enum filling filling)
         side_connect_peer(&sides[i], &p.link);
     }
     must(link_hear(&p.link, "fills"), "the other process is gone");
-    /* While it fills, and afterwards. */
+    /* During the fill, and afterwards. */
     for (i = 0; i < 50; i++) {
         region_make(fx, &other, 4096, DAT_MEM_PRIV_ALL_FLAG);
         TIMED(ms, region_free(&other));
@@ -229,7 +226,7 @@ static void suffer(struct fx *fx, struct bystander *b, enum filling filling)
        "(at most %u ms, 50 times dat_lmr_free %u ms)",
        filling_names[filling], slowest, total);
     ms = bystander_longest(b);
-    ok(ms < env_ms(SOON),
+    ok(ms < env_ms(MAX_CALL_MS),
        "the peer writes %s everywhere: traffic with another process goes on (at most %u ms)",
        filling_names[filling], ms);
     link_say(&p.link, "bye");

@@ -1,8 +1,11 @@
 /*
- * halted.c - the other process is stopped between its decision to copy and the copy.
+ * halted.c - a peer is stopped after its decision to copy and before the copy.
  *
- * It has functions process_vm_readv() and process_vm_writev() of its own, which stop it and then make
- * the call. A library that copies in another way is not stopped there, and what needs that is skipped.
+ *     peer:      check the access ── stopped ────────────────────────────── copy: must fail
+ *     program:                       revoke the access, overwrite the memory
+ *
+ * Interposed functions process_vm_readv() and process_vm_writev() stop the peer. If the library copies in another way,
+ * the tests that need this are skipped.
  */
 #define _GNU_SOURCE
 #include "common/bystander.h"
@@ -23,7 +26,6 @@
 
 enum { SIZE = 1 << 20, OURS = 7, THEIRS = 3, MESSAGES = 200 };
 
-/* Bytes of a message of a stream. */
 static unsigned seed_of(int message)
 {
     return 20 + (unsigned)message % 100;
@@ -31,13 +33,13 @@ static unsigned seed_of(int message)
 
 
 /*
- * The longest that a call may take while a peer is stopped. On a busy machine any may take longer now and
- * then, so one that did is made again, some times.
+ * Maximum time in ms of a call while a peer is stopped. A busy machine can delay any call, so a slow attempt is
+ * repeated up to MAX_TRIES times.
  */
-#define SOON 1000u
-#define TRIES 5
+#define MAX_CALL_MS 1000u
+#define MAX_TRIES 5
 
-/* ---- The other process ---- */
+/* ---- The peer ---- */
 
 enum halt { HALT_NOT, HALT_STOP, HALT_SLEEP };
 
@@ -72,10 +74,9 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *lvec, unsigned long liov
     return syscall(SYS_process_vm_readv, pid, lvec, liovcnt, rvec, riovcnt, flags);
 }
 
-/* GIVE: a stream of messages, parts of which the sender may write to the receiver. */
+/* FETCH: the peer reads a long message. GIVE: it sends a stream of messages, parts of which it may write. */
 enum deed { WRITE, READ, FETCH, GIVE, STREAM };
 
-/* What the other process is asked to do. */
 struct order {
     enum deed deed;
     enum halt halt;
@@ -83,10 +84,9 @@ struct order {
     DAT_RMR_TRIPLET there;
 };
 
-/* What it found. */
 struct answer {
-    bool halted;  /* it came to the halt */
-    bool success; /* the request, or the receive, completed successfully */
+    bool halted;  /* it reached the halt */
+    bool success; /* the last completion was successful */
     long saw;     /* -1 if all bytes that it read have the pattern THEIRS */
 };
 
@@ -94,7 +94,6 @@ static void *waker(void *arg)
 {
     struct link *up = arg;
 
-    /* A word at any time lets the sleeper go on. */
     must(link_hear(up, "wake"), "the other process is gone");
     must(write(wake_pipe[1], "", 1) == 1, "write");
     return NULL;
@@ -134,7 +133,7 @@ static void obey(struct fx *fx, struct link *up, const struct order *o)
             rc = post_write(&s, &r, 0, SIZE, o->there, 1);
         if (rc != DAT_SUCCESS)
             break;
-        /* A sender takes part in the copying while it polls. */
+        /* A sender copies only while it polls. */
         must(o->deed == GIVE ? poll_event(s.req, &event) : wait_event(o->deed == FETCH ? s.recv : s.req, &event),
              "nothing completes");
         a.success = event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS;
@@ -164,9 +163,8 @@ static int worker(struct link *up)
     return 0;
 }
 
-/* ---- This process ---- */
+/* ---- The first process ---- */
 
-/* Rounds of the third process that are waited for. */
 struct progress {
     struct bystander *b;
     unsigned wanted;
@@ -184,14 +182,13 @@ enum way { LMR_FREE, DISCONNECT, EP_FREE, RMR_UNBIND, RMR_FREE, IA_CLOSE, WAYS }
 static const char *const way_names[WAYS] = { "dat_lmr_free", "dat_ep_disconnect", "dat_ep_free",
                                              "dat_rmr_bind", "dat_rmr_free",      "dat_ia_close" };
 
-/* This side of one attempt. */
 struct scene {
     struct fx fx;
     struct side s;
     struct region r;
     DAT_RMR_HANDLE rmr;
     DAT_RMR_TRIPLET there;
-    int messages; /* of a stream that have arrived, and those with wrong bytes */
+    int messages; /* received messages of a stream, and those with wrong bytes */
     int wrong;
 };
 
@@ -219,7 +216,7 @@ static void scene_open(struct scene *c, enum way way)
         must_rc(dat_rmr_create(c->fx.pz, &c->rmr), DAT_SUCCESS, "dat_rmr_create");
 }
 
-/* Makes the call, and gives the milliseconds that it took. */
+/* Makes the call. Returns its time in ms. */
 static unsigned finish(struct scene *c, enum way way)
 {
     uint64_t start = now_ms();
@@ -256,11 +253,10 @@ static void scene_close(struct scene *c, enum way way)
         fx_close(&c->fx);
 }
 
-/* How the other process came to its halt, or passed it. */
 struct watch {
     struct peer *p;
     enum halt how;
-    struct scene *receiver; /* of a stream of messages; NULL if there is none */
+    struct scene *receiver; /* receiver of a stream, or NULL */
     bool halted;
 };
 
@@ -280,14 +276,13 @@ static bool is_asleep(pid_t pid)
     return state != NULL && state[2] == 'S';
 }
 
-/* Polls for messages of a stream, each of which needs the one receive. */
+/* Receives messages of a stream, all into the same buffer. */
 static void receive(struct scene *c)
 {
     DAT_EVENT event;
 
     for (int i = 0; i < 1000; i++)
         if (dat_evd_dequeue(c->s.recv, &event) == DAT_SUCCESS) {
-            /* At the end the other process disconnects. */
             if (event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS)
                 return;
             c->wrong += pattern_check(c->r.mem, SIZE, seed_of(c->messages++)) >= 0;
@@ -315,7 +310,7 @@ static bool has_halted_or_passed(void *arg)
     return w->halted;
 }
 
-/* Waits until the other process has halted; false if it has gone past instead. */
+/* Waits until the peer has halted. Returns false if it ends without a halt. */
 static bool await_halt(struct peer *p, enum halt how, struct scene *receiver)
 {
     struct watch w;
@@ -330,9 +325,9 @@ static bool await_halt(struct peer *p, enum halt how, struct scene *receiver)
 static const char *const deed_names[] = { "RDMA write", "RDMA read", "reading of a message",
                                           "writing of a part of a message" };
 
-static bool kernel_copies; /* the other process has come to a halt */
+static bool has_halted; /* the peer copies with the interposed functions */
 
-/* One attempt: the other process halts before its copy number at, this one makes the call. False if it was slow. */
+/* Makes one attempt: the peer halts before copy number `at`. Returns false if it must be repeated. */
 static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum way way,
                     enum halt how, int at, bool last)
 {
@@ -353,7 +348,7 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
     if (c.rmr == DAT_HANDLE_NULL)
         must(LINK_SEND(&p->link, o), "the other process is gone");
     else {
-        /* A window is bound on a connection. */
+        /* A bind needs a connection. */
         struct pair own;
 
         pair_open(&own, &c.fx, NULL);
@@ -376,7 +371,7 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
         must_rc(post_send(&c.s, &c.r, 0, SIZE, 6), DAT_SUCCESS, "dat_ep_post_send");
     halted = await_halt(p, how, deed == GIVE ? &c : NULL);
     ms = finish(&c, way);
-    /* From here on the memory is the program's. */
+    /* The peer must no longer change or read the memory. */
     pattern_fill(c.r.mem, SIZE, 11);
     progress = (struct progress){ b, b != NULL ? bystander_rounds(b) + 3 : 0 };
     went_on = b == NULL || wait_until(advanced, &progress, SOON_MS);
@@ -385,9 +380,9 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
     else
         must(link_say(&p->link, "wake"), "the other process is gone");
     must(LINK_RECV(&p->link, a), "the other process does not go on");
-    kernel_copies = kernel_copies || a.halted;
+    has_halted = has_halted || a.halted;
     if (!halted && deed == GIVE && !last) {
-        /* The sender had no processor whenever this process could have been helped. */
+        /* The sender did not poll while the receiver could have accepted its help. */
         scene_close(&c, way);
         return false;
     }
@@ -397,11 +392,11 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
         bool right = pattern_check(c.r.mem, SIZE, 11) < 0;
         bool told = (deed == READ || deed == FETCH) && a.success && a.saw >= 0;
 
-        if (right && !told && went_on && ms >= env_ms(SOON) && !last) {
+        if (right && !told && went_on && ms >= env_ms(MAX_CALL_MS) && !last) {
             scene_close(&c, way);
             return false;
         }
-        ok(right && !told && ms < env_ms(SOON) && went_on,
+        ok(right && !told && ms < env_ms(MAX_CALL_MS) && went_on,
            "%s: the peer is %s before %s, copy %d: soon, and the memory is the program's "
            "(%u ms%s%s%s)",
            way_names[way], halts, deed_names[deed], at, ms, right ? "" : ", overwritten",
@@ -416,11 +411,11 @@ static void halted(struct peer *p, struct bystander *b, enum deed deed, enum way
 {
     int i;
 
-    for (i = 1; !attempt(p, b, deed, way, how, at, i == TRIES); i++)
+    for (i = 1; !attempt(p, b, deed, way, how, at, i == MAX_TRIES); i++)
         ;
 }
 
-/* ---- Stopped while it writes its part of a message, and then not any more ---- */
+/* ---- A peer that runs again after a halt in its part of a message ---- */
 
 static bool has_answered(void *arg)
 {
@@ -429,7 +424,7 @@ static bool has_answered(void *arg)
     int status;
 
     receive(w->receiver);
-    /* On a slow machine it may halt only now, and nobody else lets it go on. */
+    /* On a slow machine the peer can halt only now. */
     if (waitpid(w->p->pid, &status, WUNTRACED | WNOHANG) == w->p->pid && WIFSTOPPED(status))
         kill(w->p->pid, SIGCONT);
     return poll(&answer, 1, 0) == 1;
@@ -469,11 +464,11 @@ static void resumed(struct peer *p)
 {
     int i;
 
-    for (i = 1; !resume(p, i == TRIES) && i < TRIES; i++)
+    for (i = 1; !resume(p, i == MAX_TRIES) && i < MAX_TRIES; i++)
         ;
 }
 
-/* Begins an attempt in which the other process writes without end. */
+/* Starts an attempt in which the peer writes until the connection ends. */
 static void stream(struct scene *c, struct peer *p, enum way way)
 {
     struct order o;
@@ -487,7 +482,7 @@ static void stream(struct scene *c, struct peer *p, enum way way)
     must(link_hear(&p->link, "begins"), "the other process is gone");
 }
 
-/* ---- Stopped by a debugger on its way into the system call ---- */
+/* ---- A peer that a debugger stops at the entry of the system call ---- */
 
 #ifdef PTRACE_GET_SYSCALL_INFO
 static bool traced(pid_t pid, bool begin)
@@ -537,11 +532,11 @@ static bool debug(struct peer *p, enum way way, bool last)
     pattern_fill(c.r.mem, SIZE, 11);
     must(ptrace(PTRACE_DETACH, p->pid, NULL, NULL) == 0, "PTRACE_DETACH");
     must(LINK_RECV(&p->link, a), "the other process does not go on");
-    if (pattern_check(c.r.mem, SIZE, 11) < 0 && ms >= env_ms(SOON) && !last) {
+    if (pattern_check(c.r.mem, SIZE, 11) < 0 && ms >= env_ms(MAX_CALL_MS) && !last) {
         scene_close(&c, way);
         return false;
     }
-    ok(pattern_check(c.r.mem, SIZE, 11) < 0 && ms < env_ms(SOON),
+    ok(pattern_check(c.r.mem, SIZE, 11) < 0 && ms < env_ms(MAX_CALL_MS),
        "%s: a debugger holds the peer before its call: soon, and the memory is the program's "
        "(%u ms)",
        way_names[way], ms);
@@ -563,15 +558,15 @@ static void debugger(struct peer *p, enum way way)
 {
     int i;
 
-    if (!kernel_copies) {
+    if (!has_halted) {
         skip(1, "the provider does not copy with process_vm_writev()");
         return;
     }
-    for (i = 1; !debug(p, way, i == TRIES); i++)
+    for (i = 1; !debug(p, way, i == MAX_TRIES); i++)
         ;
 }
 
-/* ---- Stopped anywhere ---- */
+/* ---- A peer that is stopped at a random time ---- */
 
 static void anywhere(struct peer *p, int rounds)
 {
@@ -591,7 +586,7 @@ static void anywhere(struct peer *p, int rounds)
         pause.tv_nsec = (long)(seed >> 8) % 3000000;
         nanosleep(&pause, NULL);
         kill(p->pid, SIGSTOP);
-        /* It may have answered before. */
+        /* The peer may have finished before. */
         must(waitpid(p->pid, &status, WUNTRACED) == p->pid && WIFSTOPPED(status),
              "the other process cannot be stopped");
         ms = finish(&c, way);
@@ -600,7 +595,7 @@ static void anywhere(struct peer *p, int rounds)
         must(LINK_RECV(&p->link, a), "the other process does not go on");
         whole += a.success;
         wrong += pattern_check(c.r.mem, SIZE, 11) >= 0;
-        slow += ms >= env_ms(SOON);
+        slow += ms >= env_ms(MAX_CALL_MS);
         if (ms > longest)
             longest = ms;
         scene_close(&c, way);
@@ -628,7 +623,7 @@ int main(int argc, char **argv)
     bystander_start(&b, &fx);
     peer_start(&p, "worker");
     for (way = 0; way < WAYS; way++) {
-        /* An adapter that is not the last of the process, and other connections. */
+        /* The process has another adapter and other connections. */
         halted(&p, &b, WRITE, (enum way)way, HALT_STOP, 1);
         halted(&p, &b, READ, (enum way)way, HALT_STOP, 1);
     }
@@ -644,11 +639,11 @@ int main(int argc, char **argv)
     debugger(&p, LMR_FREE);
     debugger(&p, DISCONNECT);
     bystander_stop(&b);
-    ok(b.fine && b.longest < env_ms(4 * SOON),
+    ok(b.fine && b.longest < env_ms(4 * MAX_CALL_MS),
        "the peer is stopped: traffic with another process goes on (%u rounds, at most %u ms)", b.rounds, b.longest);
     bystander_end(&b);
     fx_close(&fx);
-    /* Now the adapter of an attempt is the only one of the process. */
+    /* Now the attempt has the only adapter of the process. */
     halted(&p, NULL, WRITE, IA_CLOSE, HALT_STOP, 1);
     anywhere(&p, env_count(60, 10));
     close(p.link.out);

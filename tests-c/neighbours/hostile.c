@@ -1,8 +1,7 @@
 /*
- * hostile.c - a process of the same user that does not keep to the rules, while an honest pair works.
+ * hostile.c - a process of the same user violates the protocol, while two other processes exchange messages.
  *
- * The hostile process opens an adapter for what it needs: shared memory of the right form, sockets, a name. It then
- * goes past its library. What it knows of the messages between processes is their bytes.
+ * The hostile process opens an adapter to get valid shared memory, sockets and a name, and then sends its own bytes.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
@@ -21,9 +20,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- What the hostile process builds ---- */
+/* ---- Packets of the hostile process ---- */
 
-/* kind, the connection, then whatever the caller adds. */
+/* Begins a packet with its kind and the connection. */
 static void about(struct packet *p, int kind, int active, unsigned index, unsigned long long attempt)
 {
     p->len = 0;
@@ -44,7 +43,7 @@ static void request(struct packet *p, int active, unsigned index, unsigned long 
     put(p, 0, 4);
 }
 
-/* True when the other end closes within the deadline; what it sends is read and forgotten. */
+/* Returns whether the other end closes the socket before the deadline. Discards what it receives. */
 static bool is_closed(int fd)
 {
     char bytes[2048];
@@ -60,7 +59,7 @@ static bool is_closed(int fd)
     return false;
 }
 
-/* Says hello under its own name and hears the welcome. */
+/* Performs the handshake under its own name. Returns the socket. */
 static int raw_link(const char *victim, const char *own)
 {
     struct packet p;
@@ -76,13 +75,12 @@ static int raw_link(const char *victim, const char *own)
     return fd;
 }
 
-/* ---- The deeds ---- */
+/* ---- Attacks ---- */
 
-/* What the process that is started for one of them is told. */
 struct order {
     pid_t victim;
     pid_t other;
-    DAT_CONN_QUAL qual; /* nobody answers its requests */
+    DAT_CONN_QUAL qual; /* a service point whose requests no thread accepts */
 };
 
 struct culprit {
@@ -99,7 +97,7 @@ static void culprit_start(struct culprit *c, struct link *up)
     must(find_name(c->order.victim, c->victim) && find_name(getpid(), c->own), "no names");
 }
 
-/* Connects by the rules, then spoils the descriptors that it has in common with anybody, and the ways to them. */
+/* Connects correctly, then fills or blocks all eventfds and sockets that it shares with other processes. */
 static int bells(struct link *up)
 {
     struct fx fx;
@@ -111,13 +109,13 @@ static int bells(struct link *up)
     fx_open(&fx);
     side_make(&s, &fx, NULL);
     side_connect_peer(&s, up);
-    for (int fd = 3; fd < MOST_FILES; fd++) {
+    for (int fd = 3; fd < MAX_FILES; fd++) {
         bool event = strncmp(file_text(fd, text, sizeof text), "anon_inode:[eventfd]", 20) == 0;
         bool link = option(fd, SO_TYPE) == SOCK_SEQPACKET && option(fd, SO_ACCEPTCONN) == 0;
 
         if (!event && !link)
             continue;
-        /* Full, then silenced, then one that blocks for whoever uses it next. */
+            /* Some eventfds stay full, others are read, and all become blocking for their next user. */
         if (event && write(fd, &full, sizeof full) > 0 && fd % 2 == 0)
             (void)!read(fd, text, sizeof full);
         for (int rings = 0; link && rings < 100000; rings++)
@@ -130,7 +128,7 @@ static int bells(struct link *up)
     return 0;
 }
 
-/* Sends what has to be answered, and never reads. */
+/* Sends requests that need a response, and never reads. */
 static int deaf(struct link *up)
 {
     struct culprit c;
@@ -163,7 +161,6 @@ static int deaf(struct link *up)
     return 0;
 }
 
-/* Says hello under the name of another process, again and again. */
 static int impostor(struct link *up)
 {
     struct culprit c;
@@ -178,7 +175,7 @@ static int impostor(struct link *up)
     for (int i = 0; i < 20; i++) {
         int fd = raw_connect(c.victim);
 
-        /* It keeps what it gets. */
+        /* Leaves the connection open. */
         must(fd >= 0 && raw_send(fd, &p, files, FILES), "the hello");
     }
     link_say(up, "done");
@@ -187,7 +184,7 @@ static int impostor(struct link *up)
     return 0;
 }
 
-/* Connects and says nothing, as often as it gets a descriptor. */
+/* Connects and sends nothing, until it has no free descriptor. */
 static int silent(struct link *up)
 {
     struct culprit c;
@@ -197,7 +194,7 @@ static int silent(struct link *up)
     while (count < 800 && raw_connect(c.victim) >= 0)
         count++;
     link_say(up, "done");
-    /* Those that are dropped come back. */
+    /* Connect again after the victim has closed connections. */
     for (int i = 0; i < 2000; i++) {
         raw_connect(c.victim);
         poll(NULL, 0, 1);
@@ -206,7 +203,7 @@ static int silent(struct link *up)
     return 0;
 }
 
-/* Messages and descriptors that make no sense: each ends its connection. */
+/* Sends invalid packets and descriptors. Each must end its connection. */
 static int garbage(struct link *up)
 {
     struct culprit c;
@@ -216,7 +213,7 @@ static int garbage(struct link *up)
 
     culprit_start(&c, up);
     hello_files(files);
-    /* Before a hello. */
+    /* Packets without a hello. */
     for (int kind = 0; kind < 256; kind++) {
         if (kind == 1)
             continue;
@@ -228,7 +225,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* Too long, and with too many descriptors. */
+    /* A packet that is too long, and one with too many descriptors. */
     for (int i = 0; i < 2; i++) {
         int many[16];
 
@@ -241,7 +238,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* A hello with each of its descriptors wrong, missing, and with a name that is none. */
+    /* Hellos with a wrong or missing descriptor, or with an invalid name. */
     for (int i = 0; i < FILES + 2; i++) {
         fd = raw_connect(c.victim);
         memcpy(wrong, files, sizeof wrong);
@@ -252,7 +249,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* Under a link that is up. */
+    /* Invalid packets after the handshake. */
     for (int i = 0; i < 8; i++) {
         fd = raw_link(c.victim, c.own);
         switch (i) {
@@ -276,7 +273,7 @@ static int garbage(struct link *up)
     return 0;
 }
 
-/* As many requests as there are places, to a service point that nobody serves, again and again. */
+/* Sends requests for all connection numbers to a service point that no thread serves, several times. */
 static int flood(struct link *up)
 {
     struct culprit c;
@@ -302,9 +299,9 @@ static int flood(struct link *up)
     return 0;
 }
 
-/* ---- The honest processes ---- */
+/* ---- Correct processes ---- */
 
-/* Sends back what it gets; accepts whoever connects. */
+/* Returns each message and accepts each request. */
 static int honest(struct link *up)
 {
     struct fx fx;
@@ -335,7 +332,7 @@ static int honest(struct link *up)
     return 0;
 }
 
-/* A process with a small table of descriptors, which is to be filled. */
+/* A process with at most 64 descriptors. */
 static int small(struct link *up)
 {
     struct fx fx;
@@ -361,7 +358,7 @@ static struct fx fx;
 static struct region memory;
 static struct side talker;
 
-/* Round trips with the honest process; the longest in milliseconds, or -1. */
+/* Exchanges messages with the correct process. Returns the longest round trip in ms, or -1 after an error. */
 static long talk(int rounds)
 {
     uint64_t longest = 0;
@@ -403,7 +400,7 @@ static int files_now(void)
     char text[256];
     int count = 0;
 
-    for (int fd = 0; fd < MOST_FILES; fd++)
+    for (int fd = 0; fd < MAX_FILES; fd++)
         count += file_text(fd, text, sizeof text)[0] != '\0';
     return count;
 }
@@ -413,7 +410,6 @@ static bool files_are(void *most)
     return files_now() <= *(int *)most;
 }
 
-/* A new connection of this process to the one at qual. */
 static bool connects(DAT_CONN_QUAL qual, unsigned ms)
 {
     struct side s;
@@ -466,13 +462,12 @@ int main(int argc, char **argv)
     o.victim = getpid();
     still_talks("nobody is hostile");
 
-    /* Bells. */
     side_make(&s, &fx, NULL);
     peer_start(&bad, "bells");
     side_accept_peer(&s, &bad.link);
     must(link_hear(&bad.link, "spoilt"), "the hostile process fails");
     start = now_ms();
-    alarm(env_ms(30000) / 1000); /* a blocked thread does not look at deadlines */
+    alarm(env_ms(30000) / 1000); /* ends the process if a call blocks */
     for (int i = 0; i < 20; i++) {
         must_rc(post_send(&s, &memory, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
         dat_evd_wait(s.recv, 10000, 1, &event, &(DAT_COUNT){ 0 });
@@ -485,7 +480,6 @@ int main(int argc, char **argv)
     peer_kill(&bad);
     side_free(&s);
 
-    /* Answers that nobody reads. */
     before = resident_kib();
     order(&bad, "deaf", &o);
     ok(link_hear(&bad.link, "ended"), "a process that does not read its messages is left");
@@ -493,7 +487,7 @@ int main(int argc, char **argv)
     peer_join(&bad, SOON_MS);
     still_talks("a process does not read");
 
-    /* The name of a process that this one has a link with, and of one that it has none with. */
+    /* The name of a process with a link to this one, then of one without. */
     peer_start(&other, "honest");
     must(LINK_RECV(&other.link, other_qual), "no honest process");
     o.other = pal.pid;
@@ -511,7 +505,6 @@ int main(int argc, char **argv)
     peer_join(&bad, SOON_MS);
     peer_kill(&other);
 
-    /* Silence. */
     peer_start(&target, "small");
     must(LINK_RECV(&target.link, small_qual), "no process");
     o.victim = target.pid;
@@ -522,7 +515,6 @@ int main(int argc, char **argv)
     peer_kill(&target);
     o.victim = getpid();
 
-    /* Nonsense. */
     files = files_now();
     order(&bad, "garbage", &o);
     ok(link_hear(&bad.link, "done"), "messages and descriptors that make no sense end their connections");
@@ -530,7 +522,6 @@ int main(int argc, char **argv)
     ok(wait_until(files_are, &files, SOON_MS), "they leave no descriptor: %d, %d before", files_now(), files);
     still_talks("messages make no sense");
 
-    /* Requests. */
     order(&bad, "flood", &o);
     while (!link_hear(&bad.link, "done") && tap_failures() == 0)
         fail("the hostile process fails");

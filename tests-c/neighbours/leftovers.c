@@ -1,4 +1,4 @@
-/* leftovers.c - what a process leaves in the directory, and under which umask it can be used. */
+/* leftovers.c - files that a process leaves in the rendezvous directory, and umasks. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 #include "common/place.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Opens, connects within itself, closes abruptly and exits at once. */
+/* Opens, connects to itself, closes abruptly and exits. */
 static int brief(struct link *up)
 {
     struct fx fx;
@@ -24,7 +24,7 @@ static int brief(struct link *up)
     _exit(0);
 }
 
-/* Opens under the umask that it is told, and has others connect. */
+/* Opens with a umask and accepts a connection. */
 static int masked(struct link *up)
 {
     struct fx fx;
@@ -68,7 +68,7 @@ static int unmasked(struct link *up)
     return 0;
 }
 
-/* A process with this umask comes first, and one without it connects to it. */
+/* Checks that a process with the default umask can connect to one with this umask. */
 static void try_mask(int mask, unsigned id)
 {
     struct peer first, second;
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     is_int(place_count(""), 0, "dat_ia_close: abrupt, then exit: the directory is empty");
     rmdir(place_path());
 
-    /* Root may do what the mode forbids, so another user has to try as well. */
+    /* Modes do not restrict root, so test with another user, too. */
     snprintf(above, sizeof above, "%s", place_path());
     *strrchr(above, '/') = '\0';
     for (size_t u = 0; u < (geteuid() == 0 ? 2 : 1); u++) {

@@ -1,4 +1,4 @@
-/* limits.c - what the system refuses: sizes of files, descriptors, addresses. An error code, and no trace. */
+/* limits.c - calls under limits on file size, descriptors and address space fail with an error code. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 #include "common/place.h"
@@ -36,37 +36,37 @@ static void limit(int resource, rlim_t soft)
     must(setrlimit(resource, &l) == 0, "setrlimit");
 }
 
-/* Opens and closes an adapter; true if it opened. Any other answer than success and a lack is an error. */
-static bool try_open(const char *what, unsigned long much)
+/* Opens and closes an adapter. Returns whether it opened; any error but DAT_INSUFFICIENT_RESOURCES ends the program. */
+static bool try_open(const char *what, unsigned long amount)
 {
     DAT_IA_HANDLE ia = UNTOUCHED;
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
     DAT_RETURN rc = dat_ia_open(env_ia(), 8, &async, &ia);
 
     must(rc == DAT_SUCCESS || DAT_GET_TYPE(rc) == DAT_INSUFFICIENT_RESOURCES,
-         "dat_ia_open: %s of %lu: %s", what, much, rc_text(rc));
+         "dat_ia_open: %s of %lu: %s", what, amount, rc_text(rc));
     if (rc != DAT_SUCCESS) {
-        must(ia == UNTOUCHED, "dat_ia_open: %s of %lu: a handle was written", what, much);
+        must(ia == UNTOUCHED, "dat_ia_open: %s of %lu: a handle was written", what, amount);
         return false;
     }
-    must_rc(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close: %s of %lu", what, much);
+    must_rc(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close: %s of %lu", what, amount);
     return true;
 }
 
-static void unchanged(int files, const char *what, unsigned long much)
+static void unchanged(int files, const char *what, unsigned long amount)
 {
-    must(open_files() == files, "dat_ia_open: %s of %lu: %d descriptors, %d before", what, much,
+    must(open_files() == files, "dat_ia_open: %s of %lu: %d descriptors, %d before", what, amount,
          open_files(), files);
-    must(place_count("") <= 0, "dat_ia_open: %s of %lu: an entry is left", what, much);
+    must(place_count("") <= 0, "dat_ia_open: %s of %lu: an entry is left", what, amount);
 }
 
-/* Opening under a limit on one resource that is raised until it works. */
+/* Opens under a limit, which increases until dat_ia_open has succeeded three times. */
 static int opens(struct link *up)
 {
     static const struct {
         const char *name;
         int resource;
-        unsigned long from, step, most;
+        unsigned long from, step, max;
     } *kind, kinds[] = {
         { "files", RLIMIT_FSIZE, 0, 4096, 1 << 20 },
         { "descriptors", RLIMIT_NOFILE, 0, 1, 64 },
@@ -79,7 +79,7 @@ static int opens(struct link *up)
 
     must(LINK_RECV(up, which), "the other process is gone");
     kind = &kinds[which];
-    /* What the first opening of a process makes for good. */
+    /* The first call allocates what the library keeps. */
     try_open("no limit", 0);
     files = open_files();
     if (kind->resource == RLIMIT_NOFILE)
@@ -90,7 +90,7 @@ static int opens(struct link *up)
         fclose(memory);
         base = size * (unsigned long)sysconf(_SC_PAGESIZE);
     }
-    for (unsigned long more = kind->from; more <= kind->most && opened < 3; more += kind->step) {
+    for (unsigned long more = kind->from; more <= kind->max && opened < 3; more += kind->step) {
         limit(kind->resource, base + more);
         opened += try_open(kind->name, more);
         limit(kind->resource, RLIM_INFINITY);
@@ -101,7 +101,7 @@ static int opens(struct link *up)
     return 0;
 }
 
-/* Waits for what comes first, a connection request on cr or a refusal on conn. True for the request, which event is then. */
+/* Waits for a connection request on cr, or a rejection on conn. Returns true for the request and sets event. */
 static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *event)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -119,12 +119,12 @@ static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *
     return false;
 }
 
-/* Regions and connections under a limit on the size of files. */
+/* Creates regions and connections under a limit on file size. */
 static int grows(struct link *up)
 {
-    enum { MOST = 64, REGIONS = 40000 };
+    enum { MAX_PAIRS = 64, REGIONS = 40000 };
     static DAT_LMR_HANDLE lmrs[REGIONS];
-    static struct pair pairs[MOST];
+    static struct pair pairs[MAX_PAIRS];
     static char memory[4096];
     DAT_REGION_DESCRIPTION region = { .for_va = memory };
     DAT_CONN_QUAL qual = 0;
@@ -145,7 +145,7 @@ static int grows(struct link *up)
         must_rc(dat_lmr_free(lmrs[--made]), DAT_SUCCESS, "dat_lmr_free");
 
     fx_listen(&fx, &qual);
-    for (connected = 0; connected < MOST; connected++) {
+    for (connected = 0; connected < MAX_PAIRS; connected++) {
         struct pair *pair = &pairs[connected];
 
         side_make(&pair->a, &fx, NULL);
@@ -158,11 +158,11 @@ static int grows(struct link *up)
         must(wait_connection(pair->a.conn, DAT_CONNECTION_EVENT_ESTABLISHED), "no ESTABLISHED");
         must(wait_connection(pair->b.conn, DAT_CONNECTION_EVENT_ESTABLISHED), "no ESTABLISHED");
     }
-    must(connected >= 1 && connected < MOST, "%d connections under a limit of 1 MiB", connected);
+    must(connected >= 1 && connected < MAX_PAIRS, "%d connections under a limit of 1 MiB", connected);
     for (int i = 0; i < connected; i++)
         must(sides_talk(&pairs[i].a, &pairs[i].b), "connection %d of %d does not work", i, connected);
 
-    /* A place that is free again serves another connection, with the limit and without. */
+    /* A freed connection number can be reused, with the limit and without. */
     must_rc(dat_ep_disconnect(pairs[0].a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
     must(wait_connection(pairs[0].b.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
     for (int lifted = 0; lifted < 2; lifted++) {
@@ -187,7 +187,6 @@ static int listener(struct link *up)
     fx_open(&fx);
     fx_listen(&fx, &qual);
     must(LINK_SEND(up, qual), "the other process is gone");
-    /* Until the test kills it. */
     while (wait_event(fx.cr, &event)) {
         side_make(&s, &fx, NULL);
         must_rc(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, s.ep, 0, NULL), DAT_SUCCESS,
@@ -196,7 +195,7 @@ static int listener(struct link *up)
     return 1;
 }
 
-/* Connects with ever more descriptors until it works. */
+/* Connects with an increasing number of descriptors until it succeeds. */
 static int connects(struct link *up)
 {
     struct fx fx;
@@ -207,7 +206,7 @@ static int connects(struct link *up)
 
     must(LINK_RECV(up, qual), "the other process is gone");
     fx_open(&fx);
-    must(quiet(fx.async), "an event on the asynchronous EVD"); /* what a waiting thread needs for good */
+    must(quiet(fx.async), "an event on the asynchronous EVD"); /* allocates what a waiting thread keeps */
     files = open_files();
     for (int more = 0; more < 40 && !established; more++) {
         side_make(&s, &fx, NULL);
@@ -220,7 +219,7 @@ static int connects(struct link *up)
              "dat_ep_connect: %d descriptors: %s", more, event_text(event.event_number));
         if (!established) {
             side_free(&s);
-            /* The provider's thread closes them once it has told of the end. */
+            /* The progress thread closes them after it has reported the end. */
             must(wait_until(are_open, &files, SOON_MS), "dat_ep_connect: %d descriptors: %d, %d before", more,
                  open_files(), files);
         }

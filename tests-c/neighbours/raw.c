@@ -1,4 +1,4 @@
-/* raw.c - the bytes of the messages between processes. */
+/* raw.c - packets between processes. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 #include "neighbours/raw.h"
@@ -23,12 +23,12 @@ const char *file_text(int fd, char *text, size_t size)
     return text;
 }
 
-/* The first descriptor whose link begins so. */
+/* Returns the first descriptor with that prefix of its link in /proc, or -1. */
 static int find_file(const char *prefix)
 {
     char text[256];
 
-    for (int fd = 3; fd < MOST_FILES; fd++)
+    for (int fd = 3; fd < MAX_FILES; fd++)
         if (strncmp(file_text(fd, text, sizeof text), prefix, strlen(prefix)) == 0)
             return fd;
     return -1;

@@ -1,6 +1,6 @@
 /*
- * reached.c - messages and RDMA of all sizes with a process whose memory is not reached by its number:
- * its first thread has left by pthread_exit(), or it is in another pid namespace.
+ * reached.c - transfers with a process whose memory cannot be accessed through its process id: its first thread has
+ * called pthread_exit(), or it is in another pid namespace.
  */
 #define _GNU_SOURCE
 #include "common/exchange.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* When the first thread leaves. */
+/* Time when the first thread ends. */
 static enum { BEFORE, AFTER, NEVER } leaves;
 static pthread_t leader;
 static struct link *uplink;
@@ -59,7 +59,7 @@ static int play(struct link *up)
     uplink = up;
     must(pthread_create(&thread, NULL, second, NULL) == 0, "pthread_create");
     if (leaves == NEVER)
-        pthread_join(thread, NULL); /* it ends the process */
+        pthread_join(thread, NULL); /* the second thread ends the process */
     pthread_mutex_lock(&gate);
     while (leaves == AFTER && !may_leave)
         pthread_cond_wait(&opened, &gate);
@@ -81,7 +81,7 @@ static int leaves_after(struct link *up)
     return play(up);
 }
 
-/* Its child is the first process of a namespace, and has there the number 1. */
+/* Its child is process 1 of a new pid namespace. */
 static int elsewhere(struct link *up)
 {
     pid_t child;

@@ -1,4 +1,4 @@
-# Programs that speak to other processes past their library.
+# Programs that send packets without the library.
 NOT_PROGRAMS += neighbours/raw.c
 $(OUT)/neighbours/hostile $(OUT)/neighbours/strangers: $(OUT)/neighbours/raw.o
 $(OUT)/neighbours/hostile $(OUT)/neighbours/strangers: LDFLAGS += $(OUT)/neighbours/raw.o

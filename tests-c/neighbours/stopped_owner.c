@@ -1,4 +1,4 @@
-/* stopped_owner.c - processes that are stopped, and killed, while they take and give back qualifiers. */
+/* stopped_owner.c - processes are stopped or killed while they claim and release qualifiers. */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
@@ -15,7 +15,6 @@
 
 enum { FIRST = 40000, QUALIFIERS = 4, WORKERS = 4 };
 
-/* Takes and gives back qualifiers until it is killed. */
 static int worker(struct link *up)
 {
     struct fx fx;
@@ -29,7 +28,7 @@ static int worker(struct link *up)
     return 1;
 }
 
-/* Holds every lock that can be had in the directory, and stops. */
+/* Locks everything in the directory that it can lock, and stops. */
 static int holder(struct link *up)
 {
     struct fx fx;
@@ -51,7 +50,6 @@ static int holder(struct link *up)
     return 0;
 }
 
-/* Opens, listens and closes. */
 static int newcomer(struct link *up)
 {
     struct fx fx;
@@ -63,7 +61,7 @@ static int newcomer(struct link *up)
     return 0;
 }
 
-/* One attempt at each qualifier; how many it got. The longest call is noted. */
+/* Tries each qualifier once. Returns how many it claimed, and raises *longest to the longest time of a call. */
 static int try_all(struct fx *fx, uint64_t *longest)
 {
     int got = 0;
@@ -101,7 +99,7 @@ int main(int argc, char **argv)
         skip_all("valgrind is too slow for the moments at which processes are stopped");
     place_make();
     fx_open(&fx);
-    alarm(env_ms(100000) / 1000); /* a call that blocks does not look at deadlines */
+    alarm(env_ms(100000) / 1000); /* ends the process if a call blocks */
 
     peer_start(&p, "holder");
     must(link_hear(&p.link, "holds"), "the other process fails");

@@ -1,8 +1,8 @@
 /*
- * strangers.c - processes that have connected to another one and not said yet who they are.
+ * strangers.c - pending peers: processes that have connected but not sent their hello.
  *
- * A process may wait for a processor for any time between its connect and its first word. So silence ends nothing,
- * and who has to make room for others is called again.
+ * A peer can wait for a CPU between its connect and its hello, so silence never ends its connection. If there are too
+ * many pending peers, the library drops the oldest ones with AGAIN, and they connect again.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
@@ -18,10 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The most that a process lets be silent at a time, and how long one of them is. */
-enum { ROOM = 64, SILENCE_MS = 6000 };
+/* Maximum number of pending peers of a process, and how long the test keeps one silent. */
+enum { MAX_SILENT = 64, SILENCE_MS = 6000 };
 
-/* Accepts whoever connects, until it is killed. */
+/* Accepts all requests until it is killed. */
 static int host(struct link *up)
 {
     struct fx fx;
@@ -62,7 +62,6 @@ static int files_of(const struct other *o)
     return entries(path);
 }
 
-/* Connects once more by the rules. */
 static bool connects(DAT_CONN_QUAL qual)
 {
     struct side s;
@@ -75,7 +74,7 @@ static bool connects(DAT_CONN_QUAL qual)
     return up;
 }
 
-/* One that is silent for long, and then says who it is. */
+/* A peer is silent for SILENCE_MS, then sends its hello. */
 static void late(int fd, uint64_t since)
 {
     char name[NAME];
@@ -92,30 +91,32 @@ static void late(int fd, uint64_t since)
     close(fd);
 }
 
-/* More than there is room for. */
+/* More pending peers than permitted. */
 static void many(struct other *o)
 {
-    static int fds[2 * ROOM];
+    static int fds[2 * MAX_SILENT];
     int before = files_of(o), again = 0, ended = 0, most = 0;
 
-    for (int i = 0; i < 2 * ROOM; i++) {
+    for (int i = 0; i < 2 * MAX_SILENT; i++) {
         fds[i] = raw_connect(o->name);
         must(fds[i] >= 0, "a connect to a process that lives");
     }
-    for (int i = 0; i < ROOM; i++) {
+    for (int i = 0; i < MAX_SILENT; i++) {
         again += raw_hear(fds[i]) == AGAIN;
         ended += raw_hear(fds[i]) == 0;
     }
     most = files_of(o) - before;
-    is_int(again, ROOM, "%d connections are silent: the first %d are told to connect once more", 2 * ROOM, ROOM);
-    is_int(ended, ROOM, "%d connections are silent: those end", 2 * ROOM);
-    ok(most <= ROOM, "%d connections are silent: they have %d descriptors of the other process", 2 * ROOM, most);
-    ok(connects(o->qual), "dat_ep_connect: %d connections are silent: a connect arrives", ROOM);
-    for (int i = 0; i < 2 * ROOM; i++)
+    is_int(again, MAX_SILENT,
+           "%d connections are silent: the first %d are told to connect once more", 2 * MAX_SILENT, MAX_SILENT);
+    is_int(ended, MAX_SILENT, "%d connections are silent: those end", 2 * MAX_SILENT);
+    ok(most <= MAX_SILENT,
+       "%d connections are silent: they have %d descriptors of the other process", 2 * MAX_SILENT, most);
+    ok(connects(o->qual), "dat_ep_connect: %d connections are silent: a connect arrives", MAX_SILENT);
+    for (int i = 0; i < 2 * MAX_SILENT; i++)
         close(fds[i]);
 }
 
-/* A process that has no room for this one for a while, before it read the first word and after. */
+/* A process replies AGAIN several times, before it has read the hello and after. */
 static void put_off(struct other *o)
 {
     static const char fake[] = "p-1-0123456789abcdef";
@@ -126,7 +127,7 @@ static void put_off(struct other *o)
     char path[128], real[128];
     struct side s;
 
-    /* Who has the service point is said to be reached at a socket of this test. */
+    /* Register a socket of this test as the owner of the service point. */
     snprintf(at.sun_path, sizeof at.sun_path, "%.40s/%s", place_path(), fake);
     must(bind(listener, (struct sockaddr *)&at, sizeof at) == 0 && listen(listener, 8) == 0, "no socket");
     snprintf(path, sizeof path, "%s/q-%016llx/owner", place_path(), (unsigned long long)o->qual);

@@ -1,6 +1,8 @@
 /*
- * traced.c - who may read the memory of a program where Yama lets only parents do so: any process of the user once the
- * program has met another process on the adapter, and nobody else before, or with DAT_SHM_VM=0.
+ * traced.c - which processes may read a program's memory if Yama permits that only to parents.
+ *
+ * After the program's first connection with another process, any process of the user may. Before, or with DAT_SHM_VM=0,
+ * no other process may.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -20,7 +22,7 @@ struct place {
     uintptr_t addr;
 };
 
-/* Reads a byte of another process whenever it is told to. */
+/* Tries to read a byte of another process for each order. */
 static int reader(struct link *up)
 {
     struct place place;
@@ -36,7 +38,6 @@ static int reader(struct link *up)
     return 0;
 }
 
-/* The other end of a connection. */
 static int met(struct link *up)
 {
     struct fx fx;

@@ -1,7 +1,7 @@
 /*
- * unmapped.c - memory that was registered and is not there any more when another process transfers from it or to it: the
- * transfer fails, and both processes go on. Nothing of this holds where the provider itself copies from or to the memory of
- * its own process, so messages are long ones.
+ * unmapped.c - transfers from and to registered memory that its process has unmapped fail, and both processes continue.
+ *
+ * This does not hold if the provider copies within the process that owns the memory, so all messages are long ones.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -20,7 +20,7 @@ static const char *const names[] = {
     "an RDMA write to it", "an RDMA read from it", "a message of 64 KiB to it", "a message of 64 KiB from it",
 };
 
-/* Memory that ends with a page, so that it can be unmapped. */
+/* Registers mapped pages, which can be unmapped. */
 static void mapped(struct fx *fx, struct region *r)
 {
     DAT_REGION_DESCRIPTION where;
@@ -45,7 +45,7 @@ static DAT_DTO_COMPLETION_STATUS ended(DAT_EVD_HANDLE evd)
     return e.event_data.dto_completion_event_data.status;
 }
 
-/* Has memory, unmaps it, and lives on. */
+/* Unmaps its registered memory, and continues. */
 static int owner(struct link *up)
 {
     struct fx fx;
@@ -117,7 +117,7 @@ static void play(enum kind kind)
     fx_close(&fx);
 }
 
-/* Whether the kernel lets this process copy at all. */
+/* Returns whether the kernel permits copies. */
 static bool copies(void)
 {
     char from = 1, to = 0;

@@ -1,4 +1,4 @@
-/* cno.c - notification objects: creation, query, agent, freeing. Waiting: flow/notify.c */
+/* cno.c - CNOs: creation, query, agent, free. flow/notify.c tests waiting. */
 #include "common/zoo.h"
 
 #include <string.h>

@@ -33,7 +33,7 @@ static DAT_RETURN do_handoff(DAT_HANDLE h, void *arg)
     return dat_cr_handoff(h, 4711);
 }
 
-/* A place to call, and somebody who does. */
+/* A PSP with its EVD. */
 struct scene {
     struct fx *fx;
     DAT_EVD_HANDLE evd;
@@ -108,7 +108,7 @@ static void query(struct scene *s)
     side_free(&caller);
 }
 
-/* Refused accepts change nothing: the last one of these goes through. */
+/* Wrong arguments of dat_cr_accept. A failed call changes nothing: the last call succeeds. */
 static void accept_parameters(struct scene *s)
 {
     static char data[4096];
@@ -174,7 +174,7 @@ static void accept_parameters(struct scene *s)
     side_free(&caller);
 }
 
-/* A request outlives its service point, and the side that made it. */
+/* A request remains valid after its PSP has been freed, and after the active side has given up. */
 static void survives(struct fx *fx)
 {
     struct scene s;

@@ -1,9 +1,9 @@
-/* ep.c - endpoints: creation, query, status, freeing, references. States: ep_states.c */
+/* ep.c - endpoints: creation, query, status, free, references. ep_states.c tests states. */
 #include "common/zoo.h"
 
 #include <string.h>
 
-/* All arguments of dat_ep_create(); the tests change one at a time. */
+/* All arguments of dat_ep_create(). Each test changes one of them. */
 struct call {
     DAT_IA_HANDLE ia;
     DAT_PZ_HANDLE pz;
@@ -12,7 +12,7 @@ struct call {
     DAT_EP_HANDLE ep;
 };
 
-static struct side evds; /* only its EVDs are used */
+static struct side evds; /* without an endpoint */
 
 static struct call good(struct fx *fx)
 {
@@ -34,7 +34,7 @@ static DAT_RETURN make(struct call *c)
     return dat_ep_create(c->ia, c->pz, c->recv, c->req, c->conn, &c->attr, &c->ep);
 }
 
-/* A creation that should fail must leave nothing behind. */
+/* Calls dat_ep_create(), which should fail, and frees an endpoint that it creates anyway. */
 static DAT_RETURN try_make(struct call *c)
 {
     DAT_RETURN rc = make(c);
@@ -176,7 +176,6 @@ static void handles(struct zoo *z)
     zoo_intact(z, "dat_ep_free");
 }
 
-/* EVDs without the flag that the stream needs. */
 static void flags(struct fx *fx)
 {
     DAT_EVD_HANDLE dto = fx_evd(fx, 4, DAT_EVD_DTO_FLAG);
@@ -398,7 +397,7 @@ static DAT_COUNT at_most(DAT_COUNT limit, DAT_COUNT value)
     return value < limit ? value : limit;
 }
 
-/* NULL attributes: those that dat_ep_create(3) lists, to be seen in dat_ep_query(). */
+/* Attributes NULL: the endpoint gets the defaults of dat_ep_create(3). */
 static void defaults(struct fx *fx)
 {
     DAT_EP_HANDLE ep = UNTOUCHED, again = UNTOUCHED;
@@ -431,7 +430,6 @@ static void defaults(struct fx *fx)
     is_success(dat_ep_free(ep), "dat_ep_free: default attributes: success");
 }
 
-/* dat_ep_connect and dat_ep_disconnect: parameters. */
 static void connect_parameters(struct fx *fx)
 {
     struct call c = good(fx);
@@ -503,7 +501,7 @@ int main(int argc, char **argv)
     watermarks(&z.fx);
     defaults(&z.fx);
     connect_parameters(&z.fx);
-    side_free(&evds); /* nothing of the above holds an EVD any more */
+    side_free(&evds); /* no endpoint uses an EVD any longer */
     pass("dat_evd_free: after endpoints were made and freed, and refused: success");
     zoo_close(&z);
     return done_testing();

@@ -1,20 +1,20 @@
-/* ep_states.c - every operation on an endpoint in every state. */
+/* ep_states.c - each operation on an endpoint in each state. */
 #include "common/stage.h"
 
 #include <string.h>
 
-/* The rule of the specification for one operation in one state. */
+/* The expected result of an operation in a state. */
 enum expect {
-    OK,      /* success */
+    OK,
     NO,      /* DAT_INVALID_STATE with the subtype of the state */
-    FLUSHED, /* success, and the completion says FLUSHED */
-    OR_FL,   /* DAT_INVALID_STATE, or a flushed completion */
+    FLUSHED, /* success, and the completion has the status FLUSHED */
+    OR_FL,   /* NO or FLUSHED */
 };
 
 struct op {
     const char *name;
     DAT_RETURN (*fn)(struct stage *g);
-    bool alters;               /* takes a stage of its own when it succeeds */
+    bool alters;               /* changes the endpoint if it succeeds */
     enum expect in[STAGE_STATES]; /* in the order of stage_states */
 };
 
@@ -188,13 +188,13 @@ static void one(struct stage *g, const struct op *op, DAT_EP_STATE state, enum e
     DAT_RETURN rc = op->fn(g);
     bool recv = op->fn == op_recv;
 
-    /* A tentative endpoint has no zone that a buffer could match. */
+    /* A tentative endpoint has no PZ, so no buffer has the right one. */
     if (recv && state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING) {
         is_either(rc, DAT_INVALID_STATE, DAT_PROTECTION_VIOLATION, "%s: %s, no zone: refused",
                   op->name, name);
         return;
     }
-    /* It has no connection EVD either: which of the two is said is left open. */
+    /* It also has no connection EVD. The order of the two checks is unspecified. */
     if ((op->fn == op_connect || op->fn == op_dup_connect) &&
         state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING) {
         is_either(rc, DAT_INVALID_STATE, DAT_INVALID_HANDLE, "%s: %s, no EVD: refused", op->name,
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
             skip_named(stage_name(state), why);
             continue;
         }
-        /* What must leave the endpoint as it is shares one stage ... */
+        /* Operations that do not change the endpoint share one stage. */
         for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
             if (!ops[i].alters || ops[i].in[s] == NO) {
                 one(&g, &ops[i], state, ops[i].in[s]);
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
         is_int(ep_state(g.ep), state, "after %d calls that leave it alone: still %s", done,
                stage_name(state));
         stage_close(&g);
-        /* ... the others get one each. */
+        /* Each other operation has its own stage. */
         for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
             if (ops[i].alters && ops[i].in[s] != NO) {
                 if (!stage_open(&g, state, &why)) {

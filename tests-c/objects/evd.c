@@ -1,4 +1,4 @@
-/* evd.c - event dispatchers: creation, query, state, resizing, freeing, software events. */
+/* evd.c - event dispatchers: creation, query, state, resize, free, software events. */
 #include "common/zoo.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static DAT_RETURN post(DAT_EVD_HANDLE evd, void *pointer)
     return dat_evd_post_se(evd, &e);
 }
 
-/* One wrapper a call, for the sweep over wrong handles. */
+/* Wrappers of the calls, for zoo_sweep(). */
 static DAT_RETURN do_create(DAT_HANDLE h, void *arg)
 {
     DAT_EVD_HANDLE evd = UNTOUCHED;
@@ -264,7 +264,6 @@ static void wait_parameters(struct fx *fx)
             "dat_evd_wait: empty, timeout 0: DAT_TIMEOUT_EXPIRED");
     is_int(n, 0, "dat_evd_wait: empty: nmore is 0");
 
-    /* Events that are there are not lost to a failed call. */
     must_rc(post(evd, &e), DAT_SUCCESS, "dat_evd_post_se");
     dat_evd_wait(evd, 0, 1, NULL, &n);
     dat_evd_dequeue(evd, NULL);
@@ -302,9 +301,9 @@ static void software_events(struct fx *fx)
             "dat_evd_post_se: error: nothing is queued");
 
     e = software((void *)0x1234);
-    e.evd_handle = dto; /* what the poster writes there does not matter */
+    e.evd_handle = dto; /* ignored */
     is_success(dat_evd_post_se(evd, &e), "dat_evd_post_se: software event: success");
-    memset(&e, 0, sizeof e); /* it was copied */
+    memset(&e, 0, sizeof e); /* dat_evd_post_se has copied it */
     is_success(dat_evd_dequeue(evd, &got), "dat_evd_dequeue: software event: success");
     is_int(got.event_number, DAT_SOFTWARE_EVENT, "dat_evd_dequeue: event_number: DAT_SOFTWARE_EVENT");
     is_ptr(got.evd_handle, evd, "dat_evd_dequeue: evd_handle: the EVD posted to");
@@ -369,7 +368,6 @@ static void resize(struct fx *fx)
     is_success(dat_evd_free(evd), "dat_evd_free: success");
 }
 
-/* An EVD cannot be freed as long as something reports to it. */
 static void references(struct fx *fx)
 {
     struct side s;

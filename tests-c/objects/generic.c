@@ -32,7 +32,7 @@ static DAT_RETURN get(DAT_HANDLE h, void *arg)
     return rc;
 }
 
-/* No kind is right for a sweep over everything that is no object at all. */
+/* Sweeps over values that are no object. No kind is wrong for these calls. */
 static void not_objects(struct zoo *z, const char *call, zoo_call fn, void *arg)
 {
     struct zoo nothing = *z;
@@ -94,7 +94,6 @@ int main(int argc, char **argv)
     not_objects(&z, "dat_set_consumer_context", set, &c);
     not_objects(&z, "dat_get_consumer_context", get, NULL);
 
-    /* Freed objects of every kind that can be freed by hand. */
     {
         struct side s;
         struct region r;
@@ -123,7 +122,6 @@ int main(int argc, char **argv)
     }
     zoo_intact(&z, "dat_get_handle_type");
 
-    /* All handles are dead once their adapter is closed. */
     {
         DAT_HANDLE dead[ZOO_KINDS];
         int bad = 0;
@@ -132,7 +130,7 @@ int main(int argc, char **argv)
         zoo_close(&z);
         for (int k = 0; k < ZOO_KINDS; k++)
             if (dead[k] != DAT_HANDLE_NULL && !rc_is(type_of(dead[k], NULL), DAT_INVALID_HANDLE)) {
-                diag("the %s is still alive", kind_text((DAT_HANDLE_TYPE)k));
+                diag("the handle of the %s is still valid", kind_text((DAT_HANDLE_TYPE)k));
                 bad++;
             }
         is_int(bad, 0, "dat_get_handle_type: after dat_ia_close: DAT_INVALID_HANDLE for all");

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arguments of dat_ia_open() and its outputs. */
 static DAT_RETURN open_ia(DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
                           DAT_IA_HANDLE *ia)
 {
@@ -91,7 +90,7 @@ static void asynchronous_evd(struct zoo *z)
     is_type(dat_evd_query(evd, DAT_EVD_FIELD_ALL, &p), DAT_INVALID_HANDLE,
             "dat_evd_query: after its adapter is closed: DAT_INVALID_HANDLE");
 
-    lent = z->of[DAT_HANDLE_TYPE_EVD]; /* without the ASYNC flag */
+    lent = z->of[DAT_HANDLE_TYPE_EVD]; /* lacks the ASYNC flag */
     is_code(open_ia(env_ia(), 8, &lent, &second), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC,
             "dat_ia_open: EVD without the ASYNC flag: DAT_INVALID_HANDLE");
     lent = z->of[DAT_HANDLE_TYPE_PZ];
@@ -110,7 +109,7 @@ static void asynchronous_evd(struct zoo *z)
                    "dat_ia_close: no EVD: success");
     }
 
-    /* An EVD made by hand with the ASYNC flag serves as well, and the last one out closes it. */
+    /* An EVD of dat_evd_create with the ASYNC flag. It is freed with its adapter. */
     {
         DAT_EVD_HANDLE own = fx_evd(&z->fx, 8, DAT_EVD_ASYNC_FLAG);
 
@@ -232,7 +231,7 @@ static void provider_attributes(struct fx *fx, DAT_PROVIDER_ATTR *p)
        "dat_ia_query: provider_name: a string");
     ok(p->dapl_version_major == DAT_VERSION_MAJOR && p->dapl_version_minor == DAT_VERSION_MINOR,
        "dat_ia_query: dapl_version: " API_VERSION);
-    /* rdma_cm has 56 bytes of a connection request for its users. */
+    /* rdma_cm leaves 56 bytes of a connection request to its users. */
     ok(p->max_private_data_size >= (env_is_shm() ? 64 : 56),
        "dat_ia_query: max_private_data_size: at least 64, or what rdma_cm leaves");
     ok((unsigned)p->iov_ownership_on_return <= DAT_IOV_PROVIDER_MOD,
@@ -301,7 +300,6 @@ static void instances(void)
     fx_close(&two);
 }
 
-/* Graceful closing is refused for every single kind of object. */
 static void graceful(void)
 {
     static const char *const names[] = { "PZ", "EVD", "CNO", "LMR", "RMR", "EP", "SRQ", "PSP" };
@@ -375,7 +373,7 @@ int main(int argc, char **argv)
     provider_attributes(&z.fx, provider);
     instances();
     graceful();
-    zoo_close(&z); /* with one of everything: abrupt */
+    zoo_close(&z); /* abrupt, with one object of each kind */
     free(ia);
     free(provider);
     return done_testing();

@@ -9,7 +9,7 @@
 
 static unsigned char memory[3 * 4096];
 
-/* All arguments of dat_lmr_create(); the tests change one at a time. */
+/* All arguments of dat_lmr_create(). Each test changes one of them. */
 struct call {
     DAT_IA_HANDLE ia;
     DAT_MEM_TYPE type;
@@ -232,8 +232,8 @@ static void create_and_query(struct fx *fx)
     is_success(dat_lmr_free(c.lmr), "dat_lmr_free: unused: success");
 }
 
-/* Whether the kernel tells what a page can be used for without using it (Linux 5.14). */
-static bool kernel_tells(void)
+/* Returns whether the kernel has MADV_POPULATE_READ (Linux 5.14). */
+static bool has_populate_read(void)
 {
     const int populate_read = 22;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -245,17 +245,17 @@ static bool kernel_tells(void)
     return tells;
 }
 
-/* Memory that is not there, or not what it should be for. */
+/* Memory that is not mapped, or lacks the required access. */
 static void unusable(struct fx *fx)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *mem = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                               -1, 0);
-    /* In pages; unused ones of the first mapping, then the hole, then one to be read only. */
+    /* Offsets and lengths in pages: 0 and 2 are writable, 1 is unmapped, 3 is read-only. */
     const struct {
         size_t from, n;
         unsigned privileges;
-        const char *text; /* begins with "read-only" where access is what is wrong */
+        const char *text; /* starts with "read-only" if the access is wrong */
     } bad[] = {
         { 1, 1, DAT_MEM_PRIV_ALL_FLAG, "memory that is not mapped" },
         { 1, 1, DAT_MEM_PRIV_NONE_FLAG, "memory that is not mapped, no privileges" },
@@ -267,7 +267,7 @@ static void unusable(struct fx *fx)
         { 3, 1, DAT_MEM_PRIV_ALL_FLAG, "read-only memory, all privileges" },
         { 2, 2, DAT_MEM_PRIV_ALL_FLAG, "read-only at its end, all privileges" },
     };
-    bool tells = !env_is_shm() || kernel_tells();
+    bool tells = !env_is_shm() || has_populate_read();
     struct call c;
 
     must(mem != MAP_FAILED && munmap(mem + page, page) == 0 &&
@@ -275,7 +275,7 @@ static void unusable(struct fx *fx)
          "no memory with a hole");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         if (!tells && strncmp(bad[i].text, "read-only", 9) == 0) {
-            skip(2, "the kernel does not tell how memory can be accessed");
+            skip(2, "the kernel lacks MADV_POPULATE_READ");
             continue;
         }
         c = good(fx);
@@ -298,7 +298,7 @@ static void unusable(struct fx *fx)
     munmap(mem + 2 * page, 2 * page);
 }
 
-/* A derived region in use, also after its source is gone; and memory of every other kind. */
+/* Transfers with a derived LMR after its source is freed, and with other kinds of memory. */
 static void in_use(struct fx *fx)
 {
     char path[] = "/tmp/dat-test-lmr-XXXXXX";
@@ -370,7 +370,6 @@ static void in_use(struct fx *fx)
     region_free(&r);
 }
 
-/* rmr_context is given for remote privileges only. */
 static void privileges(struct fx *fx)
 {
     static const struct {
@@ -417,7 +416,6 @@ static void optional_outputs(struct fx *fx)
     is_success(dat_lmr_free(lmr), "dat_lmr_free: only the handle was wanted: success");
 }
 
-/* Regions may lie on top of each other, at any address, of any length. */
 static void overlap(struct fx *fx)
 {
     static const size_t at[][2] = { { 0, 4096 }, { 1, 1 },      { 1, 4097 },
@@ -458,7 +456,7 @@ static void derived(struct fx *fx)
     must_rc(make(&source), DAT_SUCCESS, "dat_lmr_create");
     c.type = DAT_MEM_TYPE_LMR;
     c.region.for_lmr_handle = source.lmr;
-    c.length = 0; /* is ignored */
+    c.length = 0; /* ignored */
     c.pz = pz;
     c.privileges = MEM_LOCAL;
     if (is_success(make(&c), "dat_lmr_create: from an LMR, in another zone: success")) {
@@ -538,7 +536,6 @@ static void synchronise(struct fx *fx)
     must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* The contexts of freed regions do not come back at once. */
 static void reuse(struct fx *fx)
 {
     DAT_LMR_CONTEXT seen[64];

@@ -1,13 +1,14 @@
 /*
- * nowhere.c - every call that makes an object, without a place for its handle: the argument is
- * refused by its position, and nothing was made. A graceful close at the end finds what was made
- * nevertheless, since nobody else could free it.
+ * nowhere.c - each call that creates an object, with NULL for the new handle.
+ *
+ * The call rejects the argument by its position and creates nothing: a graceful close at the end
+ * would fail if an object existed.
  */
 #include "common/fixture.h"
 
 #include <string.h>
 
-/* Results that must stay as they were. */
+/* Outputs that must not change. */
 static DAT_LMR_CONTEXT lmr_context = 77;
 static DAT_RMR_CONTEXT rmr_context = 77;
 static DAT_VLEN length = 77;
@@ -91,7 +92,7 @@ static void endpoints(struct fx *fx)
     is_code(dat_ep_create_with_srq(fx->ia, fx->pz, s.recv, s.req, s.conn, srq, &ep_attr, NULL),
             DAT_INVALID_PARAMETER, DAT_INVALID_ARG8,
             "dat_ep_create_with_srq: no place for the handle: DAT_INVALID_PARAMETER");
-    /* The queue would be in use, had an endpoint been made. */
+    /* The SRQ would be in use if an endpoint existed. */
     is_success(dat_srq_free(srq), "dat_srq_free: no endpoint was made on it: success");
     side_free(&s);
 }
@@ -103,7 +104,7 @@ static void service_points(struct fx *fx)
     struct side s;
 
     side_make(&s, fx, NULL);
-    psp = fx_listen(fx, &q); /* finds one that is free */
+    psp = fx_listen(fx, &q); /* finds a free qualifier */
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     for (int provider = 0; provider < 2; provider++) {
         DAT_PSP_FLAGS flag = provider ? DAT_PSP_PROVIDER_FLAG : DAT_PSP_CONSUMER_FLAG;
@@ -125,7 +126,7 @@ static void service_points(struct fx *fx)
     is_success(dat_psp_create(fx->ia, q, fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
                "dat_psp_create: nobody listens there: success");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
-    side_free(&s); /* the endpoint is not reserved */
+    side_free(&s);
 }
 
 static void adapters(void)

@@ -1,4 +1,4 @@
-/* post.c - the posting calls: parameters, handles, limits, refusals at the call. */
+/* post.c - the posting calls: parameters, handles, limits, immediate errors. */
 #define _GNU_SOURCE
 #include "common/zoo.h"
 
@@ -11,7 +11,7 @@ enum kind { SEND, RECV, WRITE, READ, KINDS };
 static const char *const names[KINDS] = { "dat_ep_post_send", "dat_ep_post_recv",
                                           "dat_ep_post_rdma_write", "dat_ep_post_rdma_read" };
 
-/* All arguments of the four calls; the tests change one at a time. */
+/* All arguments of the four calls. Each test changes one of them. */
 struct call {
     enum kind kind;
     DAT_EP_HANDLE ep;
@@ -65,8 +65,8 @@ static struct call good(enum kind kind)
 }
 
 /*
- * A memory violation may be found at the call, or by the completion; in the
- * latter case the connection is broken and a new pair is made.
+ * Checks that a memory violation is an error of the call or of the completion. The latter breaks
+ * the connection, so a new pair is created.
  */
 static void violation(struct zoo *z, const struct call *c, DAT_UINT32 type, const char *what)
 {
@@ -78,7 +78,7 @@ static void violation(struct zoo *z, const struct call *c, DAT_UINT32 type, cons
         return;
     }
     if (c->kind == RECV) {
-        /* Nothing is looked at before a message comes. */
+        /* A receive is checked when a message arrives. */
         must_rc(post_send(&pair.b, &there, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
         ok(wait_dto(s->recv, c->cookie, DAT_DTO_ERR_LOCAL_PROTECTION, NULL),
            "%s: %s: completes as LOCAL_PROTECTION", names[c->kind], what);
@@ -142,7 +142,6 @@ static void parameters(void)
             is_type(post(&c), DAT_LENGTH_ERROR, "%s: the sink is too small: DAT_LENGTH_ERROR",
                     name);
         }
-        /* Flags that the operation, or the endpoint, does not know. */
         c = good((enum kind)k);
         c.flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
         is_type(post(&c), DAT_INVALID_PARAMETER,
@@ -221,7 +220,9 @@ static void memory(struct zoo *z)
             region_free(&r);
         }
         if (k == SEND || k == WRITE) {
-            /* Real programs send from write-only memory: it is no violation there. */
+            /*
+             * Sending from memory without local read privilege succeeds, as existing programs need.
+             */
             region_make(&z->fx, &r, 4096, DAT_MEM_PRIV_NONE_FLAG);
             c = good((enum kind)k);
             seg = segment(&r, 0, 64);
@@ -229,7 +230,6 @@ static void memory(struct zoo *z)
             region_free(&r);
         }
 
-        /* A segment of length 0 may be rubbish. */
         if (k == RECV) {
             DAT_LMR_TRIPLET two[2];
 
@@ -251,7 +251,7 @@ static void memory(struct zoo *z)
     must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* As many as the endpoint says can be outstanding, and not one more than it can hold. */
+/* The limits on outstanding receives and requests are exact. */
 static void depth(struct zoo *z)
 {
     struct side s;
@@ -274,7 +274,7 @@ static void depth(struct zoo *z)
 
     if (none_waits("max_request_dtos"))
         return;
-    /* Requests: the peer has no buffer, so that none of them can finish. */
+    /* Requests cannot complete, because the peer has posted no receive. */
     attr_default(&attr);
     attr.max_request_dtos = 7;
     {
@@ -298,12 +298,11 @@ static void depth(struct zoo *z)
     }
 }
 
-/* The number of the attributes that limits a kind of transfer. */
+/* The attribute that limits a kind of transfer. */
 #define LIMIT(attr, kind) ((kind) == SEND ? (attr).max_message_size : (attr).max_rdma_size)
 
 static const char *const limits[KINDS] = { "max_message_size", NULL, "max_rdma_size", "max_rdma_size" };
 
-/* A transfer with more bytes than the program said when it created the endpoint. */
 static void above_endpoint(struct zoo *z, enum kind kind)
 {
     struct region *from = kind == READ ? &there : &here, *to = kind == READ ? &here : &there;
@@ -331,7 +330,10 @@ static void above_endpoint(struct zoo *z, enum kind kind)
     pair_close(&q);
 }
 
-/* As many segments as an operation can have, of the same memory: together more than the adapter takes. */
+/*
+ * A transfer with the maximum number of segments, of the same memory, above the limit of the
+ * adapter.
+ */
 static void above_adapter(struct zoo *z, enum kind kind)
 {
     DAT_LMR_TRIPLET many[64];
@@ -371,7 +373,7 @@ static void above_adapter(struct zoo *z, enum kind kind)
     pair_close(&q);
 }
 
-/* The same in one segment, of memory that no page stands behind. A device would need the pages. */
+/* The same in one segment, of memory without pages. A device would need the pages. */
 static void above_adapter_at_once(struct zoo *z)
 {
     static const enum kind kinds[] = { SEND, WRITE, READ };

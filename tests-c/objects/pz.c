@@ -67,7 +67,6 @@ static void parameters(struct fx *fx)
     is_ptr(p.ia_handle, fx->ia, "dat_pz_query: ia_handle: the adapter it was created with");
 }
 
-/* A zone is held by each EP, LMR, RMR and SRQ made in it, and by nothing else. */
 static void references(struct fx *fx)
 {
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
@@ -112,7 +111,6 @@ static void references(struct fx *fx)
     (void)rc;
 }
 
-/* Zones are many, and distinct. */
 static void many(struct fx *fx)
 {
     enum { N = 100 };

@@ -1,4 +1,4 @@
-/* rmr.c - remote memory regions: dat_rmr_create, _query, _bind, _free. Their use: flow/window.c */
+/* rmr.c - RMRs: dat_rmr_create, _query, _bind, _free. flow/window.c tests their use. */
 #include "common/zoo.h"
 
 #include <string.h>

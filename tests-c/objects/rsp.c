@@ -41,7 +41,7 @@ static DAT_RETURN do_free(DAT_HANDLE h, void *arg)
     return dat_rsp_free(h);
 }
 
-/* Creates on the next free qualifier. */
+/* Creates an RSP with the next free qualifier. */
 static DAT_RETURN reserve(struct fx *fx, DAT_EP_HANDLE ep, DAT_CONN_QUAL *q, DAT_RSP_HANDLE *rsp)
 {
     DAT_RETURN rc;

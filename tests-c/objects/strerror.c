@@ -1,4 +1,4 @@
-/* strerror.c - dat_strerror for every code there is. */
+/* strerror.c - dat_strerror for all codes. */
 #include "common/tap.h"
 #include "common/env.h"
 
@@ -35,12 +35,12 @@ static const DAT_UINT32 types[] = {
 #endif
 };
 
-/* The first type of which nothing is said. */
+/* The first unassigned type. */
 #define AFTER_THE_LAST (UDAPL == 20 ? 0x00180000u : 0x00150000u)
 
 #define TYPES (sizeof types / sizeof types[0])
 
-/* The text of a type or subtype; fails the subtest when there is none. */
+/* Returns the text of a type or subtype, or NULL if the call fails. */
 static const char *text(DAT_RETURN code, bool minor)
 {
     const char *one = NULL, *two = NULL;
@@ -105,7 +105,7 @@ static void parameters(void)
     is_type(dat_strerror(DAT_CLASS_ERROR | DAT_INVALID_STATE | 0xffffu, &one, &two),
             DAT_INVALID_PARAMETER, "dat_strerror: highest subtype: DAT_INVALID_PARAMETER");
 #if UDAPL == 20
-    /* Programs of 2.0 print both texts, whatever the call returns. */
+    /* 2.0 programs print both texts without checking the result. */
     ok(one != NULL && one != keep && two != NULL && two != keep, "dat_strerror: error: the outputs are texts");
     is_success(dat_strerror(DAT_SUCCESS, NULL, &two), "dat_strerror: no place for the major text: success");
     is_success(dat_strerror(DAT_SUCCESS, &one, NULL), "dat_strerror: no place for the minor text: success");

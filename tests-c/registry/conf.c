@@ -1,4 +1,4 @@
-/* conf.c - the text of dat.conf: dat.conf(4). */
+/* conf.c - the syntax of dat.conf, see dat.conf(4). */
 #include "registry/entries.h"
 
 #include "common/tap.h"
@@ -9,7 +9,7 @@
 #define ROOM 64
 static DAT_PROVIDER_INFO entries[ROOM];
 
-/* The names that are listed, as one text: "a/0 b/1" with the thread safety. */
+/* Returns the listed names with their thread safety: "a/0 b/1". */
 static const char *listed(void)
 {
     static char text[4096];
@@ -124,7 +124,7 @@ static void long_names(void)
     scene_closes(ia);
 }
 
-/* What programs ask for, and which entry serves it: by the instance data in the log. */
+/* Checks by the log which entry serves a request: `by` is its instance data. */
 static void served(DAT_UINT32 minor, DAT_BOOLEAN safe, const char *by)
 {
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# default_route.sh - runs programs of the suite on the adapter tcp, which is built in, in a network of its own whose default
-# route is on one of two interfaces. $DAT_TEST_LIBDIR has the libraries. Prints TAP.
+# default_route.sh - runs programs of the suite on the built-in adapter tcp, in a network namespace with two interfaces.
+# One has the default route. $DAT_TEST_LIBDIR is the directory of the libraries. Prints TAP.
 set -u
 : "${DAT_TEST_LIBDIR:?the directory of the libraries}"
 programs=$(dirname "$DAT_TEST_LIBDIR")
@@ -13,7 +13,7 @@ PATH=$PATH:/sbin:/usr/sbin
 DAT_OVERRIDE=builtin
 export DAT_OVERRIDE
 
-# in_network COMMAND...: runs it there.
+# in_network COMMAND...: runs a command in the namespace.
 in_network()
 {
     unshare -rn sh -c 'ip link set lo up && ip link add d0 type veth peer name d1 &&

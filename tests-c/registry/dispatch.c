@@ -1,6 +1,6 @@
 /*
- * dispatch.c - calls reach the provider behind a handle: by the functions of libdat, and by the
- * upper-case macros that some header sets give programs in their place. Several providers at once.
+ * dispatch.c - calls reach the provider of a handle, through functions of libdat or the upper-case
+ * macros of some headers.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/entries.h"
@@ -21,7 +21,7 @@ static DAT_EVENT software_event(void)
     return event;
 }
 
-/* As a program that was compiled with macros calls: through the table that the handle points to. */
+/* Calls through the table, like programs that use the macros. */
 static void by_macros(void)
 {
     DAT_IA_HANDLE ia;
@@ -95,7 +95,6 @@ static void empty_slots(void)
     scene_closes(ia);
 }
 
-/* Two libraries, two tables: each handle finds its own, whichever was first. */
 static void two_providers(void)
 {
     DAT_IA_HANDLE first, second;
@@ -153,7 +152,7 @@ static void cancelled(void)
             scene_skip("no thread can be made");
             return;
         }
-        /* In half of the rounds it is cancelled on its way in. */
+        /* In the other half of the rounds, the thread may not have called yet. */
         while (i % 2 == 0 && !w.begun)
             nanosleep(&pause, NULL);
         pthread_cancel(thread);

@@ -1,17 +1,17 @@
-/* entries.h - lines of dat.conf, and steps with an adapter that many tests need. */
+/* entries.h - entries of dat.conf, and common checks with an adapter. */
 #ifndef TESTS_C_REGISTRY_ENTRIES_H
 #define TESTS_C_REGISTRY_ENTRIES_H
 
 #include "registry/scene.h"
 
-/* A line for an adapter of the stub provider in the given file of the stub folder. */
+/* An entry for an adapter of the stub provider in this library. */
 #define ENTRY_BY(name, library, data) \
     name " " CONF_API " nonthreadsafe default " library " STUB.1.0 \"" data "\" \"\"\n"
 #define ENTRY(name) ENTRY_BY(name, "%S/libstub.so", "data")
-/* One that switches a name off. */
+/* An entry that disables a name. */
 #define NONDEFAULT(name) name " " CONF_API " nonthreadsafe nondefault none STUB.1.0 \"\" \"\"\n"
 
-/* Opens an adapter by name; the handle is NULL on failure. */
+/* Opens an adapter. On failure, *ia is NULL. */
 static inline DAT_RETURN open_named(const char *name, DAT_IA_HANDLE *ia)
 {
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;

@@ -1,7 +1,4 @@
-/*
- * explicit.c - a program brings its own provider:
- * dat_registry_add_provider(3DAT), dat_registry_remove_provider(3DAT).
- */
+/* explicit.c - a program registers its own provider. */
 #include "registry/entries.h"
 
 #include "common/tap.h"
@@ -128,7 +125,7 @@ static void life(void)
     scene_ok(total() == 1, "it is not listed any more");
 }
 
-/* The name is in the file too, but its provider is there already. */
+/* A registered provider takes precedence over an entry of this name. */
 static void instead_of_an_entry(void)
 {
     DAT_PROVIDER_INFO info = info_of("a");
@@ -180,7 +177,7 @@ static void many_tables(void)
     scene_ok(total() == 1, "and not listed");
 }
 
-/* One table under very many names, as a mad provider might register it. */
+/* A provider registers one table with very many names. */
 static void flood(void)
 {
     enum { NAMES = 70000 };
@@ -216,7 +213,7 @@ static void flood(void)
         scene_closes(ia);
 }
 
-/* Names of any bytes, in structures at odd addresses, as packed ones are. */
+/* Names with any bytes, in misaligned structures. */
 static void odd(void)
 {
     char memory[sizeof(DAT_PROVIDER_INFO) + 8];

@@ -1,6 +1,6 @@
 /*
- * extension.c - dat_extension_op: the arguments that a provider gets, an adapter that is opened for its
- * attributes alone, and handles of adapters that are not open.
+ * extension.c - dat_extension_op, adapters that are opened only for their attributes, handles of
+ * closed adapters.
  */
 #include "registry/entries.h"
 
@@ -118,7 +118,7 @@ static void query_refused(void)
     scene_closes(used);
 }
 
-/* What is behind a handle of an adapter that is closed may be gone, and is not looked at. */
+/* The object of a closed adapter may have been freed, so the library does not read it. */
 static void closed(void)
 {
     DAT_IA_HANDLE ia, same = DAT_HANDLE_NULL;

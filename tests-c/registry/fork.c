@@ -1,4 +1,4 @@
-/* fork.c - the registry in the child of a fork, also while other threads use it. */
+/* fork.c - the registry in a forked child, also if other threads use it during the fork. */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/entries.h"
 
@@ -21,7 +21,7 @@ static void *churn(void *name)
     return NULL;
 }
 
-/* The child's part: 0 when the registry works. */
+/* The child: returns 0 if the registry works. */
 static int in_child(const char *name)
 {
     DAT_IA_HANDLE ia;
@@ -88,7 +88,7 @@ static void among_threads(void)
     forks(200, "200 forks while threads open and close: each child opens an adapter");
 }
 
-/* What the first call of a process sets up may be half done. */
+/* The fork interrupts the first calls. */
 static void first_calls(void)
 {
     forks(1, "a fork while threads make their first calls: the child opens an adapter");

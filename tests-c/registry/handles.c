@@ -1,8 +1,4 @@
-/*
- * handles.c - every function refuses values that are no handle, before a provider sees them:
- * NULL, misaligned, small numbers, readable memory, memory that was freed, addresses without memory,
- * an object of another kind, an object whose provider is gone.
- */
+/* handles.c - all functions reject invalid handles before a provider is called. */
 #define _DEFAULT_SOURCE
 #include "registry/entries.h"
 
@@ -16,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Every function that takes a handle, with arguments that nobody looks at. */
+/* Calls all functions that take a handle, with arbitrary other arguments. */
 static void refuse_all(DAT_HANDLE h, const char *what)
 {
     DAT_REGION_DESCRIPTION region;
@@ -151,7 +147,7 @@ static DAT_HANDLE freed_memory(void)
     return (DAT_HANDLE)address;
 }
 
-/* A page that may not be read, or none. */
+/* Returns the address of an unreadable or unmapped page. */
 static char *page(bool there)
 {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -162,7 +158,7 @@ static char *page(bool there)
     return memory;
 }
 
-/* Addresses at which nothing can be read. */
+/* Unreadable addresses. */
 static void no_memory(const char *when)
 {
     static const uintptr_t numbers[] = { 0x10000, 0x12345678, 0xdeadbee8, 0x41414140, (uintptr_t)1 << 46 };
@@ -198,10 +194,9 @@ static void no_handles(const char *when)
     refuse_all((DAT_HANDLE)plain, WHAT("memory of ones"));
     plain[0] = (unsigned long)(uintptr_t)&plain[8];
     refuse_all((DAT_HANDLE)plain, WHAT("memory that points to memory"));
-    /* A string literal, as programs with a wrong variable pass it. */
     address = (uintptr_t) "this is a text and not an object";
     refuse_all((DAT_HANDLE)(address & ~(uintptr_t)7), WHAT("a text"));
-    /* Memory that went back to malloc is readable still. Checkers (preloaded) would object. */
+    /* Freed memory is still readable, but preloaded checkers would report the access. */
     if (getenv("LD_PRELOAD") == NULL) {
         refuse_all(freed_memory(), WHAT("freed memory"));
         no_memory(when);

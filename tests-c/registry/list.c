@@ -1,4 +1,3 @@
-/* list.c - dat_registry_list_providers(3DAT). */
 #include "registry/entries.h"
 
 #include "common/tap.h"
@@ -79,7 +78,7 @@ static void none(void)
     scene_ok(n == 0, "no entries");
 }
 
-/* One file has lines for both versions. 2.0 lists those of 1.2 as well, behind its own. */
+/* The file has entries of both versions. 2.0 also lists the entries of 1.2, after its own. */
 static void both_versions(void)
 {
     scene_type(list_up_to(4), DAT_SUCCESS, "lines of two versions: success");

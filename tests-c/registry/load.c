@@ -1,7 +1,4 @@
-/*
- * load.c - providers are loaded, told to start and to finish, and counted:
- * dat_provider_init(3DAT), dat_provider_fini(3DAT), dat_ia_open(3DAT), dat_ia_close(3DAT).
- */
+/* load.c - providers are loaded, initialised, finished and counted. */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/entries.h"
 
@@ -119,13 +116,15 @@ static void make_bad_libraries(const char *dir)
     }
     snprintf(path, sizeof path, "%s/libforeign.so", dir);
     if ((f = fopen(path, "w")) != NULL) {
-        /* A 32-bit big-endian file and nothing behind its first bytes. */
+        /* The start of a 32-bit big-endian file. */
         fwrite("\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\3\0\2\0\0\0\1", 1, 24, f);
         fclose(f);
     }
 }
 
-/* Two lines with one name, version and thread safety; the library of the first cannot be used. */
+/*
+ * Two entries with the same name, version and thread safety. The library of the first is unusable.
+ */
 static void stand_ins(void)
 {
 #if UDAPL == 20
@@ -152,7 +151,7 @@ static void stand_ins(void)
     scene_not_found("both-absent", DAT_NAME_NOT_REGISTERED);
 }
 
-/* The same; the provider of the first decides against it. */
+/* The same, but the provider of the first rejects the adapter. */
 static void no_stand_ins(void)
 {
     DAT_IA_HANDLE ia;
@@ -222,7 +221,7 @@ static void left_open(void)
     scene_opens("a", &ia);
 }
 
-/* Libraries of the same name: beside libdat, and first in the loader's path. */
+/* The directory of libdat precedes the loader's path. */
 static void beside(void)
 {
     DAT_IA_HANDLE ia;
@@ -288,7 +287,7 @@ static void make_beside_a_link(const char *dir)
         bail("cannot make %s", link);
 }
 
-/* libdat came in by a relative path, and the program has changed its folder since. */
+/* libdat has a relative path, and the program has changed its directory. */
 static void beside_after_chdir(void)
 {
     if (chdir("/") != 0)
@@ -357,7 +356,10 @@ int main(int argc, char **argv)
     scene_play("constructor by entry",
                &(struct setting){ .conf = "constructed " CONF_API " threadsafe default "
                                           "%S/libstub-constructor.so STUB.1.0 \"\" \"\"\n" });
-    /* A checker preloads itself into every process, also into its own, which has no libdat. */
+    /*
+     * If a checker is preloaded, its own process, which has no libdat, would load this library,
+     * too.
+     */
     if (getenv("LD_PRELOAD") != NULL)
         skip_named("constructor before us", "something else is preloaded");
     else

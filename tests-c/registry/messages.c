@@ -1,6 +1,6 @@
 /*
- * messages.c - the lines on standard error: none, unless the environment asks for them or standard
- * error is a terminal, or says that they go elsewhere.
+ * messages.c - standard error has messages only if the environment requests them, or if it is a
+ * terminal.
  */
 #include "registry/entries.h"
 
@@ -31,7 +31,7 @@ static void opens_unknown(void)
     scene_not_found("unknown", DAT_NAME_NOT_REGISTERED);
 }
 
-/* A line that tells file, line, library and reason. */
+/* Returns whether the text contains file, line, library and reason. */
 static bool tells_all(const char *text, int line, const char *library)
 {
     char place[32];
@@ -41,7 +41,7 @@ static bool tells_all(const char *text, int line, const char *library)
            strstr(text, "No such file or directory") != NULL;
 }
 
-/* What the library writes to standard output, which is a file meanwhile. */
+/* The library logs to standard output, which is redirected to a file. */
 static void tells_output(void)
 {
     static char text[1024];

@@ -1,6 +1,6 @@
 /*
- * private.c - libdat is loaded by dlopen(RTLD_LOCAL), as a dependency of a plug-in of a program that
- * does not link it; a provider that does not link libdat works anyway.
+ * private.c - dlopen(RTLD_LOCAL) loads libdat as a dependency of a plug-in. Providers work anyway,
+ * although they are not linked with libdat.
  */
 #include "registry/entries.h"
 

@@ -1,4 +1,4 @@
-/* private_host.c - a program without libdat that opens a plug-in privately. */
+/* private_host.c - a program without libdat that loads a plug-in with RTLD_LOCAL. */
 #define _GNU_SOURCE
 #include "registry/scene.h"
 

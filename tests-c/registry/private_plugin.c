@@ -1,4 +1,4 @@
-/* private_plugin.c - the plug-in of private_host.c; it links libdat. */
+/* private_plugin.c - the plug-in of private_host.c, linked with libdat. */
 #include "registry/entries.h"
 
 void private_plugin_run(void);

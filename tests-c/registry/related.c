@@ -1,11 +1,11 @@
-/* related.c - dat_registry_providers_related(3DAT): the answer is put together from what providers say. */
+/* related.c - dat_registry_providers_related(3DAT) combines the results of the providers. */
 #include "registry/entries.h"
 
 #include "common/tap.h"
 
 #include <string.h>
 
-/* The answer; 99 if none was written. */
+/* 99 if unchanged */
 static DAT_HA_RELATIONSHIP answer;
 
 static DAT_RETURN ask(const char *one, const char *other)

@@ -1,4 +1,4 @@
-/* scene.c - the director's side of scene.h. */
+/* scene.c - the director, see scene.h. */
 #define _GNU_SOURCE
 #include "registry/scene.h"
 
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UNAVAILABLE 77 /* exit status: the setting cannot be had here */
+#define UNAVAILABLE 77 /* exit status: the setting is not available */
 
 static const char *self(void)
 {
@@ -35,7 +35,7 @@ static const char *self(void)
     return path;
 }
 
-/* Under valgrind /proc/self/exe is the program all the same. */
+/* valgrind emulates /proc/self/exe. */
 static const char *beside(const char *relative)
 {
     static char path[4096];
@@ -87,7 +87,7 @@ bool copy_file(const char *from, const char *to)
     return good;
 }
 
-/* %S is the folder of the stubs, %L that of libdat, %D the scene's own. */
+/* Replaces %S, %L and %D. */
 static char *expanded(const char *text, const char *dir)
 {
     static char out[8][65536];
@@ -125,7 +125,7 @@ static bool write_file(const char *path, const char *text)
     return fclose(f) == 0;
 }
 
-/* A terminal: the side that is read, and the name of the other. */
+/* Opens a pseudo terminal. Returns the master, and the name of the other side. */
 static int open_terminal(char *name, size_t size)
 {
     int fd = posix_openpt(O_RDWR | O_NOCTTY);
@@ -135,7 +135,7 @@ static int open_terminal(char *name, size_t size)
     return fd;
 }
 
-/* An /etc of this process's own. */
+/* Creates a private /etc. */
 static void replace_etc(const struct setting *s)
 {
     char text[64];
@@ -161,7 +161,6 @@ static void replace_etc(const struct setting *s)
         _exit(UNAVAILABLE);
 }
 
-/* In the new process: everything up to exec. */
 static void enter(const char *name, const struct setting *s, const char *dir, int report, int err)
 {
     char scene[128], path[4200], number[16];
@@ -207,7 +206,7 @@ static void enter(const char *name, const struct setting *s, const char *dir, in
     _exit(UNAVAILABLE);
 }
 
-/* Relays one line of the scene's report. */
+/* Repeats one line of the scene's report. */
 static void relay(const char *name, const char *line)
 {
     switch (line[0]) {
@@ -223,7 +222,7 @@ static void relay(const char *name, const char *line)
     }
 }
 
-/* Reads both streams until both end or time is up. Returns false in the latter case. */
+/* Reads both streams until they end. Returns false after the deadline. */
 static bool listen_to(const char *name, int report, int err, char *text, size_t size)
 {
     char lines[65536];
@@ -253,7 +252,7 @@ static bool listen_to(const char *name, int report, int err, char *text, size_t 
         }
         if (p[1].fd >= 0 && p[1].revents != 0) {
             n = read(err, text + used, size - used - 1);
-            /* A terminal without anyone on the other side is an error. */
+            /* A terminal that the other side has closed returns an error. */
             if (n <= 0)
                 p[1].fd = -1;
             else

@@ -1,4 +1,4 @@
-/* scene_child.c - the scene's side of scene.h. */
+/* scene_child.c - the part for scenes, see scene.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/scene.h"
 

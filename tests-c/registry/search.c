@@ -1,4 +1,4 @@
-/* search.c - the places in which the registry looks for its entries. */
+/* search.c - the places where the registry searches entries. */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/entries.h"
 
@@ -34,8 +34,10 @@ static void by_override(void)
     only("overriding");
 }
 
-/* Whether the last entries are those of devices and networks that are built in: verbs-NETDEV, and one of tcp, if its
-   library is there. */
+/*
+ * Returns whether all entries from `from` are built in: verbs-NETDEV, and tcp if its library
+ * exists.
+ */
 static bool of_networks(DAT_COUNT from, DAT_COUNT n)
 {
     char path[4200];
@@ -49,7 +51,7 @@ static bool of_networks(DAT_COUNT from, DAT_COUNT n)
     return known;
 }
 
-/* The file's own entry, and behind it what is built in. */
+/* Checks the entry of the file, and the built-in entries after it. */
 static void first(const char *name)
 {
     DAT_COUNT n = list();
@@ -70,7 +72,6 @@ static void in_etc_rdma(void)
     first("rdma");
 }
 
-/* Lines switch all built-in names off. */
 static void switched_off(void)
 {
     only("etc");
@@ -79,7 +80,6 @@ static void switched_off(void)
     scene_not_found("tcp-lo", DAT_NAME_NOT_REGISTERED);
 }
 
-/* A line switches one of them off. */
 static void without_shm(void)
 {
     DAT_COUNT n = list();
@@ -88,7 +88,6 @@ static void without_shm(void)
     scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
 }
 
-/* What another package has installed hides nothing. */
 static void opens_shm(void)
 {
     DAT_IA_HANDLE ia;
@@ -123,7 +122,6 @@ static void built_in(void)
         closedir(devices);
 }
 
-/* Read once: what changes afterwards has no effect. */
 static void read_once(void)
 {
     only("a");

@@ -1,7 +1,4 @@
-/*
- * secure.c - a program that runs with more rights than its starter takes nothing from the
- * environment: neither DAT_OVERRIDE nor the variables that ask for messages.
- */
+/* secure.c - a privileged program ignores DAT_OVERRIDE and the variables for messages. */
 #define _GNU_SOURCE
 #include "registry/entries.h"
 
@@ -22,10 +19,7 @@ static void copy_into(const char *dir, const char *source, const char *name)
         bail("cannot copy %s to %s", source, target);
 }
 
-/*
- * Puts the program and libdat where any user can read them: the folder of this clone may be closed
- * to others.
- */
+/* Copies the program and libdat to where any user can read them. */
 static void make_program(const char *dir)
 {
     char source[4200];
@@ -38,7 +32,7 @@ static void make_program(const char *dir)
         bail("cannot open %s to other users", dir);
 }
 
-/* The same with a program that changes its user when it is started. */
+/* The same with a set-user-ID program. */
 static void make_setuid(const char *dir)
 {
     char child[4200];

@@ -1,6 +1,6 @@
 /*
- * secure_child.c - the program of secure.c, which may be set-user-ID. For such a program the loader
- * ignores library paths from its starter, so it opens libdat itself.
+ * secure_child.c - the program of secure.c. If it is set-user-ID, the loader ignores the
+ * environment, so it opens libdat itself.
  */
 #define _GNU_SOURCE
 #include "registry/scene.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Whether the entry of DAT_OVERRIDE is the only one; -1 if libdat cannot be asked. */
+/* Returns whether the entry of DAT_OVERRIDE is the only one, or -1 if libdat cannot be loaded. */
 static int overridden(void)
 {
     static DAT_PROVIDER_INFO entries[64];

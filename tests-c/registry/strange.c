@@ -1,6 +1,6 @@
 /*
- * strange.c - configuration files that are none, that are too large, or that change: nothing blocks,
- * nothing grows, a line says what is wrong, and what can be used is used.
+ * strange.c - configuration files that are special, too large, or changing. No call blocks, memory
+ * stays bounded, and usable entries work.
  */
 #define _GNU_SOURCE
 #include "registry/entries.h"
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What reading may take: processor time and memory. A scene has settings of its own, so the time is scaled here. */
+/* Limits of CPU time and memory. A scene does not scale deadlines. */
 #define MS (env_valgrind() ? 30000u : 3000u)
 #define KIB (160L * 1024)
 
@@ -33,7 +33,6 @@ static DAT_COUNT count(void)
     return n;
 }
 
-/* The time that this process has used; other processes may be busy. */
 static uint64_t busy_ms(void)
 {
     struct rusage r;
@@ -43,14 +42,14 @@ static uint64_t busy_ms(void)
            (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
-/* The number of entries, after a first call that takes little time and memory. */
+/* Returns the number of entries, and checks the limits of the first call. */
 static DAT_COUNT count_within_limits(void)
 {
     struct rusage before, after;
     uint64_t start = busy_ms();
     DAT_COUNT n;
 
-    /* What sleeps uses no time of the processor. */
+    /* A sleeping call uses no CPU time. */
     alarm(20 * MS / 1000);
     getrusage(RUSAGE_SELF, &before);
     n = count();
@@ -68,7 +67,7 @@ static void nothing(void)
     scene_not_found("shm", DAT_NAME_NOT_REGISTERED);
 }
 
-/* ---- what is no regular file ---- */
+/* ---- special files ---- */
 
 static bool make_socket(const char *path)
 {
@@ -97,7 +96,6 @@ static void prepare(const char *dir)
     must(symlink("loop", in(dir, "loop")) == 0, "symlink");
 }
 
-/* In an /etc of its own. */
 static void etc_is_fifo(void)
 {
     scene_ok(mkfifo("/etc/dat.conf", 0600) == 0, "mkfifo /etc/dat.conf");
@@ -189,13 +187,12 @@ static void all_of_30000(void)
     works("n0");
     works("n29999");
     scene_not_found("n30000", DAT_NAME_NOT_REGISTERED);
-    /* Programs try every name that they are told. */
     start = busy_ms();
     begun = now_ms();
     for (DAT_COUNT i = 0, step = env_count(1, 100); i < n; i += step, tried++) {
         DAT_IA_HANDLE ia;
 
-        /* A machine that is emulated, or busy with other things, takes minutes for all of them. */
+        /* Skip names on a slow machine. */
         if (tried >= 300 && now_ms() - begun > SOON_MS / 4)
             step = 100;
         if (open_named(info[i].ia_name, &ia) == DAT_SUCCESS &&
@@ -238,7 +235,7 @@ static void around_a_long_line(void)
     works("n2");
 }
 
-/* One entry, and a hole of a terabyte behind it. */
+/* One entry, and a hole of 1 TiB after it. */
 static void huge(const char *dir)
 {
     FILE *f = fopen(in(dir, "large.conf"), "w");

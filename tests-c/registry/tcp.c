@@ -1,7 +1,4 @@
-/*
- * tcp.c - the adapters over TCP: their built-in names, the meanings of instance data, and the code and the line for each
- * adapter that does not open.
- */
+/* tcp.c - adapters over TCP: names, instance data, errors and messages. */
 #define _GNU_SOURCE
 #include "registry/entries.h"
 
@@ -20,7 +17,6 @@
 #define LINE(name, data) name " " CONF_API " threadsafe default libdapltcp" SO " dapl." API_VERSION " \"" data "\" \"\"\n"
 #define ERRORS "DAT_LOG=error"
 
-/* The address of an open adapter as text. */
 static const char *address_of(DAT_IA_HANDLE ia)
 {
     static char text[INET6_ADDRSTRLEN];
@@ -38,7 +34,7 @@ static const char *address_of(DAT_IA_HANDLE ia)
     return text;
 }
 
-/* Opens an adapter, which has this address, or which is refused if that is NULL. */
+/* Opens an adapter and checks its address. If `wanted` is NULL, the call must fail. */
 static void opens_at(const char *name, const char *wanted)
 {
     DAT_IA_HANDLE ia;
@@ -115,7 +111,7 @@ static void meant(void)
         scene_skip("no IPv6 here");
 }
 
-/* What no adapter is made from, and what the line about it has. */
+/* Wrong instance data, with a part of the message. */
 static const struct {
     const char *name, *line, *said;
 } wrong[] = {
@@ -134,7 +130,7 @@ static void refused(void)
         opens_at(wrong[i].name, NULL);
 }
 
-/* ---- A port that is taken ---- */
+/* ---- A port in use ---- */
 
 static void port_taken(void)
 {
@@ -159,9 +155,9 @@ static void port_taken(void)
     scene_closes(ia);
 }
 
-/* ---- Which interface tcp is on ---- */
+/* ---- The interface of tcp ---- */
 
-/* A process with a network of its own, in which a command has made interfaces. */
+/* Moves the process into a new network namespace, where a command creates interfaces. */
 static bool own_network(const char *command)
 {
     static const char *const maps[][2] = { { "/proc/self/setgroups", "deny" }, { "/proc/self/uid_map", "0 %u 1" },
@@ -221,7 +217,7 @@ static void in_network(void)
 
 /* ---- The director ---- */
 
-/* Whether a text has a line about an adapter that has these words, and no other line about it. */
+/* Returns whether the text has exactly one line about the adapter, and this contains the words. */
 static bool told_once(const char *text, const char *name, const char *words)
 {
     char about[64];
@@ -252,7 +248,7 @@ static void play_networks(void)
         diag("%s", in->what);
         snprintf(number, sizeof number, "TCP_NETWORK=%d", i);
         text = scene_play("network", &(struct setting){ .override = "builtin", .env = { ERRORS, number } });
-        /* Without namespaces it was skipped and has said nothing. */
+        /* The text is empty if the scene was skipped. */
         if (in->said != NULL && text[0] != '\0')
             ok(told_once(text, in->name, in->said), "network: %s: one line says \"%s\"", in->what, in->said);
     }

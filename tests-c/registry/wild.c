@@ -1,6 +1,6 @@
 /*
- * wild.c - providers whose init or fini ends its thread, waits, forks, leaves the process or calls
- * back: the program goes on, learns of it by a return code, and opens other adapters.
+ * wild.c - a provider's init or fini ends its thread, waits, forks, exits or calls libdat. The
+ * program continues, and can open other adapters.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/entries.h"
@@ -23,7 +23,7 @@ static void others_work(void)
     scene_ok(n == 2, "both adapters are listed");
 }
 
-/* Three times, since an init is tried again. */
+/* Several times, because each open calls init again. */
 static void init_ends_its_thread(void)
 {
     for (int i = 0; i < 3; i++)
@@ -40,7 +40,6 @@ static void *open_wild(void *code)
     return code;
 }
 
-/* The same from several threads, which all come back. */
 static void init_ends_its_thread_under_others(void)
 {
     enum { THREADS = 4 };
@@ -91,7 +90,6 @@ static void harmless(void)
     others_work();
 }
 
-/* An init that takes its time holds up nobody else: it waits for what comes after other calls. */
 static void init_waits(void)
 {
     pthread_t thread;

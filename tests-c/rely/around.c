@@ -1,4 +1,4 @@
-/* around.c - properties of the configuration on which programs rely. */
+/* around.c - properties of the configuration that programs need. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 #include "common/provider.h"
@@ -9,20 +9,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MOST 64
+#define MAX_ADAPTERS 64
 
 static DAT_COUNT list(DAT_PROVIDER_INFO *info)
 {
-    DAT_PROVIDER_INFO *at[MOST];
+    DAT_PROVIDER_INFO *at[MAX_ADAPTERS];
     DAT_COUNT n = 0;
 
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_ADAPTERS; i++)
         at[i] = &info[i];
-    must_rc(dat_registry_list_providers(MOST, &n, at), DAT_SUCCESS, "dat_registry_list_providers");
+    must_rc(dat_registry_list_providers(MAX_ADAPTERS, &n, at), DAT_SUCCESS, "dat_registry_list_providers");
     return n;
 }
 
-/* Opens every name until one works; says how long the worst took and what was printed. */
+/* Results of opening all listed adapters. */
 struct survey {
     int listed, opened, found_alias, not_found_code;
     unsigned worst_ms;
@@ -32,7 +32,7 @@ struct survey {
 
 static int surveyor(struct link *up)
 {
-    static DAT_PROVIDER_INFO info[MOST];
+    static DAT_PROVIDER_INFO info[MAX_ADAPTERS];
     char path[] = "/tmp/dat-test-stderr-XXXXXX";
     int fd = mkstemp(path), old = dup(STDERR_FILENO);
     struct survey s;
@@ -69,7 +69,7 @@ static int surveyor(struct link *up)
     fstat(STDERR_FILENO, &st);
     s.printed = (long)st.st_size;
     dup2(old, STDERR_FILENO);
-    must(LINK_SEND(up, s), "the peer is gone");
+    must(LINK_SEND(up, s), "the peer has exited");
     return 0;
 }
 
@@ -96,7 +96,7 @@ static void survey(const char *text, struct survey *s)
     unlink(path);
 }
 
-/* Names that programs open, and lines of the other version that stand in the same file. */
+/* Names that programs open, and entries of the other version. */
 #if UDAPL == 12
 static const char *const names[] = { "OpenIB-cma", "OpenIB-cma-1", "OpenIB-mlx4_0-1", "ib0" };
 static const char others[] =
@@ -109,7 +109,7 @@ static const char others[] =
     "OpenIB-mlx4_0-1 u1.2 nonthreadsafe default libdaplscm.so.1 dapl.1.2 \"mlx4_0 1\" \"\"\n";
 #endif
 
-/* Writes the instance data that select the adapter. Returns false if the name lacks a device. */
+/* Writes the instance data of the adapter. Returns false if its name has no device. */
 static bool instance_of(const char *ia, char *instance, size_t size)
 {
     const char *device = strchr(ia, '-');

@@ -1,10 +1,10 @@
-/* attributes.c - properties of endpoint attributes on which programs rely. */
+/* attributes.c - properties of endpoint attributes that programs need. */
 #include "common/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Send, RDMA write and read with one and with two segments. */
+/* Returns the number of successful transfers with one and with two segments. */
 static int everything(struct fx *fx, struct side *a, struct side *b, size_t size, bool one_evd)
 {
     struct region r, t;
@@ -67,7 +67,7 @@ static void zeros(struct fx *fx)
     pair_close(&p);
 }
 
-/* The watermark of 0 is none, wherever the buffers come from. */
+/* srq_soft_hw 0 means no watermark, also on an SRQ. */
 static void no_watermark(struct fx *fx)
 {
     DAT_SRQ_ATTR sizes;

@@ -1,4 +1,4 @@
-/* connections.c - properties of connection management on which programs rely. */
+/* connections.c - properties of connection management that programs need. */
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
 
@@ -14,7 +14,7 @@ static DAT_RETURN connect_to(struct side *s, const struct sockaddr_in *to, DAT_C
                           DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
-/* Connects to that address here and says whether it stands. */
+/* Returns whether a connection to this address works. */
 static bool reaches(struct fx *fx, const struct sockaddr_in *to)
 {
     struct side a, b;
@@ -139,7 +139,7 @@ static void qualifiers(struct fx *fx)
     is_int(right, 20, "13: dat_psp_create_any: at most 65535");
 }
 
-/* The qualifiers of one adapter are those of all processes that use it. */
+/* The second process owns qualifiers of the same adapter. */
 static int neighbour(struct link *up)
 {
     struct fx fx;
@@ -150,7 +150,7 @@ static int neighbour(struct link *up)
     fx_listen(&fx, &q[0]);
     must_rc(dat_psp_create(fx.ia, q[1], fx.cr, DAT_PSP_CONSUMER_FLAG, &psp), DAT_SUCCESS,
             "dat_psp_create");
-    must(LINK_SEND(up, q), "the peer is gone");
+    must(LINK_SEND(up, q), "the peer has exited");
     link_hear(up, "free");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     link_say(up, "freed");
@@ -178,7 +178,7 @@ static void neighbours(struct fx *fx)
     must_rc(dat_psp_free(mine), DAT_SUCCESS, "dat_psp_free");
     fx_close(&other);
     link_say(&p.link, "free");
-    must(link_hear(&p.link, "freed"), "the peer is gone");
+    must(link_hear(&p.link, "freed"), "the peer has exited");
     is_success(dat_psp_create(fx->ia, q[1], fx->cr, DAT_PSP_CONSUMER_FLAG, &psp),
                "13: once the other process has freed it: success");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
@@ -230,7 +230,6 @@ static void private_data(struct fx *fx)
     side_free(&b);
 }
 
-/* Everything of one connection in one thread, by polling. */
 static void self(struct fx *fx)
 {
     struct pair p;
@@ -240,7 +239,7 @@ static void self(struct fx *fx)
     pair_close(&p);
 }
 
-/* Both call each other at once; one of them gives way. */
+/* Both sides connect to each other. One of them gives way. */
 static void crossing(struct fx *fx)
 {
     struct fx other;

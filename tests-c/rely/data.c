@@ -1,4 +1,4 @@
-/* data.c - properties of data transfers on which programs rely. */
+/* data.c - properties of data transfers that programs need. */
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
 
@@ -7,7 +7,7 @@
 
 #define FULL(flags) ((DAT_COMPLETION_FLAGS)(flags))
 
-/* ---- 1: a message that arrives before its receive waits ---- */
+/* ---- 1: messages before their receives ---- */
 
 static int eager(struct link *up)
 {
@@ -19,7 +19,7 @@ static int eager(struct link *up)
     side_make(&s, &fx, NULL);
     region_make(&fx, &r, 4096, MEM_LOCAL);
     side_accept_peer(&s, up);
-    for (unsigned i = 0; i < 10; i++) { /* sends as soon as it is connected */
+    for (unsigned i = 0; i < 10; i++) { /* immediately after the connect */
         pattern_fill(r.mem + i * 64, 64, i);
         must_rc(post_send(&s, &r, i * 64, 64, i), DAT_SUCCESS, "dat_ep_post_send");
     }
@@ -42,7 +42,7 @@ static void first_receive_after_established(struct fx *fx)
     side_make(&s, fx, NULL);
     region_make(fx, &r, 4096, MEM_LOCAL);
     side_connect_peer(&s, &p.link);
-    must(link_hear(&p.link, "sent"), "the peer is gone");
+    must(link_hear(&p.link, "sent"), "the peer has exited");
     ok(quiet(s.recv) && quiet(s.conn), "1: messages before the first receive: they wait");
     for (unsigned i = 0; i < 10; i++)
         must_rc(post_recv(&s, &r, i * 64, 64, i), DAT_SUCCESS, "dat_ep_post_recv");
@@ -56,17 +56,17 @@ static void first_receive_after_established(struct fx *fx)
     region_free(&r);
 }
 
-/* ---- 2 and 3: a target that spins on its own memory ---- */
+/* ---- 2 and 3: a target that polls its memory ---- */
 
 #define LARGEST (1u << 20)
 
 struct spin_order {
-    int message; /* a message, else an RDMA write */
+    int message; /* a message, otherwise an RDMA write */
     unsigned size;
     int rounds;
 };
 
-/* Each round ends with a flag in the last 8 bytes; what is before it must be there as well. */
+/* Returns the last 8 bytes of a round. When they are visible, all bytes before them must be. */
 static DAT_UINT64 flag_of(int round)
 {
     return 0x0123456789abcd00u + (DAT_UINT64)round + 1;
@@ -85,9 +85,9 @@ static int spinner(struct link *up)
     region_make(&fx, &r, LARGEST, DAT_MEM_PRIV_ALL_FLAG);
     side_connect_peer(&s, up);
     t = target(&r, 0, LARGEST);
-    must(link_send_target(up, t), "the peer is gone");
+    must(link_send_target(up, t), "the peer has exited");
     while (LINK_RECV(up, o) && o.size != 0) {
-        int verdict[3] = { 0, 0, 0 }; /* torn, not there for the next dequeue, never came */
+        int verdict[3] = { 0, 0, 0 }; /* torn; without an immediate completion; missing */
 
         for (int i = 0; i < o.rounds; i++) {
             volatile DAT_UINT64 *flag = (volatile DAT_UINT64 *)(void *)(r.mem + o.size - 8);
@@ -99,7 +99,7 @@ static int spinner(struct link *up)
                         "dat_ep_post_recv");
             link_say(up, "ready");
             end = now_ms() + env_ms(SOON_MS);
-            /* No dat_ call from here on. */
+            /* No dat_ call in this loop. */
             while (*flag != flag_of(i) && now_ms() < end)
                 ;
             if (*flag != flag_of(i)) {
@@ -118,7 +118,7 @@ static int spinner(struct link *up)
                 }
             }
         }
-        must(LINK_SEND(up, verdict), "the peer is gone");
+        must(LINK_SEND(up, verdict), "the peer has exited");
     }
     fx_close(&fx);
     return 0;
@@ -147,7 +147,7 @@ static void spinning_target(struct fx *fx)
             o.message = message;
             o.size = sizes[k];
             o.rounds = sizes[k] > 100000 ? env_count(30, 3) : env_count(300, 20);
-            must(LINK_SEND(&p.link, o), "the peer is gone");
+            must(LINK_SEND(&p.link, o), "the peer has exited");
             for (int i = 0; i < o.rounds; i++) {
                 DAT_UINT64 flag = flag_of(i);
                 DAT_RMR_TRIPLET to = t;
@@ -168,18 +168,17 @@ static void spinning_target(struct fx *fx)
                    what, o.size);
             is_int(verdict[0], 0, "2: %s of %u bytes: the last bytes are visible last", what,
                    o.size);
-            /* A device writes the completion after the last byte, so whoever looks at once may be
-             * ahead of it. */
+            /* A device writes the completion after the last byte, so a poll can be too early. */
             if (message && env_is_shm())
-                /* A thread that has lost its processor between the two is not waited for. */
+                /* The writing thread can lose its CPU in between. */
                 ok(verdict[1] <= 1 + o.rounds / 100,
                    "3: message of %u bytes: its completion is there for the next dequeue, but for one in a hundred", o.size);
             if (message && verdict[1] > 0)
-                diag("message of %u bytes: %d of %d completions come a moment after the bytes",
+                diag("message of %u bytes: %d of %d completions arrive after the bytes",
                      o.size, verdict[1], o.rounds);
         }
     memset(&o, 0, sizeof o);
-    must(LINK_SEND(&p.link, o), "the peer is gone");
+    must(LINK_SEND(&p.link, o), "the peer has exited");
     peer_ok(&p, "3: the target ends well");
     side_free(&s);
     region_free(&r);

@@ -1,5 +1,5 @@
-/* dlopen.c - a program without libdat privately loads a plug-in that links it. */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
+/* dlopen.c - a program without libdat loads a plug-in that needs it. */
+#define _GNU_SOURCE
 #include "common/env.h"
 #include "common/tap.h"
 

@@ -1,11 +1,11 @@
-/* ending.c - properties on which programs rely when they end or are killed. */
+/* ending.c - properties that programs need when they end or are killed. */
 #include "common/zoo.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The answers a free in the wrong order may give. */
+/* Returns whether this is an allowed error for a free in the wrong order. */
 static bool refused(DAT_RETURN rc)
 {
     return rc_is(rc, DAT_INVALID_STATE) || rc_is(rc, DAT_INVALID_HANDLE);
@@ -99,7 +99,7 @@ static void left_behind(struct fx *fx)
         DAT_EVENT e;
 
         peer_start(&p, "quitter");
-        must(LINK_SEND(&p.link, way), "the peer is gone");
+        must(LINK_SEND(&p.link, way), "the peer has exited");
         side_make(&s, fx, NULL);
         side_connect_peer(&s, &p.link);
         link_say(&p.link, "leave");
@@ -128,7 +128,7 @@ static void freed_before_the_end(struct fx *fx)
     int fine = 1;
 
     pair_open(&p, fx, NULL);
-    region_make(fx, &r, 8u << 20, MEM_LOCAL); /* so large that free() unmaps it */
+    region_make(fx, &r, 8u << 20, MEM_LOCAL); /* large enough for free() to unmap it */
     region_make(fx, &keep, 4096, MEM_LOCAL);
     for (unsigned i = 0; i < 10; i++) {
         fine &= post_recv(&p.a, &r, i * 64, 64, i) == DAT_SUCCESS;
@@ -138,7 +138,7 @@ static void freed_before_the_end(struct fx *fx)
         fine &= post_send(&p.b, &r, 32768, i % 2 ? 4096 : 500000, i) == DAT_SUCCESS;
     is_success(dat_lmr_free(r.lmr), "30: a region with receives and sends posted on it: freed");
     r.lmr = DAT_HANDLE_NULL;
-    region_free(&r); /* the program really gives the memory back */
+    region_free(&r); /* frees the memory, too */
     is_success(dat_ep_disconnect(p.a.ep, DAT_CLOSE_DEFAULT), "30: disconnect after that: success");
     ok(wait_state(p.a.ep, DAT_EP_STATE_DISCONNECTED) && wait_state(p.b.ep, DAT_EP_STATE_DISCONNECTED),
        "30: disconnect after that: both ends see it");

@@ -1,4 +1,4 @@
-/* events.c - properties of events and threads on which programs rely. */
+/* events.c - properties of events and threads that programs need. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 
@@ -36,7 +36,7 @@ static void lengths(struct fx *fx)
     is_int(wrong, 0, "21: evd_qlen is at least what was asked for, %d lengths", tried);
 }
 
-/* A thread sends without end while the EVDs in use are resized. */
+/* A thread sends constantly while the EVDs are resized. */
 struct traffic {
     struct pair p;
     struct region r;
@@ -94,7 +94,7 @@ static void resized_under_traffic(struct fx *fx)
         }
     }
     __atomic_store_n(&t.stop, 1, __ATOMIC_SEQ_CST);
-    /* The sender may sit on a message that nobody has a buffer for yet. */
+    /* The sender may wait for a receive. */
     {
         struct timespec tick = { 0, 1000000 };
         DAT_EVENT e;
@@ -122,7 +122,7 @@ static void resized_under_traffic(struct fx *fx)
 
 /* ---- 22, 23 ---- */
 
-/* Programs compare three codes as a whole: while (dat_evd_dequeue(evd, &e) == DAT_QUEUE_EMPTY) ... */
+/* Programs compare three codes as a whole, such as dat_evd_dequeue(evd, &e) == DAT_QUEUE_EMPTY. */
 static void class_bits(struct fx *fx)
 {
     DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG), hint;
@@ -253,19 +253,19 @@ static void cancelled_waiter(struct fx *fx)
             must(now_ms() < end, "the thread does not wait: %s", rc_text(rc));
             breathe();
         }
-        if (!sides_talk(&p.a, &p.b)) /* the other thread posts meanwhile */
+        if (!sides_talk(&p.a, &p.b)) /* while the other thread waits */
             break;
         pthread_cancel(thread);
         j.who = thread;
         must(pthread_create(&helper, NULL, join_it, &j) == 0, "no thread");
         if (!wait_until(joined, &j, SOON_MS)) {
             fail("24: pthread_cancel in dat_evd_wait: the thread ends");
-            return; /* it cannot be helped: leave it */
+            return;
         }
         pthread_join(helper, NULL);
         if (j.result != PTHREAD_CANCELED || c.returned)
             break;
-        /* Nothing stays locked, nobody is thought to wait. */
+        /* No lock is held, and the EVD has no waiter. */
         if (!rc_is(dat_evd_dequeue(fx->cr, &e), DAT_QUEUE_EMPTY))
             break;
         {
@@ -291,17 +291,17 @@ static void cancelled_waiter(struct fx *fx)
 struct worker {
     struct side *side;
     struct region *region;
-    DAT_SRQ_HANDLE srq; /* null if the provider has none */
+    DAT_SRQ_HANDLE srq; /* NULL if not implemented */
     int rounds;
-    int posted;   /* rounds of posts that succeeded */
-    int fetched;  /* completions of sends */
-    int received; /* replies */
+    int posted;   /* number of successful rounds of posts */
+    int fetched;  /* send completions */
+    int received;
     int failed;
-    DAT_EVD_HANDLE idle; /* where it waits in the end; NULL: it asks whether it is cancelled */
+    DAT_EVD_HANDLE idle; /* for its last wait; if NULL, it calls pthread_testcancel() */
     int came_back;
 };
 
-/* The posts of one round: a receive, a buffer for the shared queue, and a send, which wakes the peer. */
+/* Posts a receive, an SRQ buffer, and a send, which wakes the peer. */
 static bool posts(struct worker *w)
 {
     DAT_UINT64 cookie = (DAT_UINT64)w->posted;
@@ -315,7 +315,7 @@ static bool posts(struct worker *w)
            post_send(w->side, w->region, 0, 64, cookie) == DAT_SUCCESS;
 }
 
-/* Cancelled before its first call: none but the wait is a cancellation point. */
+/* The thread is cancelled before its first call, but only the wait is a cancellation point. */
 static void *work(void *arg)
 {
     struct worker *w = arg;
@@ -335,7 +335,7 @@ static void *work(void *arg)
         }
         if (dat_evd_dequeue(w->side->req, &e) == DAT_SUCCESS)
             w->fetched++;
-        /* This one wakes the peer, too, which waits for the end of its send. */
+        /* This dequeue also wakes the peer, which waits for its send completion. */
         if (dat_evd_dequeue(w->side->recv, &e) == DAT_SUCCESS)
             w->received++;
         if (dat_get_handle_type(w->side->ep, &type) != DAT_SUCCESS || type != DAT_HANDLE_TYPE_EP)
@@ -349,7 +349,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* A shared receive queue for `n` buffers, or null. */
+/* Creates an SRQ for n buffers. Returns NULL if not implemented. */
 static DAT_SRQ_HANDLE shared_queue(struct fx *fx, int n)
 {
     DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
@@ -398,7 +398,7 @@ static void cancelled_worker(struct fx *fx)
         must(pthread_create(&thread, NULL, work, &w) == 0, "no thread");
         j.who = thread;
         must(pthread_create(&helper, NULL, join_it, &j) == 0, "no thread");
-        /* Blocked here while the other one posts and fetches; each reply waits for its fetch. */
+        /* The peer of the thread: replies to each message. */
         while (arrived < w.rounds &&
                wait_dto(p.b.recv, (DAT_UINT64)arrived, DAT_DTO_SUCCESS, NULL) &&
                post_send(&p.b, &r, 192, 64, (DAT_UINT64)arrived) == DAT_SUCCESS &&
@@ -406,7 +406,7 @@ static void cancelled_worker(struct fx *fx)
             arrived++;
         if (!wait_until(joined, &j, SOON_MS)) {
             fail("24: cancelled, then in %s: the thread ends", where);
-            return; /* it cannot be helped: leave it */
+            return;
         }
         pthread_join(helper, NULL);
         ok(w.posted == w.rounds && w.fetched == w.rounds && w.received == w.rounds && !w.failed &&
@@ -497,7 +497,6 @@ static void endpoint_in_event(struct fx *fx)
             "dat_ep_create");
     must_rc(dat_ep_create(fx->ia, fx->pz, recv, q.b.req, p.b.conn, &attr, &q.b.ep), DAT_SUCCESS,
             "dat_ep_create");
-    /* Two endpoints on one receive EVD and one connection EVD. */
     for (int i = 0; i < 2; i++) {
         struct side *a = i == 0 ? &p.a : &q.a, *b = i == 0 ? &p.b : &q.b;
         DAT_CONN_QUAL qual;

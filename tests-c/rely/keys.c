@@ -1,6 +1,6 @@
 /*
- * keys.c - a program that has taken every key of pthread_key_create(): the library needs none, in
- * threads that started before and after that, and its threads start all the same.
+ * keys.c - a program uses all keys of pthread_key_create(). The library needs none, in old and new
+ * threads.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
@@ -27,7 +27,7 @@ static void on_trigger(DAT_PVOID data, DAT_EVD_HANDLE evd)
     __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Counts what worked; a step that cannot be taken ends the program. */
+/* Returns the number of successful steps. */
 static int whole_life(void)
 {
     DAT_OS_WAIT_PROXY_AGENT agent;
@@ -51,7 +51,7 @@ static int whole_life(void)
     right += wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL);
     right += wait_dto(p.a.req, 2, DAT_DTO_SUCCESS, NULL);
 
-    /* Waits that sleep, in this thread and in others; one of them is cancelled. */
+    /* Waits in this thread and in others, one of which is cancelled. */
     evd = fx_evd(&fx, 8, DAT_EVD_SOFTWARE_FLAG);
     right += !wait_event_ms(evd, 20, &e);
     waiter_start(&w, evd, DAT_TIMEOUT_INFINITE, 1);
@@ -64,7 +64,6 @@ static int whole_life(void)
     right += pthread_cancel(w.thread) == 0 && pthread_join(w.thread, &ended) == 0 &&
              ended == PTHREAD_CANCELED && rc_is(dat_evd_dequeue(evd, &e), DAT_QUEUE_EMPTY);
 
-    /* An agent is called by a thread of the library. */
     agent.instance_data = &calls;
     agent.proxy_agent_func = on_trigger;
     must_rc(dat_cno_create(fx.ia, agent, &cno), DAT_SUCCESS, "dat_cno_create");

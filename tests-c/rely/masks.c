@@ -1,6 +1,6 @@
 /*
- * masks.c - DAT_DBG_TYPE and DAPL_DBG_TYPE: each bit of the C libraries asks for the lines on its subject; DAT_LOG asks for a
- * level. Each line has the number of its process.
+ * masks.c - DAT_DBG_TYPE, DAPL_DBG_TYPE: each bit enables the log lines of one subject. DAT_LOG
+ * sets a level.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
@@ -17,10 +17,10 @@
 #define LIBRARY "libdat2: debug: "
 #endif
 
-/* The name of the file that gets what a process writes to standard error. */
+/* Path for the standard error of the second process. */
 #define INTO "DAT_TEST_MASKS"
 
-/* A shared receive queue with fewer buffers than its low watermark. */
+/* Triggers the low watermark of an SRQ. */
 static void below(struct fx *fx, struct region *r)
 {
     DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = DAT_SRQ_LW_DEFAULT };
@@ -35,7 +35,6 @@ static void below(struct fx *fx, struct region *r)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* A message that is longer than its receive. */
 static void too_long(struct fx *fx, struct region *r)
 {
     struct pair p;
@@ -47,7 +46,7 @@ static void too_long(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* Something of every subject: a connection, messages, transfers that fail and break their connections. */
+/* The second process: an event of each subject. */
 static int actor(struct link *up)
 {
     int fd = open(getenv(INTO), O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -75,7 +74,7 @@ static int actor(struct link *up)
     return 0;
 }
 
-/* Takes the number of the process out of each line, where it stands behind the library. False if a line lacks it. */
+/* Removes the process id, which each line must contain. */
 static bool take_pid(char *text, pid_t pid)
 {
     char number[32], *found, *end;
@@ -90,7 +89,10 @@ static bool take_pid(char *text, pid_t pid)
     return true;
 }
 
-/* What the process writes with this in its environment, without its number; valid until the next call. */
+/*
+ * Returns the log of a second process with this variable set. The text is valid until the next
+ * call.
+ */
 static const char *lines_of(const char *variable, const char *value)
 {
     static char text[1 << 16];
@@ -115,7 +117,7 @@ static const char *lines_of(const char *variable, const char *value)
     return text;
 }
 
-/* The subjects, and how one of their lines reads. Those of the registry are told by the library that programs link. */
+/* The subjects, each with a part of a line. libdat logs the subjects of the registry. */
 static const struct {
     const char *variable, *bit, *line;
 } subjects[] = {
@@ -137,7 +139,7 @@ static const struct {
 };
 #define SUBJECTS (sizeof subjects / sizeof *subjects)
 
-/* Whether two subjects are asked for by the same bit. */
+/* Returns whether the same bit enables two subjects. */
 static bool together(size_t i, size_t k)
 {
     return strcmp(subjects[i].variable, subjects[k].variable) == 0 && strcmp(subjects[i].bit, subjects[k].bit) == 0;

@@ -1,7 +1,7 @@
 /*
- * mpi.c - ranks of a message-passing library (mpi.h) with each other: messages of all sizes between all of them, from
- * one thread and from two, sums, barriers, blocks from all to all; and a rank that is killed in the middle, whose end all
- * others see and survive.
+ * mpi.c - ranks of a message-passing library (mpi.h) exchange messages of all sizes, also from two
+ * threads, and use collective operations. In some runs one rank is killed. All others must detect
+ * this, and end properly.
  */
 #define _DEFAULT_SOURCE
 #include "mpi.h"
@@ -16,18 +16,18 @@
 enum {
     POOL = LARGEST + (64 << 10),
     NOBODY = -1,
-    BURST = 24,          /* messages that are sent before the first is asked for */
-    LONG_MS = 100000     /* for what all ranks do together */
+    BURST = 24,          /* messages that are sent before the first receive */
+    LONG_MS = 100000     /* deadline of collective operations */
 };
 
-/* What a rank is to do. */
+/* The work of a rank. */
 struct job {
     int me, ranks, victim;
     unsigned rounds, largest, seed;
     bool threads;
 };
 
-/* What has become of it. */
+/* The results of a rank. */
 struct report {
     bool good;
     unsigned messages, hits, misses, crossings;
@@ -35,7 +35,7 @@ struct report {
     char why[160];
 };
 
-/* A rank at work; each thread has its own. */
+/* The state of a thread of a rank. */
 struct work {
     struct mpi *m;
     const struct job *job;
@@ -64,7 +64,7 @@ static bool right(struct work *w, const unsigned char *mem, size_t size, unsigne
     return at < 0;
 }
 
-/* Each rank with each other one, with sizes and places that all draw alike. */
+/* Exchanges messages between all ranks. All ranks draw the same sizes and offsets. */
 static bool exchange(struct work *w, unsigned rounds, int rail, int wait_for)
 {
     const struct job *j = w->job;
@@ -90,7 +90,7 @@ static bool exchange(struct work *w, unsigned rounds, int rail, int wait_for)
     return true;
 }
 
-/* Many messages to the next rank before it asks for the first, and it asks for the last one first. */
+/* Sends many messages to the next rank, which receives the last one first. */
 static bool burst(struct work *w)
 {
     const struct job *j = w->job;
@@ -114,7 +114,6 @@ static bool burst(struct work *w)
     return true;
 }
 
-/* What all ranks do together. */
 static bool collectives(struct work *w, unsigned rounds)
 {
     static const size_t blocks[] = { 8, 1000, 3000, 20000 };
@@ -149,7 +148,7 @@ static void work_make(struct work *w, const struct job *j, int rail)
     w->job = j;
     w->rail = rail;
     w->out = calloc(1, POOL);
-    w->in = calloc(1, POOL); /* valgrind does not see what another process writes */
+    w->in = calloc(1, POOL); /* valgrind does not see the writes of other processes */
     must(w->out != NULL && w->in != NULL, "out of memory");
 }
 
@@ -161,7 +160,7 @@ static void *on_a_rail(void *arg)
     return NULL;
 }
 
-/* Two threads, each of which uses its own connections. */
+/* Exchanges messages in two threads with separate rails. */
 static bool in_threads(struct work *w)
 {
     pthread_t thread[RAILS];
@@ -202,8 +201,8 @@ static int rank(struct link *up)
         report.bytes += w[i].bytes;
     }
     memcpy(report.why, m.why, sizeof report.why);
-    must(LINK_SEND(up, report), "the first process is gone");
-    must(link_recv(up, &ended, sizeof ended, LONG_MS), "nobody says that it is over");
+    must(LINK_SEND(up, report), "the first process has exited");
+    must(link_recv(up, &ended, sizeof ended, LONG_MS), "no order to end");
     ended = mpi_close(&m);
     for (int i = 0; i < RAILS; i++) {
         free(w[i].out);
@@ -214,11 +213,11 @@ static int rank(struct link *up)
 
 static const struct peer_role roles[] = { { "rank", rank }, { NULL, NULL } };
 
-/* Ranks that do all of it; the victim is killed in the middle. */
+/* Runs all tests. The victim is killed in the middle. */
 static void run(int ranks, unsigned rounds, unsigned largest, bool threads, int victim)
 {
-    static struct peer p[RANKS];
-    struct address table[RANKS];
+    static struct peer p[MAX_RANKS];
+    struct address table[MAX_RANKS];
     struct report r, all;
     uint64_t began = now_ms();
     bool over = true;
@@ -232,18 +231,18 @@ static void run(int ranks, unsigned rounds, unsigned largest, bool threads, int 
         memset(&j, 0, sizeof j);
         j = (struct job){ i, ranks, victim, rounds, largest, (unsigned)ranks * 7919u, threads };
         peer_start(&p[i], "rank");
-        must(LINK_SEND(&p[i].link, j), "a rank is gone");
+        must(LINK_SEND(&p[i].link, j), "a rank has exited");
     }
     for (int i = 0; i < ranks; i++)
         must(link_recv(&p[i].link, &table[i], sizeof table[i], LONG_MS), "a rank has no address");
     for (int i = 0; i < ranks; i++)
-        must(LINK_SEND(&p[i].link, table), "a rank is gone");
+        must(LINK_SEND(&p[i].link, table), "a rank has exited");
     for (int i = 0; i < ranks; i++) {
         if (i == victim || !link_recv(&p[i].link, &r, sizeof r, LONG_MS))
             continue;
         good += r.good == (victim == NOBODY);
         if (r.good != (victim == NOBODY))
-            diag("rank %d: %s", i, r.good ? "has not seen the end of another one" : r.why);
+            diag("rank %d: %s", i, r.good ? "has not detected the end of another rank" : r.why);
         all.messages += r.messages;
         all.bytes += r.bytes;
         all.hits += r.hits;

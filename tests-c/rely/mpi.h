@@ -1,13 +1,13 @@
 /*
- * mpi.h - a small message-passing library, which uses uDAPL as the MPI libraries of its time do.
+ * mpi.h - a small message-passing library, which uses uDAPL as MPI libraries do.
  *
- * Ranks find each other by a table of addresses and connect when there is a first message. Small messages go by RDMA into
- * a ring of slots at the target, which finds them by the footer of a slot in its memory; their slots come back as credits,
- * in messages of the other direction, or by a write of 4 B. Large ones go by rendezvous: announced in a slot, and then read
- * by the receiver, or written by the sender once it knows where to, from and to the program's own memory, whose
- * registrations are kept. Nearly all requests are suppressed. Completions are dequeued now and then.
+ * Ranks know each other's addresses and connect on the first message. A sender writes small messages
+ * into a ring of slots at the target, which polls the footer of the next slot. Slots return as
+ * credits, in messages of the other direction or by a write of 4 bytes. Large messages use a
+ * rendezvous: a slot announces them, then the receiver reads, or the sender writes, the program's
+ * memory, whose registrations are cached. Most requests are suppressed.
  *
- * Between two ranks there may be several connections, *rails*. A thread may use one while other threads use others.
+ * Two ranks have several connections, *rails*. Different threads can use different rails.
  */
 #ifndef TESTS_C_MPI_H
 #define TESTS_C_MPI_H
@@ -20,40 +20,39 @@
 #include <stdint.h>
 
 enum {
-    RANKS = 32,           /* at most */
+    MAX_RANKS = 32,
     RAILS = 2,
     ALL_RAILS = -1,
     SLOT = 2048,          /* bytes of a slot */
     CHUNK = 64 << 10,     /* bytes of one write of a rendezvous */
     REQUESTS = 48,        /* max_request_dtos */
     SIGNAL_EVERY = 16,
-    CACHED = 256,         /* registrations */
-    KEPT = 6,             /* of them, those that nobody uses now */
+    MAX_CACHED = 256,     /* registrations */
+    MAX_UNUSED = 6,       /* of these */
     LARGEST = 1 << 20     /* bytes of a message */
 };
 
-/* A registration of some pages of the program. */
 struct cached {
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT local;
     DAT_RMR_CONTEXT remote;
     uintptr_t from, to;
     unsigned users;
-    uint64_t used; /* when */
+    uint64_t used; /* last use, of mpi.clock */
 };
 
-/* What a slot holds besides the bytes of a small message. */
+/* Kinds of headers in slots. */
 enum what { SMALL, ANNOUNCED, WRITE_HERE, FINISHED };
 
 struct header {
     uint32_t what, tag, size, credit;
-    uint64_t address;      /* of the announced bytes, or of the place for them */
+    uint64_t address;      /* of the announced bytes, or of their destination */
     uint32_t context;
     uint32_t by_read;
-    uint64_t theirs, ours; /* requests of the receiver of this header, and of its sender */
+    uint64_t theirs, ours; /* requests of the header's receiver and sender */
 };
 
-/* A message on its way: of the program, which keeps it until it is done. */
+/* A send or receive, which the program owns. */
 struct request {
     bool done;
     unsigned char *mem;
@@ -62,22 +61,22 @@ struct request {
     bool by_read;
     struct cached *cached;
     struct vc *vc;
-    uint64_t there;        /* its end at the other rank: address, context, request */
+    uint64_t there;        /* at the other rank: address, context, request */
     uint32_t there_context;
     uint64_t theirs;
     size_t posted;
-    uint32_t last;         /* the number of its last request to the adapter, once posted */
+    uint32_t last;         /* number of its last work request */
     struct request *next;
 };
 
-/* Something that waits for a slot. */
+/* A header that waits for a slot. */
 struct item {
     struct header header;
-    struct request *small; /* done when its bytes are in the slot */
+    struct request *small; /* complete when its bytes are in the slot */
     struct item *next;
 };
 
-/* A message that came before anybody asked for it. */
+/* A message without a receive. */
 struct early {
     struct header header;
     unsigned char *bytes;
@@ -89,18 +88,18 @@ enum phase { UNUSED, CALLING, REFUSED, CALLED, GREETING, UP, ENDED };
 /* A connection to another rank. */
 struct vc {
     int peer, rail;
-    int phase;               /* enum phase; other threads look at it */
+    int phase;               /* enum phase; other threads read it */
     DAT_EP_HANDLE ep;
-    DAT_CR_HANDLE crossed;   /* a request of the other rank while this one is calling */
-    struct region memory;    /* credit, greetings, the ring, and the slots that go out */
+    DAT_CR_HANDLE crossed;   /* the other rank's connection request during CALLING */
+    struct region memory;    /* credits, greetings, receive ring, send slots */
     DAT_RMR_TRIPLET there;
     uint32_t sent, taken, told, granted; /* slots */
-    uint32_t posted, signalled, retired; /* requests to the adapter; the last one is stored by any thread */
+    uint32_t posted, signalled, retired; /* work requests; any thread stores `retired` */
     struct item *items, **items_end;
     struct request *receives, **receives_end; /* posted */
     struct early *early, **early_end;
-    struct request *bulk;    /* large ones whose bytes are on their way */
-    unsigned ends, flushed;  /* events at the end */
+    struct request *bulk;    /* large messages in flight */
+    unsigned ends, flushed;  /* events of the end */
     bool greeted;
 };
 
@@ -115,72 +114,72 @@ struct mpi {
     struct fx fx;
     DAT_EVD_HANDLE dto, conn;
     DAT_PSP_HANDLE psp;
-    struct address table[RANKS];
-    struct vc vcs[RANKS][RAILS];
-    struct cached cache[CACHED];
-    uint64_t clock;          /* of the cache */
+    struct address table[MAX_RANKS];
+    struct vc vcs[MAX_RANKS][RAILS];
+    struct cached cache[MAX_CACHED];
+    uint64_t clock;          /* counts uses of the cache */
     unsigned hits, misses, crossings;
-    pthread_mutex_t lock;    /* of events and of connecting */
+    pthread_mutex_t lock;    /* protects events and connects */
     pthread_mutex_t cache_lock;
-    int broken;              /* a rank is gone, or something is wrong */
+    int broken;              /* set after an error, such as the end of a rank */
     bool closing;
     char why[160];
 };
 
-/* ---- For programs ---- */
+/* ---- Public functions ---- */
 
-/* Opens the adapter and listens; the address is that of this rank. */
+/* Opens the adapter and listens. Returns this rank's address in *own. */
 void mpi_open(struct mpi *m, int me, int ranks, struct address *own);
-/* Sends and receives, to be waited for. Memory of a send stays as it is until then. */
+/* Start a send or a receive, for mpi_wait(). The program must not change sent memory before. */
 void mpi_isend(struct mpi *m, struct request *r, void *mem, size_t size, int to, int rail, uint32_t tag);
 void mpi_irecv(struct mpi *m, struct request *r, void *mem, size_t size, int from, int rail, uint32_t tag);
-/* Waits for all of them, and lets one rail go on meanwhile, or all. False if a rank is gone. */
+/* Waits for n requests, and progresses one rail or all. Returns false if a rank has exited. */
 bool mpi_wait(struct mpi *m, struct request *r, int n, int rail);
-/*
- * Posts all that this rank has to tell others, such as that it has read their memory. A thread calls it before it lets
- * its rail alone, since they wait for that.
- */
+/* Posts all pending headers. A thread must call it before it stops using a rail: other ranks wait for the headers. */
 bool mpi_post_all(struct mpi *m, int rail);
 bool mpi_barrier(struct mpi *m);
-/* Adds up one number of each rank. */
+/* Replaces *number by the sum over all ranks. */
 bool mpi_sum(struct mpi *m, uint64_t *number);
-/* Block i of `out` goes to rank i, whose block comes into block i of `in`. */
+/* Exchanges block i with rank i. */
 bool mpi_all_to_all(struct mpi *m, unsigned char *out, unsigned char *in, size_t block);
-/* Waits until all that was sent has arrived. */
+/* Waits until all sent data has arrived. */
 bool mpi_flush(struct mpi *m);
-/* Ends all connections, and looks whether each one ends as it should; then closes the adapter. */
+/* Ends all connections, checks their events, and closes the adapter. */
 bool mpi_close(struct mpi *m);
 
-/* ---- What its files share ---- */
+/* ---- Internal functions ---- */
 
-/* Where something is in the memory of a connection. */
+/* Offsets in the memory of a connection. */
 enum { CREDIT_AT = 0, HELLO_OUT = 64, HELLO_IN = 128, CREDITS_OUT = 256, RING_AT = 1024 };
 
 #define PHASE(v) ((enum phase)__atomic_load_n(&(v)->phase, __ATOMIC_ACQUIRE))
 #define SET_PHASE(v, p) __atomic_store_n(&(v)->phase, (int)(p), __ATOMIC_RELEASE)
 
-/* Notes why nothing goes on any more. */
+/* Records the first error. */
 void mpi_break(struct mpi *m, const char *fmt, ...) TAP_PRINTF(2, 3);
 
-/* mpi_connect.c: connects if that has not been begun; handles all events that have come; true if there were some. */
+/*
+ * mpi_connect.c: mpi_connect() connects if the phase is UNUSED. mpi_events() returns whether it
+ * handled an event.
+ */
 void mpi_connect(struct mpi *m, struct vc *v);
 bool mpi_events(struct mpi *m);
 
-/* mpi_cache.c: a registration that has these bytes, which is kept when nobody uses it any more. */
+/* mpi_cache.c: returns a registration of these bytes, which stays cached after its last use. */
 struct cached *mpi_register(struct mpi *m, const void *mem, size_t size);
 void mpi_unregister(struct mpi *m, struct cached *c);
 void mpi_cache_end(struct mpi *m);
 
-/* mpi_ring.c: posts a request, if there is a place; its number, or 0. */
+/* mpi_ring.c: posts a work request. Returns its number, or 0 if the queue is full. */
 uint32_t mpi_post(struct mpi *m, struct vc *v, bool read, DAT_LMR_CONTEXT local, const void *mem, size_t size,
                   DAT_RMR_CONTEXT remote, uint64_t there, bool signalled);
 void mpi_queue(struct vc *v, const struct header *h, struct request *small);
-/* One round of everything that a connection has to do; true if something was done. */
+/* Progresses a connection. Returns whether it did anything. */
 bool mpi_progress(struct mpi *m, struct vc *v);
 
 bool mpi_has_retired(const struct vc *v, uint32_t number);
 
-/* mpi_messages.c: does what comes of a header; posts what large messages need. */
+/* mpi_messages.c: handle a received header; post work requests of large messages. */
 void mpi_arrived(struct mpi *m, struct vc *v, const struct header *h, const unsigned char *bytes);
 bool mpi_bulk(struct mpi *m, struct vc *v);
 

@@ -1,17 +1,17 @@
-/* mpi_cache.c - registrations that are kept until there are too many. */
+/* mpi_cache.c - a cache of registrations. */
 #include "mpi.h"
 
 #include <string.h>
 
 enum { PAGE = 4096 };
 
-/* A free one; if too many are not in use, the one that was used longest ago is given back. */
+/* Returns a free entry. If there are too many unused ones, frees the least recently used. */
 static struct cached *room(struct mpi *m)
 {
     struct cached *empty = NULL, *oldest = NULL;
     int unused = 0;
 
-    for (struct cached *c = m->cache; c < m->cache + CACHED; c++) {
+    for (struct cached *c = m->cache; c < m->cache + MAX_CACHED; c++) {
         if (c->lmr == DAT_HANDLE_NULL) {
             empty = c;
         } else if (c->users == 0) {
@@ -20,7 +20,7 @@ static struct cached *room(struct mpi *m)
                 oldest = c;
         }
     }
-    if (unused > KEPT || empty == NULL) {
+    if (unused > MAX_UNUSED || empty == NULL) {
         must(oldest != NULL, "too many registrations are in use");
         must_rc(dat_lmr_free(oldest->lmr), DAT_SUCCESS, "dat_lmr_free");
         empty = oldest;
@@ -36,7 +36,7 @@ struct cached *mpi_register(struct mpi *m, const void *mem, size_t size)
     struct cached *c = NULL;
 
     pthread_mutex_lock(&m->cache_lock);
-    for (int i = 0; i < CACHED && c == NULL; i++)
+    for (int i = 0; i < MAX_CACHED && c == NULL; i++)
         if (m->cache[i].lmr != DAT_HANDLE_NULL && m->cache[i].from <= from && m->cache[i].to >= to)
             c = &m->cache[i];
     if (c != NULL) {
@@ -67,7 +67,7 @@ void mpi_unregister(struct mpi *m, struct cached *c)
 
 void mpi_cache_end(struct mpi *m)
 {
-    for (int i = 0; i < CACHED; i++)
+    for (int i = 0; i < MAX_CACHED; i++)
         if (m->cache[i].lmr != DAT_HANDLE_NULL)
             must_rc(dat_lmr_free(m->cache[i].lmr), DAT_SUCCESS, "dat_lmr_free");
     memset(m->cache, 0, sizeof m->cache);

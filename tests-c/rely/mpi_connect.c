@@ -1,4 +1,4 @@
-/* mpi_connect.c - connections when they are needed, their ends, and all events. */
+/* mpi_connect.c - connects on demand, ends of connections, and all events. */
 #define _POSIX_C_SOURCE 200809L
 #include "mpi.h"
 
@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Private data of a connection request, and what either side sends when it is established. */
+/* Private data of a connection request; and the first message of both sides. */
 struct card {
     uint32_t rank, rail;
 };
@@ -16,7 +16,7 @@ struct greeting {
     uint32_t context, rank;
 };
 
-enum { HELLO_NUMBER = 0 }; /* Requests are counted from 1. */
+enum { HELLO_NUMBER = 0 }; /* work requests are counted from 1 */
 
 void mpi_break(struct mpi *m, const char *fmt, ...)
 {
@@ -54,12 +54,12 @@ static void endpoint_make(struct mpi *m, struct vc *v)
     attr.max_rdma_size = LARGEST;
     attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
     attr.max_recv_dtos = 4;
-    attr.max_request_dtos = REQUESTS + 1; /* and the greeting */
+    attr.max_request_dtos = REQUESTS + 1; /* one for the greeting */
     must_rc(dat_ep_create(m->fx.ia, m->fx.pz, m->dto, m->dto, m->conn, &attr, &v->ep), DAT_SUCCESS, "dat_ep_create");
     region_make(&m->fx, &v->memory, RING_AT + 2 * m->slots * SLOT, DAT_MEM_PRIV_ALL_FLAG);
 }
 
-/* Called with the lock held. */
+/* The caller holds the lock. */
 static void call(struct mpi *m, struct vc *v)
 {
     struct card card = { (uint32_t)m->me, (uint32_t)v->rail };
@@ -86,7 +86,7 @@ static void answer(struct mpi *m, struct vc *v, DAT_CR_HANDLE cr)
     must_rc(dat_cr_accept(cr, v->ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
 }
 
-/* Another rank calls. If both call, the call of the lower one is the one that stands. */
+/* Handles a connection request. If both ranks connect, the connect of the lower one wins. */
 static void called(struct mpi *m, DAT_CR_HANDLE cr)
 {
     struct card card;
@@ -119,7 +119,10 @@ static void called(struct mpi *m, DAT_CR_HANDLE cr)
     must_rc(dat_cr_reject(cr), DAT_SUCCESS, "dat_cr_reject");
 }
 
-/* The call has come to nothing. Where both have called, the other one's is answered now, or when it comes. */
+/*
+ * Handles a failed connect. If both ranks connect, accepts the other's request now or when it
+ * arrives.
+ */
 static void refused(struct mpi *m, struct vc *v, DAT_EVENT_NUMBER why)
 {
     DAT_CR_HANDLE cr = v->crossed;
@@ -136,7 +139,10 @@ static void refused(struct mpi *m, struct vc *v, DAT_EVENT_NUMBER why)
         answer(m, v, cr);
 }
 
-/* Sends where the ring is, and receives the same. The first receive may be posted behind the message. */
+/*
+ * Sends the location of the ring, and posts a receive for the peer's location, which may already
+ * have arrived.
+ */
 static void greet(struct mpi *m, struct vc *v)
 {
     struct greeting g = { (uint64_t)(uintptr_t)v->memory.mem, v->memory.rmr_context, (uint32_t)m->me };
@@ -158,7 +164,7 @@ static void greeted(struct mpi *m, struct vc *v)
     v->greeted = true;
     v->there.target_address = g.address;
     v->there.rmr_context = g.context;
-    post_hello(m, v); /* for what never comes: it is flushed at the end */
+    post_hello(m, v); /* never completes before the end, which flushes it */
     SET_PHASE(v, UP);
 }
 
@@ -168,7 +174,7 @@ static struct vc *vc_of(struct mpi *m, DAT_EP_HANDLE ep)
         for (int rail = 0; rail < RAILS; rail++)
             if (m->vcs[i][rail].ep == ep)
                 return &m->vcs[i][rail];
-    must(false, "an event of an endpoint that nobody knows");
+    must(false, "an event of an unknown endpoint");
     return NULL;
 }
 
@@ -210,7 +216,7 @@ static void completion(struct mpi *m, const DAT_EVENT *e)
     uint32_t number = (uint32_t)d->user_cookie.as_64;
     struct vc *v = &m->vcs[which / RAILS][which % RAILS];
 
-    must(e->event_number == DAT_DTO_COMPLETION_EVENT && which < RANKS * RAILS, "%s instead of a completion",
+    must(e->event_number == DAT_DTO_COMPLETION_EVENT && which < MAX_RANKS * RAILS, "%s instead of a completion",
          event_text(e->event_number));
     if (d->status != DAT_DTO_SUCCESS) {
         v->flushed += receive;

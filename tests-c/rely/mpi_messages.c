@@ -1,4 +1,4 @@
-/* mpi_messages.c - messages of any size between ranks, and what is made of them. */
+/* mpi_messages.c - open, close and messages of any size. */
 #define _POSIX_C_SOURCE 200809L
 #include "mpi.h"
 
@@ -23,7 +23,7 @@ void mpi_open(struct mpi *m, int me, int ranks, struct address *own)
     fx_open(&m->fx);
     m->dto = fx_evd(&m->fx, ranks * RAILS * (REQUESTS + 4), DAT_EVD_DTO_FLAG);
     m->conn = fx_evd(&m->fx, ranks * RAILS * 4, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG);
-    for (int i = 0; i < RANKS; i++)
+    for (int i = 0; i < MAX_RANKS; i++)
         for (int rail = 0; rail < RAILS; rail++) {
             struct vc *v = &m->vcs[i][rail];
 
@@ -55,7 +55,7 @@ static void forget_waiting(struct vc *v)
     }
 }
 
-/* A connection that was up has ended once, and its receive has come back once. */
+/* Checks that an established connection has ended once, and its receive was flushed once. */
 static bool ended_well(const struct vc *v)
 {
     return !v->greeted || (v->ends == 1 && v->flushed == 1);
@@ -112,7 +112,7 @@ static void start_bulk(struct vc *v, struct request *r, uint64_t there, uint32_t
     v->bulk = r;
 }
 
-/* A message meets the receive that asked for it. */
+/* Completes or starts the transfer of a matched message. */
 static void deliver(struct mpi *m, struct vc *v, struct request *r, const struct header *h, const unsigned char *bytes)
 {
     struct header answer;
@@ -214,7 +214,7 @@ bool mpi_bulk(struct mpi *m, struct vc *v)
             moved = true;
             r->posted += take;
             r->last = number;
-            /* What is posted behind the writes is seen behind them. */
+            /* The receiver sees this slot after the writes. */
             if (r->posted == r->size && !r->by_read)
                 queue_finished(v, r);
         }

@@ -1,4 +1,4 @@
-/* mpi_ring.c - rings of slots at the target, their credits, and the requests to the adapter. */
+/* mpi_ring.c - rings of slots, their credits, and work requests. */
 #define _POSIX_C_SOURCE 200809L
 #include "mpi.h"
 
@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The last word of a slot: the bytes before it, and which use of the slot it is. Its last byte is never 0, and comes last
- * wherever the word does not come in one piece.
+ * The last word of a slot: the size, and the use of the slot. Its last byte is never 0, and becomes
+ * visible last if the word is not written atomically.
  */
 struct footer {
     uint32_t size, number;
@@ -41,7 +41,7 @@ uint32_t mpi_post(struct mpi *m, struct vc *v, bool read, DAT_LMR_CONTEXT local,
     to.target_address = there;
     to.segment_length = size;
     v->posted++;
-    /* The one that takes the last place is signalled, or the places would never come back. */
+    /* Signal the request that fills the queue: otherwise the queue would stay full. */
     if (signalled || places == 1 || v->posted - v->signalled >= SIGNAL_EVERY)
         v->signalled = v->posted;
     else
@@ -73,7 +73,7 @@ void mpi_queue(struct vc *v, const struct header *h, struct request *small)
     v->items_end = &i->next;
 }
 
-/* The ends of slots, in the ring and in what goes out. */
+/* Return the end of a slot, in the receive ring and in the send slots. */
 static unsigned char *ring_end(const struct mpi *m, const struct vc *v, uint32_t slot)
 {
     return v->memory.mem + RING_AT + (slot % m->slots + 1) * SLOT;
@@ -84,7 +84,7 @@ static unsigned char *out_end(const struct mpi *m, const struct vc *v, uint32_t 
     return ring_end(m, v, slot) + m->slots * SLOT;
 }
 
-/* The slots that the other rank has given back, as its headers and its credits tell. */
+/* Returns the number of slots that the other rank has released. */
 static uint32_t granted(struct vc *v)
 {
     uint32_t word = __atomic_load_n((uint32_t *)(void *)(v->memory.mem + CREDIT_AT), __ATOMIC_ACQUIRE);
@@ -94,7 +94,7 @@ static uint32_t granted(struct vc *v)
     return v->granted;
 }
 
-/* Puts the first item into the next slot. */
+/* Sends the first item. Returns false if no slot or request is free. */
 static bool send_item(struct mpi *m, struct vc *v)
 {
     struct item *i = v->items;
@@ -124,7 +124,7 @@ static bool send_item(struct mpi *m, struct vc *v)
     return true;
 }
 
-/* Looks into the next slot of the ring. */
+/* Handles the next slot of the ring. Returns false if it is empty. */
 static bool take_slot(struct mpi *m, struct vc *v)
 {
     unsigned char *end = ring_end(m, v, v->taken);
@@ -149,7 +149,7 @@ static bool take_slot(struct mpi *m, struct vc *v)
     return true;
 }
 
-/* Gives slots back where no message does it. */
+/* Releases slots by a write, for lack of messages. */
 static bool give_credit(struct mpi *m, struct vc *v)
 {
     unsigned char *word = v->memory.mem + CREDITS_OUT + v->posted % (REQUESTS + 1) * 4;

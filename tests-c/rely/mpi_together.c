@@ -1,4 +1,4 @@
-/* mpi_together.c - waiting for messages, and what all ranks do together. */
+/* mpi_together.c - waits and collective operations. */
 #define _POSIX_C_SOURCE 200809L
 #include "mpi.h"
 
@@ -11,7 +11,7 @@
 /* Tags of the library itself. */
 enum { BARRIER_TAG = 1 << 20, SUM_TAG, BLOCK_TAG };
 
-/* One round of all connections of a rail, or of all of them. */
+/* Progresses one rail or all, and handles events in each fourth round. */
 static bool progress(struct mpi *m, int rail, unsigned round)
 {
     bool moved = false;
@@ -25,7 +25,7 @@ static bool progress(struct mpi *m, int rail, unsigned round)
     return moved;
 }
 
-/* Says how far the connections are, where nothing moves. */
+/* Prints the state of all connections. */
 static void tell(const struct mpi *m)
 {
     for (int i = 0; i < m->ranks * RAILS; i++) {
@@ -41,8 +41,8 @@ static void tell(const struct mpi *m)
     }
 }
 
-/* Lets all go on until `done` says so. */
-static bool go_on_until(struct mpi *m, int rail, bool (*done)(struct mpi *m, void *what), void *what)
+/* Progresses a rail until done() returns true. */
+static bool progress_until(struct mpi *m, int rail, bool (*done)(struct mpi *m, void *what), void *what)
 {
     struct patience patience = { 0, 0, { 0, 0 }, { 0, 0 } };
 
@@ -84,10 +84,10 @@ bool mpi_wait(struct mpi *m, struct request *r, int n, int rail)
 {
     struct some s = { r, n };
 
-    return go_on_until(m, rail, all_done, &s);
+    return progress_until(m, rail, all_done, &s);
 }
 
-/* All that was to be sent on that rail is posted. */
+/* Returns whether all pending work of a rail is posted. */
 static bool all_posted(struct mpi *m, void *what)
 {
     const int *rail = what;
@@ -103,10 +103,10 @@ static bool all_posted(struct mpi *m, void *what)
 
 bool mpi_post_all(struct mpi *m, int rail)
 {
-    return go_on_until(m, rail, all_posted, &rail);
+    return progress_until(m, rail, all_posted, &rail);
 }
 
-/* One more write on each connection, of a word that nobody looks at, has completed: it is signalled. */
+/* Posts a signalled write on each connection. Returns whether all have completed. */
 static bool all_arrived(struct mpi *m, void *what)
 {
     uint32_t *last = what;
@@ -127,9 +127,9 @@ static bool all_arrived(struct mpi *m, void *what)
 
 bool mpi_flush(struct mpi *m)
 {
-    uint32_t last[RANKS * RAILS] = { 0 };
+    uint32_t last[MAX_RANKS * RAILS] = { 0 };
 
-    return mpi_post_all(m, ALL_RAILS) && go_on_until(m, ALL_RAILS, all_arrived, last);
+    return mpi_post_all(m, ALL_RAILS) && progress_until(m, ALL_RAILS, all_arrived, last);
 }
 
 bool mpi_barrier(struct mpi *m)
@@ -147,7 +147,7 @@ bool mpi_barrier(struct mpi *m)
 
 bool mpi_sum(struct mpi *m, uint64_t *number)
 {
-    struct request r[RANKS];
+    struct request r[MAX_RANKS];
     uint64_t other;
 
     if (m->me != 0) {
@@ -171,7 +171,7 @@ bool mpi_sum(struct mpi *m, uint64_t *number)
 
 bool mpi_all_to_all(struct mpi *m, unsigned char *out, unsigned char *in, size_t block)
 {
-    struct request r[2 * RANKS];
+    struct request r[2 * MAX_RANKS];
     int n = 0;
 
     memcpy(in + (size_t)m->me * block, out + (size_t)m->me * block, block);

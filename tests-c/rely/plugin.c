@@ -1,14 +1,11 @@
-/*
- * plugin.c - the part of dlopen.c that links libdat, as the plug-in of an MPI
- * library does.
- */
+/* plugin.c - the plug-in of dlopen.c, as MPI libraries have one. */
 #include "common/dat.h"
 
 #include <stddef.h>
 
 int plugin_run(char *adapter);
 
-/* 0 when it worked, else the number of the step that failed. */
+/* Returns 0, or the number of the failed step. */
 int plugin_run(char *adapter)
 {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;

@@ -1,9 +1,7 @@
 /*
- * books.c - the buffers of an endpoint that goes away come back into the books
- * of dat_srq_query(3DAT): freed, reset, disconnected by either side, closed
- * abruptly, its peer killed, its EVD overflowed. Buffers that it had not taken
- * stay on the queue for the others; each one that it had taken ends as a
- * completion, and when that is dequeued or dropped the entry is free again.
+ * books.c - the buffers of an endpoint after its end. Those that it had not taken stay on the
+ * queue. Each taken buffer completes, and its entry is free when the completion is dequeued or
+ * dropped.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -12,7 +10,7 @@
 
 static struct fx fx;
 
-/* A queue of ten with eight buffers, three of them completed and not dequeued. */
+/* A queue of ten with eight buffers, of which three have completed. */
 struct scene {
     struct srq q;
     struct side rx;
@@ -31,7 +29,7 @@ static void scene_open(struct scene *c)
     is_counts(c->q.handle, 5, 8, "eight posted, three arrived: 5, 8");
 }
 
-/* Subtests: only the five untouched buffers count, and every other entry can be posted to. */
+/* Checks that five buffers remain and all other entries are free. */
 static void balanced(struct scene *c, const char *after)
 {
     DAT_COUNT free_entries = c->max - 5, i;
@@ -52,7 +50,7 @@ static void scene_close(struct scene *c)
     srq_close(&c->q);
 }
 
-/* Subtests: the three completions are there, successful and in order; dequeuing frees entries. */
+/* Dequeues and checks the three completions. */
 static void three_are_there(struct scene *c, const char *after)
 {
     is_counts(c->q.handle, 5, 8, "%s: nothing is dequeued yet: 5, 8", after);
@@ -87,7 +85,7 @@ static void disconnected_by_peer(void)
     scene_close(&c);
 }
 
-/* The other process closes its adapter abruptly, with everything alive. */
+/* The other process closes its adapter abruptly. */
 static void closed_by_peer(void)
 {
     struct scene c;
@@ -102,8 +100,8 @@ static void closed_by_peer(void)
 }
 
 /*
- * Freed or reset: the three completions may be dropped or still be delivered;
- * either way their entries are free once the EVD is empty.
+ * The provider may drop or deliver the three completions. When the EVD is empty, their entries are
+ * free.
  */
 static void freed(void)
 {
@@ -141,7 +139,6 @@ static void reset(void)
        "dat_ep_reset: what counts as outstanding is on the EVD");
     balanced(&c, "dat_ep_reset");
 
-    /* The endpoint is still attached, and connects again. */
     is_code(dat_srq_free(c.q.handle), DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE,
             "dat_srq_free: after dat_ep_reset: DAT_INVALID_STATE, the endpoint is still attached");
     sender_end(&c.s);
@@ -152,7 +149,6 @@ static void reset(void)
     scene_close(&c);
 }
 
-/* Two endpoints share a receive EVD; one is freed: the other's completions stay. */
 static void shared_evd(void)
 {
     struct srq q;
@@ -165,7 +161,7 @@ static void shared_evd(void)
 
     srq_open(&q, &fx, 16, 16, 256);
     srq_pair_open(&p[0], &q);
-    /* The second one moves to the first one's EVD before it connects. */
+    /* Assign the EVD of the first endpoint before the connect. */
     memset((void *)&param, 0, sizeof param);
     memset(&p[1], 0, sizeof p[1]);
     side_make_srq(&p[1].rx, &fx, q.handle, NULL);
@@ -199,7 +195,6 @@ static void shared_evd(void)
     srq_close(&q);
 }
 
-/* Messages that wait for a buffer leave with their connection; later buffers are not touched. */
 static void waiting(bool free_it)
 {
     const char *how = free_it ? "dat_ep_free" : "dat_ep_disconnect";
@@ -229,7 +224,6 @@ static void waiting(bool free_it)
     srq_close(&q);
 }
 
-/* A message that is longer than the buffer: a failed completion, and its entry is free again. */
 static void too_long(void)
 {
     struct srq q;
@@ -260,7 +254,7 @@ static void too_long(void)
     srq_close(&q);
 }
 
-/* What came back from a queue whose sender was killed. */
+/* Completed buffers after the sender was killed. */
 struct returned {
     struct srq *q;
     struct side *rx;
@@ -269,7 +263,7 @@ struct returned {
     int n;
 };
 
-/* Dequeues what is there; true when no buffer is under way any more. */
+/* Dequeues all completions. Returns whether no buffer is in use. */
 static bool settled(void *arg)
 {
     struct returned *r = arg;
@@ -290,7 +284,6 @@ static bool settled(void *arg)
     return p.available_dto_count == p.outstanding_dto_count;
 }
 
-/* The sending process is killed in the middle of its messages. */
 static void killed(size_t size)
 {
     enum { POSTED = 48 };
@@ -333,7 +326,6 @@ static void killed(size_t size)
     srq_close(&q);
 }
 
-/* More completions than the receive EVD holds: those that are lost free their entries too. */
 static void overflow(void)
 {
     struct srq q;

@@ -1,7 +1,6 @@
 /*
- * create.c - dat_srq_create(3DAT): sizes at least as asked and truly reported,
- * no endpoint attached, the zone mandatory, each bad argument with its code;
- * and the attributes of dat_ia_query(3DAT) about shared receive queues.
+ * create.c - dat_srq_create: sizes, the mandatory PZ, a code for each bad argument; and the
+ * attributes of dat_ia_query for SRQs.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -46,7 +45,6 @@ static void capabilities(void)
          (int)ia_attr.max_iov_segments_per_dto);
 }
 
-/* A new queue is empty, operational, unattached, and as large as was asked for. */
 static void sizes(void)
 {
     static const DAT_COUNT dtos[] = { 1, 2, 3, 10, 63, 64, 65, 255, 256, 1000 };
@@ -79,7 +77,6 @@ static void sizes(void)
     ok(no_event(zoo.fx.async), "dat_srq_create: default watermark: no asynchronous event");
 }
 
-/* Every field that is wrong, one at a time. The handle stays as it was. */
 static void bad_attributes(void)
 {
     static const struct {
@@ -122,7 +119,7 @@ static void bad_attributes(void)
     ok(no_event(zoo.fx.async), "dat_srq_create: refused watermarks: no asynchronous event");
 }
 
-/* The limits themselves are no wrong arguments, though memory may not suffice for them. */
+/* The limits are valid arguments, but memory may not suffice. */
 static void limits(void)
 {
     DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
@@ -191,7 +188,6 @@ static void handles(void)
     zoo_intact(&zoo, "dat_srq_create");
 }
 
-/* Several queues are independent of each other; each is an object of its kind. */
 static void several(void)
 {
     DAT_SRQ_HANDLE srq[4];

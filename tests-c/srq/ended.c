@@ -1,6 +1,7 @@
 /*
- * ended.c - the asynchronous event that uDAPL 2.0 has for an endpoint of a shared receive queue whose connection has
- * ended: DAT_ASYNC_ERROR_EP_BROKEN, once for each end, in the order of the connection events. 1.2 has none.
+ * ended.c - uDAPL 2.0 reports the end of a connection of an endpoint with an SRQ by an asynchronous
+ * event, DAT_ASYNC_ERROR_EP_BROKEN: one per end, in the order of the connection events. 1.2 does
+ * not.
  */
 #include "srq_common.h"
 
@@ -11,7 +12,7 @@
 static struct fx fx;
 static struct srq q;
 
-/* The next asynchronous event tells of the end of that endpoint. */
+/* Waits for the asynchronous event of this endpoint. Always true in 1.2. */
 static bool told(DAT_EP_HANDLE ep)
 {
     const DAT_ASYNCH_ERROR_EVENT_DATA *d;
@@ -29,7 +30,7 @@ static bool told(DAT_EP_HANDLE ep)
     return false;
 }
 
-/* Two connected endpoints; the passive one, or both, use the queue. */
+/* Connects two endpoints. The passive one, or both, use the queue. */
 static void make(struct pair *p, bool both)
 {
     if (both)
@@ -57,7 +58,6 @@ static void orderly(void)
         ok(quiet(fx.async), "%s: one event, and none of the endpoint with receives of its own", how);
         is_int(ep_state(p.b.ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", how);
 
-        /* Reset, it is as good as new, and its next end is told again. */
         must_rc(dat_ep_reset(p.a.ep), DAT_SUCCESS, "dat_ep_reset");
         must_rc(dat_ep_reset(p.b.ep), DAT_SUCCESS, "dat_ep_reset");
         ok(quiet(fx.async), "%s: dat_ep_reset: no event", how);
@@ -71,7 +71,6 @@ static void orderly(void)
     }
 }
 
-/* A violation of the other side's. */
 static void broken(void)
 {
     struct region r;
@@ -108,7 +107,6 @@ static void broken(void)
     region_free(&r);
 }
 
-/* What was never connected has no end, and what is freed tells of none. */
 static void never(void)
 {
     struct side s;
@@ -135,9 +133,8 @@ static void never(void)
     pair_close(&p);
 }
 
-/* ---- many at once, by another process ---- */
 
-/* Disconnects all of its endpoints when it is told to. */
+/* The second process: on request, disconnects all its endpoints. */
 static int caller(struct link *up)
 {
     struct fx own;
@@ -157,7 +154,7 @@ static int caller(struct link *up)
     return 0;
 }
 
-/* The ends of many endpoints with one EVD for all, of which some are ended from here as well. */
+/* The ends of many endpoints, some of them by this side if from_here is set. */
 static void many(bool from_here)
 {
     const char *what = from_here ? "many ends, by both sides at once" : "many ends, by the other side";

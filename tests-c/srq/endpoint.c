@@ -1,7 +1,4 @@
-/*
- * endpoint.c - dat_ep_create_with_srq(3DAT): every argument, the attributes,
- * a zone that differs from the queue's, and that the endpoint stays attached.
- */
+/* endpoint.c - dat_ep_create_with_srq: arguments, attributes, a PZ other than the queue's. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -14,7 +11,6 @@ static struct fx *const fx = &zoo.fx;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* The arguments of one call, good ones to begin with. */
 struct call {
     DAT_IA_HANDLE ia;
     DAT_PZ_HANDLE pz;
@@ -110,7 +106,6 @@ static void handles(void)
     zoo_intact(&zoo, "dat_ep_create_with_srq");
 }
 
-/* uDAPL 2.0: without attributes the endpoint can do everything, and has no watermarks. */
 static void defaults(const struct call *c)
 {
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL, plain;
@@ -185,7 +180,6 @@ static void parameters(void)
     srq_close(&q);
 }
 
-/* What was asked for is what the endpoint has. */
 static void attributes(void)
 {
     struct call c;
@@ -221,7 +215,6 @@ static void attributes(void)
     srq_close(&q);
 }
 
-/* A receive of its own is not for such an endpoint. */
 static void own_receive(void)
 {
     struct srq q;
@@ -239,7 +232,7 @@ static void own_receive(void)
     srq_close(&q);
 }
 
-/* The queue's zone rules its buffers, the endpoint's zone everything else. */
+/* Receives use the PZ of the queue, all other operations the PZ of the endpoint. */
 static void another_zone(void)
 {
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
@@ -279,7 +272,6 @@ static void another_zone(void)
            wait_dto(tx.req, 1, DAT_DTO_SUCCESS, NULL),
        "endpoint of another zone: receives into the queue's memory");
 
-    /* Its own sends come from its own zone. */
     is_success(post_recv(&tx, &out, 128, 64, 2), "dat_ep_post_recv: success");
     pattern_fill(theirs.mem, 64, 5);
     ok(post_send(&rx, &theirs, 0, 64, 3) == DAT_SUCCESS &&
@@ -303,7 +295,6 @@ static void another_zone(void)
     srq_close(&q);
 }
 
-/* Since its completions are signalled, as many of them may be waited for. */
 static void threshold(struct srq *q, struct side *rx, struct side *tx, struct region *out)
 {
     DAT_EVENT event;
@@ -319,7 +310,7 @@ static void threshold(struct srq *q, struct side *rx, struct side *tx, struct re
     is_int(more, 1, "dat_evd_wait: receive flag UNSIGNALLED of an endpoint on a queue, threshold 2: one more");
 }
 
-/* Completion flag of the receive stream: UNSIGNALLED is the default there, and wakes all the same. */
+/* UNSIGNALLED is the default for receives from an SRQ, and the completions notify anyway. */
 static void completion_flag(void)
 {
     struct call c;
@@ -354,7 +345,6 @@ static void completion_flag(void)
     srq_close(&q);
 }
 
-/* Reset keeps the attachment: the endpoint connects again and receives from the queue. */
 static void reset(void)
 {
     struct srq q;
@@ -376,7 +366,7 @@ static void reset(void)
     ok(param.srq_handle == q.handle && param.ep_state == DAT_EP_STATE_UNCONNECTED,
        "dat_ep_reset: unconnected, and still on its queue");
     is_counts(q.handle, 3, 3, "dat_ep_reset: the three that were not taken: 3, 3");
-    sides_connect(&p.rx, &p.tx); /* the other way round this time */
+    sides_connect(&p.rx, &p.tx); /* in the opposite direction */
     ok(srq_send(&p, 20, 1) && srq_take(&q, p.rx.recv, p.rx.ep, 20, 0, 1) >= 0,
        "dat_ep_reset: connected again: a message arrives");
     is_counts(q.handle, 2, 2, "dat_ep_reset: connected again: 2, 2");

@@ -1,7 +1,4 @@
-/*
- * free.c - dat_srq_free(3DAT): refused while an endpoint is attached, allowed
- * with posted buffers, a dead handle afterwards; the zone is in use until then.
- */
+/* free.c - dat_srq_free. The PZ of a queue is in use until the queue is freed. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -12,7 +9,6 @@
 static struct zoo zoo;
 static struct fx *const fx = &zoo.fx;
 
-/* Unconnected, connected, disconnected: an endpoint is attached until it is freed. */
 static void attached(void)
 {
     struct srq q;
@@ -47,7 +43,6 @@ static void attached(void)
     srq_close(&q);
 }
 
-/* Posted buffers vanish without a completion, and the memory is free. */
 static void with_buffers(void)
 {
     struct srq q;
@@ -78,7 +73,6 @@ static void with_buffers(void)
     srq_close(&q);
 }
 
-/* A freed handle is dead for every call, this one included. */
 static void twice(void)
 {
     struct srq q;
@@ -135,7 +129,6 @@ static void handles(void)
     zoo_intact(&zoo, "dat_srq_free");
 }
 
-/* The queue alone keeps its zone; an endpoint of another zone does not. */
 static void the_zone(void)
 {
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
@@ -146,7 +139,7 @@ static void the_zone(void)
     must_rc(dat_pz_create(fx->ia, &pz), DAT_SUCCESS, "dat_pz_create");
     must_rc(dat_srq_create(fx->ia, pz, &attr, &srq), DAT_SUCCESS, "dat_srq_create");
     must_rc(dat_srq_create(fx->ia, pz, &attr, &second), DAT_SUCCESS, "dat_srq_create");
-    side_make_srq(&rx, fx, srq, NULL); /* in the zone of the fixture */
+    side_make_srq(&rx, fx, srq, NULL); /* in the PZ of the fixture */
     is_code(dat_pz_free(pz), DAT_INVALID_STATE, DAT_INVALID_STATE_PZ_IN_USE,
             "dat_pz_free: two queues are in the zone: DAT_INVALID_STATE");
     is_success(dat_srq_free(second), "dat_srq_free: the second queue: success");
@@ -158,7 +151,6 @@ static void the_zone(void)
     is_success(dat_pz_free(pz), "dat_pz_free: the queues are freed: success");
 }
 
-/* Closing the adapter: graceful counts the queue, abrupt takes it along. */
 static void closing(void)
 {
     struct fx other;
@@ -192,7 +184,7 @@ static void closing(void)
                    "dat_ia_close: abrupt, queue with buffers, endpoint and completions: success");
         is_type(dat_srq_free(srq), DAT_INVALID_HANDLE,
                 "dat_srq_free: its adapter is closed: DAT_INVALID_HANDLE");
-        /* The memory of the process is its own affair; the registrations are gone. */
+        /* The process must still free the memory, but not the LMRs. */
         q.handle = DAT_HANDLE_NULL;
         q.mem.lmr = DAT_HANDLE_NULL;
         srq_close(&q);

@@ -1,8 +1,7 @@
 /*
- * joining.c - an endpoint connects that receives from a queue onto an EVD, while
- * messages arrive and are taken off that EVD and the queue is resized. It notifies
- * only of solicited messages. The specification asks programs not to mix these, so
- * a provider may refuse it, but it must not come to a standstill.
+ * joining.c - an endpoint on a queue connects while other threads send to its receive EVD, dequeue
+ * there, and resize the queue. The endpoint notifies only of solicited messages. The specification
+ * advises against such a mix. A provider may reject it, but must not hang.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -12,11 +11,11 @@
 
 enum { BUFFERS = 60, SMALLEST = 64, SPAN = 200, SLOT = 64, ROUNDS = 60, WORKERS = 4 };
 
-/* One round. Each worker counts what it did, and says when it has returned. */
+/* One round. Each worker counts its operations and sets `left` when it returns. */
 struct scene {
     struct srq q;
-    struct side tx, rx;  /* messages all the time */
-    struct side late_tx; /* asks for a connection; late_rx answers in the midst of it */
+    struct side tx, rx;  /* constant traffic */
+    struct side late_tx; /* connects during the traffic; late_rx accepts */
     struct side late_rx;
     DAT_CR_HANDLE request;
     struct region out;
@@ -26,7 +25,7 @@ struct scene {
     int left[WORKERS];
     long wrong;
     DAT_RETURN wrong_rc;
-    uint64_t target; /* messages */
+    uint64_t target; /* number of messages */
 };
 
 static const char *const worker_names[WORKERS] = { "sender", "receiver", "resizer", "acceptor" };
@@ -147,7 +146,10 @@ static bool all_left(void *arg)
     return GET(s->left[0]) && GET(s->left[1]) && GET(s->left[2]);
 }
 
-/* A thread that sits in the library cannot be joined. */
+/*
+ * Waits for a condition. On failure the program ends: a thread that hangs in the library cannot be
+ * joined.
+ */
 static void must_come(bool (*done)(void *), struct scene *s, const char *what, int round)
 {
     if (wait_until(done, s, SOON_MS))
@@ -155,10 +157,13 @@ static void must_come(bool (*done)(void *), struct scene *s, const char *what, i
     for (int i = 0; i < WORKERS; i++)
         diag("%s: %ld, %s", worker_names[i], GET(s->done[i]), GET(s->left[i]) ? "ended" : "at it");
     fail("round %d: %s", round, what);
-    bail("threads stand still");
+    bail("threads make no progress");
 }
 
-/* An endpoint on the queue and on that EVD. False when the provider does not mix them. */
+/*
+ * Creates an endpoint on the queue with this receive EVD. Returns false if the provider rejects the
+ * mix, and creates it with the flag EVD_THRESHOLD.
+ */
 static bool late_endpoint(struct side *s, struct fx *fx, DAT_EVD_HANDLE recv, DAT_SRQ_HANDLE srq)
 {
     DAT_EP_ATTR attr;
@@ -183,7 +188,7 @@ static bool late_endpoint(struct side *s, struct fx *fx, DAT_EVD_HANDLE recv, DA
     return false;
 }
 
-/* Returns the number of messages. */
+/* Plays one round. Returns the number of messages. */
 static long play(struct fx *near, struct fx *far, int round, bool *mixed)
 {
     static struct scene s;
@@ -227,7 +232,7 @@ static long play(struct fx *near, struct fx *far, int round, bool *mixed)
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     side_free(&s.tx);
     side_free(&s.late_tx);
-    s.late_rx.recv = DAT_HANDLE_NULL; /* that of rx */
+    s.late_rx.recv = DAT_HANDLE_NULL; /* belongs to rx */
     side_free(&s.late_rx);
     side_free(&s.rx);
     region_free(&s.out);

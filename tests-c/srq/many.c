@@ -1,8 +1,4 @@
-/*
- * many.c - a thousand endpoints on one shared receive queue, with far fewer
- * buffers than endpoints: each message reaches its own endpoint, and the
- * counters stay exact.
- */
+/* many.c - a thousand endpoints on one queue with far fewer buffers. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -13,7 +9,7 @@ enum { BURST = 100, ROUNDS = 3, SIZE = 48 };
 
 static struct fx fx;
 
-/* What the crowd is told. */
+/* The second process receives this first. */
 struct invitation {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
@@ -29,7 +25,7 @@ static void small_attr(DAT_EP_ATTR *attr)
     attr->max_request_iov = 1;
 }
 
-/* One message from each of the endpoints first ... first + n - 1. */
+/* Sends one message from each of the endpoints first ... first + n - 1. */
 static void send_round(DAT_EP_HANDLE *ep, DAT_EVD_HANDLE req, struct region *out, uint32_t first,
                        uint32_t n, unsigned seq)
 {
@@ -48,7 +44,7 @@ static void send_round(DAT_EP_HANDLE *ep, DAT_EVD_HANDLE req, struct region *out
              "a Send fails");
 }
 
-/* The second process: the sending ends. */
+/* The second process has the sending endpoints. */
 static int crowd(struct link *up)
 {
     struct invitation card;
@@ -85,11 +81,11 @@ static int crowd(struct link *up)
     for (unsigned seq = 0; seq < ROUNDS; seq++) {
         must(link_hear(up, "go"), "no start");
         send_round(ep, req, &out, 0, card.endpoints, seq);
-        must(link_say(up, "sent"), "the other process is gone");
+        must(link_say(up, "sent"), "the other process has exited");
     }
     must(link_hear(up, "a few"), "no start");
     send_round(ep, req, &out, 0, 50, ROUNDS);
-    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process is gone");
+    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process has exited");
     fx_close(&own);
     free(ep);
     return 0;
@@ -150,7 +146,7 @@ int main(int argc, char **argv)
     memcpy(&card.address, &fx.address, sizeof card.address);
     card.endpoints = n;
     peer_start(&p, "crowd");
-    must(LINK_SEND(&p.link, card), "the crowd is gone");
+    must(LINK_SEND(&p.link, card), "the second process has exited");
     for (uint32_t i = 0; i < n; i++) {
         DAT_CR_HANDLE cr = next_request(requests);
         DAT_CR_PARAM param;
@@ -173,7 +169,7 @@ int main(int argc, char **argv)
     for (unsigned round = 0; round < ROUNDS; round++) {
         uint32_t seen = 0;
 
-        must(link_say(&p.link, "go"), "the crowd is gone");
+        must(link_say(&p.link, "go"), "the second process has exited");
         for (good = true; good && seen < n; seen++) {
             const DAT_DTO_COMPLETION_EVENT_DATA *d = &event.event_data.dto_completion_event_data;
             DAT_COUNT i;
@@ -200,7 +196,7 @@ int main(int argc, char **argv)
                   round);
     }
 
-    must(link_say(&p.link, "a few") && link_hear(&p.link, "sent"), "the crowd is gone");
+    must(link_say(&p.link, "a few") && link_hear(&p.link, "sent"), "the second process has exited");
     is_counts(q.handle, buffers - 50, buffers, "%u endpoints: fifty of them took one each", n);
     is_int(drain_dtos(recv, 50), 50, "%u endpoints: fifty completions", n);
     is_counts(q.handle, buffers - 50, buffers - 50, "%u endpoints: fifty dequeued", n);
@@ -214,7 +210,7 @@ int main(int argc, char **argv)
     is_success(dat_srq_free(q.handle), "dat_srq_free: all endpoints are freed: success");
     q.handle = DAT_HANDLE_NULL;
     srq_close(&q);
-    must(link_say(&p.link, "bye"), "the crowd is gone");
+    must(link_say(&p.link, "bye"), "the second process has exited");
     peer_ok(&p, "the other process ends in good order");
     fx_close(&fx);
     free(ep);

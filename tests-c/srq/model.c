@@ -1,12 +1,11 @@
 /*
- * model.c - random sequences of all calls on shared receive queues and their
- * endpoints, against a model of the specification. After each call the query
- * must give what the model says, so 0 <= available <= outstanding <=
- * max_recv_dtos holds throughout, and the asynchronous EVD must hold exactly
- * the watermark events that are due.
+ * model.c - random sequences of all calls on SRQs and their endpoints, compared with a model.
  *
- * The seed of each sequence is printed. DAT_TEST_SEED=n runs that one alone,
- * DAT_TEST_STEPS=n makes sequences of that length.
+ * After each call, dat_srq_query() must return the counters of the model, and the asynchronous EVD
+ * must contain exactly the watermark events of the model.
+ *
+ * The program prints the seed of each sequence. DAT_TEST_SEED=n runs only this one, and
+ * DAT_TEST_STEPS=n sets the length.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -18,8 +17,8 @@
 
 enum { PAIRS = 4, EVDS = 2, BUFFERS = 96, SLOT = 2048, WINDOW = 8, HISTORY = 24, IDLE = -1 };
 
-/* More than can be under way on one connection: every buffer, and what waits for one. */
-enum { REMEMBERED = 128 };
+/* Exceeds the messages in flight on one connection: all buffers, and messages that wait. */
+enum { MAX_IN_FLIGHT = 128 };
 
 /* ---- the model ---- */
 
@@ -27,25 +26,25 @@ enum state { UNCONNECTED, CONNECTED, DISCONNECTED };
 
 struct model_ep {
     enum state state;
-    int evd;              /* which of the receive EVDs */
-    unsigned sent;        /* number of the next message */
-    unsigned received;    /* number of the next completion */
-    int pending;          /* sent, no buffer yet */
+    int evd;              /* index of its receive EVD */
+    unsigned sent;        /* next message */
+    unsigned received;    /* next completion */
+    int pending;          /* sent, without a buffer */
     int arrived;          /* completed, not dequeued */
     bool soft;            /* soft high watermark 0 is armed */
-    size_t size[REMEMBERED]; /* of message i, at i mod REMEMBERED */
+    size_t size[MAX_IN_FLIGHT]; /* of message i, at index i mod MAX_IN_FLIGHT */
 };
 
 static struct {
     DAT_COUNT max, available, outstanding, watermark;
     bool armed;
-    int low_due; /* watermark events that must have come by now */
+    int low_due; /* expected, not received */
     int soft_due[PAIRS];
-    bool posted[BUFFERS]; /* in the library's hands */
+    bool posted[BUFFERS]; /* posted, and not dequeued */
     struct model_ep ep[PAIRS];
 } m;
 
-/* ---- the real thing ---- */
+/* ---- the library's objects ---- */
 
 static struct fx fx;
 static struct srq q;
@@ -55,7 +54,7 @@ static DAT_EVD_HANDLE recv_evd[EVDS];
 static DAT_PZ_HANDLE other_pz;
 static DAT_COUNT limit;
 
-/* ---- chance, and what is told when it goes wrong ---- */
+/* ---- random numbers and diagnostics ---- */
 
 static uint64_t chance;
 
@@ -80,7 +79,7 @@ TAP_PRINTF(1, 2) static void note(const char *fmt, ...)
     va_end(ap);
 }
 
-/* The library and the model disagree. Only the first time is told. */
+/* Checks that the library agrees with the model. Reports only the first difference. */
 TAP_PRINTF(2, 3) static bool agree(bool cond, const char *fmt, ...)
 {
     char text[200];
@@ -105,7 +104,7 @@ static void expect(DAT_RETURN rc, DAT_UINT32 type)
           (unsigned)type);
 }
 
-/* ---- what the model derives ---- */
+/* ---- transitions of the model ---- */
 
 static int pending_in_all(void)
 {
@@ -116,7 +115,6 @@ static int pending_in_all(void)
     return n;
 }
 
-/* Endpoint i takes a buffer from the queue and completes it. */
 static void taken(int i)
 {
     m.ep[i].arrived++;
@@ -130,14 +128,13 @@ static void taken(int i)
     }
 }
 
-/* The library counts the message of a Send that has completed; on iWARP a little later. */
+/* Waits until the library counts the message of a completed Send, and notes it. */
 static void arrived(int i)
 {
     (void)srq_arrived(q.handle, m.available);
     taken(i);
 }
 
-/* All events that are due have come, and no other. */
 static void check_events(void)
 {
     DAT_EVENT event;
@@ -149,7 +146,7 @@ static void check_events(void)
     for (; due > 0 && !broken; due--) {
         int i = 0;
 
-        if (!agree(wait_watermark(&fx, &event), "a watermark event does not come"))
+        if (!agree(wait_watermark(&fx, &event), "a watermark event does not arrive"))
             return;
         if (d->dat_handle == q.handle && d->reason == DAT_SRQ_LOW_WATERMARK_EVENT) {
             agree(m.low_due-- > 0, "a low watermark event that is not due");
@@ -180,9 +177,9 @@ static void check_counters(void)
           (int)m.watermark);
 }
 
-/* ---- steps that a call may bring with it ---- */
+/* ---- results of calls ---- */
 
-/* The completion of a Send, of whichever endpoint; which one it was, or IDLE. */
+/* Waits for the completion of a send. Returns its endpoint, or IDLE. */
 static int a_send_completes(void)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -202,7 +199,7 @@ static int a_send_completes(void)
     return IDLE;
 }
 
-/* One completion must be the next of its endpoint. Its buffer is ours again. */
+/* Checks that a completion is the next of its endpoint, and reclaims its buffer. */
 static void check_completion(const DAT_EVENT *event, int evd)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *d = &event->event_data.dto_completion_event_data;
@@ -216,14 +213,14 @@ static void check_completion(const DAT_EVENT *event, int evd)
     if (!agree(event->event_number == DAT_DTO_COMPLETION_EVENT && i < PAIRS && b >= 0 &&
                    m.posted[b] && d->status == DAT_DTO_SUCCESS && m.ep[i].evd == evd &&
                    m.ep[i].arrived > 0,
-               "a completion that nobody can account for: endpoint %d, buffer %d, status %d", i,
+               "an unexpected completion: endpoint %d, buffer %d, status %d", i,
                (int)b, (int)d->status))
         return;
     e = &m.ep[i];
-    size = e->size[e->received % REMEMBERED];
+    size = e->size[e->received % MAX_IN_FLIGHT];
     agree(d->transfered_length == size &&
               message_right(q.mem.mem + (size_t)b * SLOT, size, (unsigned)i, e->received),
-          "endpoint %d: message %u is not what came", i, e->received);
+          "endpoint %d: message %u has a wrong length or wrong bytes", i, e->received);
     m.posted[b] = false;
     m.outstanding--;
     e->arrived--;
@@ -231,9 +228,8 @@ static void check_completion(const DAT_EVENT *event, int evd)
 }
 
 /*
- * Empties both receive EVDs after endpoint gone was reset or freed: the library
- * may drop its completions or deliver them. A buffer whose completion was
- * dropped keeps its mark, for nobody says which one it was.
+ * Empties both receive EVDs after endpoint `gone` was reset or freed. The library may drop its
+ * completions. The program cannot know their buffers, which stay marked as posted.
  */
 static void empty(int gone, DAT_EP_HANDLE handle)
 {
@@ -259,7 +255,7 @@ static void empty(int gone, DAT_EP_HANDLE handle)
               m.ep[i].arrived);
 }
 
-/* The connection of endpoint i has ended: both sides have the event, what waited has failed. */
+/* Takes the events and the failed sends after the connection of endpoint i has ended. */
 static void ended(int i, bool rx_has_event)
 {
     DAT_EVENT event;
@@ -276,7 +272,7 @@ static void ended(int i, bool rx_has_event)
     m.ep[i].state = DISCONNECTED;
 }
 
-/* ---- the calls ---- */
+/* ---- calls ---- */
 
 static void do_post(void)
 {
@@ -312,7 +308,7 @@ static void do_bad_post(void)
     DAT_UINT32 type = DAT_INVALID_PARAMETER;
 
     if (m.outstanding == m.max)
-        return; /* which of the two errors comes first is nobody's promise */
+        return; /* the order of the two checks is unspecified */
     for (int i = 0; i < 8; i++)
         t[i] = segment(&q.mem, (size_t)i, 1);
     note("dat_srq_post_recv of a wrong buffer, %u", what);
@@ -349,7 +345,7 @@ static void do_send(void)
     note("endpoint %d is sent message %u of %zu bytes", i, e->sent, size);
     message_fill(out[i].mem + at, size, (unsigned)i, e->sent);
     expect(post_send(&tx[i], &out[i], at, size, e->sent), DAT_SUCCESS);
-    e->size[e->sent++ % REMEMBERED] = size;
+    e->size[e->sent++ % MAX_IN_FLIGHT] = size;
     if (m.available > 0) {
         agree(a_send_completes() == i, "the Send of another endpoint completes");
         m.available--;
@@ -391,7 +387,7 @@ static void do_disconnect(void)
         expect(dat_ep_disconnect(rx[i].ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
         return;
     }
-    /* Gracefully the sender would wait for its messages, which wait for buffers. */
+    /* Gracefully, the sender would wait for its messages, which wait for buffers. */
     if (!by_rx && m.ep[i].pending > 0)
         graceful = false;
     note("dat_ep_disconnect of endpoint %d by the %s, %s", i, by_rx ? "receiver" : "sender",
@@ -437,7 +433,7 @@ static void do_connect(void)
     else
         sides_connect(&rx[i], &tx[i]);
     m.ep[i].state = CONNECTED;
-    /* Messages may wait at other endpoints: then the queue is empty, and stays so. */
+    /* No message arrives: if other endpoints have waiting messages, the queue is empty. */
 }
 
 static void make_rx(int i)
@@ -462,7 +458,7 @@ static void do_free_endpoint(void)
     expect(dat_ep_free(gone), DAT_SUCCESS);
     if (m.ep[i].state == CONNECTED)
         ended(i, false);
-    drain(rx[i].conn); /* an event of a freed endpoint may or may not be delivered */
+    drain(rx[i].conn); /* the event of a freed endpoint is optional */
     if (m.ep[i].state == DISCONNECTED)
         expect(dat_ep_reset(tx[i].ep), DAT_SUCCESS);
     empty(i, gone);
@@ -511,7 +507,7 @@ static void do_set_watermark(void)
     DAT_COUNT n = soft[draw(5)];
 
     if (n == 0 && m.ep[i].arrived > 0)
-        return; /* whether completed buffers still count as the endpoint's is open */
+        return; /* unspecified: whether completed buffers still count for the endpoint */
     note("dat_ep_set_watermark of endpoint %d, soft %d", i, (int)n);
     if (n == -2) {
         expect(dat_ep_set_watermark(rx[i].ep, n, DAT_WATERMARK_INFINITE), DAT_INVALID_PARAMETER);
@@ -612,7 +608,7 @@ static void end(void)
     drain(fx.async);
 }
 
-/* So many buffers may be lost to the model that it is time for a new queue. */
+/* Returns whether too many free buffers are marked as posted. */
 static bool worn_out(void)
 {
     int n = 0;
@@ -659,7 +655,7 @@ static bool sequence(uint64_t seed, unsigned steps)
         }
     }
     if (broken) {
-        /* What is left is in no known state. */
+        /* The state is unknown, so do not clean up. */
         ok(false, "seed %llu: %u calls agree with the model", (unsigned long long)seed, steps);
         return false;
     }

@@ -1,8 +1,6 @@
 /*
- * order.c - the order of completions of buffers of a shared receive queue
- * (dat_srq_create(3DAT), usage): per connection as sent, with one receive EVD
- * for all endpoints or one for each, sizes mixed; and the empty queue, which
- * behaves as an empty receive queue of the endpoint.
+ * order.c - the completions of an SRQ arrive per connection in the order of the sends. An empty
+ * queue acts like an empty receive queue of the endpoint.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -14,14 +12,14 @@ enum { MANY = 8 };
 
 static struct fx fx;
 
-/* What the receiving side knows of one connection. */
+/* The receiving side's state of one connection. */
 struct stream {
     struct side rx;
-    unsigned next;  /* number of the message that must come next */
-    unsigned total; /* how many there will be */
+    unsigned next;  /* number of the expected message */
+    unsigned total; /* number of messages */
 };
 
-/* Sizes from nothing to a megabyte, in no regular order. */
+/* Returns sizes from 0 to 1 MiB, in an irregular order. */
 static size_t size_of(unsigned from, unsigned seq)
 {
     static const size_t sizes[] = { 0, 1, 7, 64, 200, 1000, 4096, 5000, 40000, 100000, 1u << 20 };
@@ -29,7 +27,7 @@ static size_t size_of(unsigned from, unsigned seq)
     return sizes[(seq * 7 + from * 3) % (sizeof sizes / sizeof *sizes)];
 }
 
-/* The second process: connection i sends its messages, size_of() or 64 bytes each. */
+/* The second process: sends messages of size_of() or 64 bytes on all connections. */
 static int crowd(struct link *up)
 {
     static struct side tx[MANY];
@@ -44,7 +42,7 @@ static int crowd(struct link *up)
     for (uint32_t i = 0; i < n; i++) {
         side_make(&tx[i], &own, NULL);
         side_connect_peer(&tx[i], up);
-        region_make(&own, &out[i], 4u << 20, MEM_LOCAL); /* four messages at a time */
+        region_make(&own, &out[i], 4u << 20, MEM_LOCAL); /* four outstanding messages */
     }
     must(link_hear(up, "go"), "no start");
     do {
@@ -73,12 +71,12 @@ static int crowd(struct link *up)
         if (!all)
             breathe();
     } while (!all);
-    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process is gone");
+    must(link_say(up, "sent") && link_hear(up, "bye"), "the other process has exited");
     fx_close(&own);
     return 0;
 }
 
-/* One completion, of whichever stream, must be the next of that stream. Reposts the buffer. */
+/* Checks that a completion is the next of its stream, and posts the buffer again. */
 static bool next_of_its_stream(struct srq *q, struct stream *st, int n, bool mixed,
                                const DAT_EVENT *event)
 {
@@ -97,7 +95,7 @@ static bool next_of_its_stream(struct srq *q, struct stream *st, int n, bool mix
     size = mixed ? size_of((unsigned)from, st[from].next) : 64;
     if (d->transfered_length != size ||
         !message_right(q->mem.mem + (size_t)i * q->slot, size, (unsigned)from, st[from].next)) {
-        diag("endpoint %d: message %u is not what came: %llu bytes, expected %zu", from,
+        diag("endpoint %d: message %u is wrong: %llu bytes, expected %zu", from,
              st[from].next, (unsigned long long)d->transfered_length, size);
         return false;
     }
@@ -106,7 +104,7 @@ static bool next_of_its_stream(struct srq *q, struct stream *st, int n, bool mix
     return true;
 }
 
-/* n connections of total messages; one receive EVD for all of them or one for each. */
+/* Tests n connections with total messages each. */
 static void streams(int n, unsigned total, bool mixed, bool one_evd)
 {
     struct stream st[MANY];
@@ -130,11 +128,11 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
         evd_of.recv = fx_evd(&fx, buffers, DAT_EVD_DTO_FLAG);
     peer_start(&p, "crowd");
     word = (uint32_t)n;
-    must(LINK_SEND(&p.link, word), "the crowd is gone");
+    must(LINK_SEND(&p.link, word), "the second process has exited");
     word = total;
-    must(LINK_SEND(&p.link, word), "the crowd is gone");
+    must(LINK_SEND(&p.link, word), "the second process has exited");
     word = mixed;
-    must(LINK_SEND(&p.link, word), "the crowd is gone");
+    must(LINK_SEND(&p.link, word), "the second process has exited");
     for (int i = 0; i < n; i++) {
         struct side *s = &st[i].rx;
         DAT_EP_ATTR attr;
@@ -152,7 +150,7 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
         side_accept_peer(s, &p.link);
     }
     srq_fill(&q, 0, buffers);
-    must(link_say(&p.link, "go"), "the crowd is gone");
+    must(link_say(&p.link, "go"), "the second process has exited");
 
     end = now_ms() + env_ms(3 * SOON_MS);
     while (good && !done && now_ms() < end) {
@@ -178,7 +176,7 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
     if (good && done) {
         must(link_hear(&p.link, "sent"), "the crowd has no completions");
         is_counts(q.handle, buffers, buffers, "%s: every buffer is back on the queue", name);
-        must(link_say(&p.link, "bye"), "the crowd is gone");
+        must(link_say(&p.link, "bye"), "the second process has exited");
         peer_ok(&p, "%s: the senders' completions came in order", name);
     } else {
         peer_kill(&p);
@@ -193,7 +191,6 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
     srq_close(&q);
 }
 
-/* An endpoint that finds no buffer waits, as with an empty receive queue of its own. */
 static void empty_queue(void)
 {
     struct srq q;
@@ -213,7 +210,6 @@ static void empty_queue(void)
                ep_state(p[i].tx.ep) == DAT_EP_STATE_CONNECTED,
            "empty queue: connection %d: the message waits, the connection stands", i);
 
-    /* One buffer, three endpoints that want it: one gets it. */
     srq_fill(&q, 0, 1);
     end = now_ms() + env_ms(SOON_MS);
     while (arrived == 0 && now_ms() < end) {
@@ -234,7 +230,6 @@ static void empty_queue(void)
     srq_close(&q);
 }
 
-/* A connection that waits for a buffer, and an endpoint that has a queue of its own beside it. */
 static void beside_a_plain_endpoint(void)
 {
     struct srq q;

@@ -1,7 +1,6 @@
 /*
- * post_recv.c - dat_srq_post_recv(3DAT): the conditions on a buffer (zone of the
- * queue, local write privilege, bounds, context, segments), the number of
- * buffers, nothing queued on an error, and the endpoint in the completion.
+ * post_recv.c - dat_srq_post_recv: requirements on a buffer, the number of buffers, and the
+ * endpoint in the completion.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -18,7 +17,7 @@ static DAT_RETURN post(struct srq *q, DAT_COUNT n, DAT_LMR_TRIPLET *iov)
     return dat_srq_post_recv(q->handle, n, iov, cookie(srq_cookie(0)));
 }
 
-/* Subtests: that post is refused with that code and the queue stays empty. */
+/* Checks that a post returns this code and that the queue stays empty. */
 static void refused(struct srq *q, DAT_COUNT n, DAT_LMR_TRIPLET *iov, DAT_UINT32 type,
                     DAT_UINT32 subtype, const char *what)
 {
@@ -47,7 +46,6 @@ static void zone(void)
     srq_close(&q);
 }
 
-/* A context counts for the adapter instance that gave it. */
 static void instance(void)
 {
     struct fx other;
@@ -97,7 +95,7 @@ static void privileges(void)
     region_make(&zoo.fx, &r, 256, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
     t[0] = segment(&r, 0, 256);
     is_success(post(&q, 1, t), "dat_srq_post_recv: memory with local write only: success");
-    srq_close(&q); /* takes the posted buffer with it */
+    srq_close(&q); /* frees the posted buffer */
     region_free(&r);
 }
 
@@ -122,8 +120,8 @@ static void bounds(void)
     t[0] = segment(&q.mem, 0, 16);
     t[0].segment_length = SEG_LENGTH_MAX;
     refused(&q, 1, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "length of all ones");
-#if UDAPL == 12 /* lengths of 2.0 have 32 bits */
-    t[0].segment_length = ~(DAT_VLEN)0 - base + 2; /* wraps round to address 1 */
+#if UDAPL == 12 /* 2.0 has 32-bit lengths */
+    t[0].segment_length = ~(DAT_VLEN)0 - base + 2; /* wraps to address 1 */
     refused(&q, 1, t, DAT_INVALID_PARAMETER, DAT_INVALID_ARG3, "end beyond the address space");
 #endif
     t[0] = segment(&q.mem, 0, 16);
@@ -201,7 +199,6 @@ static void segments(void)
     srq_close(&q);
 }
 
-/* max_recv_dtos can be outstanding, no fewer and no more. */
 static void full(DAT_COUNT size)
 {
     struct srq_pair p;
@@ -221,7 +218,6 @@ static void full(DAT_COUNT size)
     is_counts(q.handle, max, max, "dat_srq_post_recv: queue of %d is full: nothing is queued",
               (int)max);
 
-    /* A message takes a buffer off the queue, but its entry is free only when it is dequeued. */
     srq_pair_open(&p, &q);
     ok(srq_send(&p, 16, 1), "queue of %d is full: a message arrives", (int)max);
     is_code(srq_post(&q, i), DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
@@ -236,7 +232,6 @@ static void full(DAT_COUNT size)
     srq_close(&q);
 }
 
-/* Two endpoints: the completion says which of them took the buffer. */
 static void names_the_endpoint(void)
 {
     struct srq_pair p[2];
@@ -264,7 +259,6 @@ static void names_the_endpoint(void)
     srq_close(&q);
 }
 
-/* Segments fill one after another; those behind the message's end stay as they were. */
 static void scatter(void)
 {
     struct srq_pair p;
@@ -282,7 +276,7 @@ static void scatter(void)
     t[3] = segment(&q.mem, 500, 50);
     is_success(dat_srq_post_recv(q.handle, 4, t, cookie(0x1122334455667788u)),
                "dat_srq_post_recv: four segments: success");
-    memset(t, 0xff, sizeof t); /* the list is the caller's again */
+    memset(t, 0xff, sizeof t); /* the caller can reuse the list */
     message_fill(want, 200, 0, 9);
     ok(srq_send(&p, 200, 9) && wait_dto(p.rx.recv, 0x1122334455667788u, DAT_DTO_SUCCESS, &event) &&
            event.event_data.dto_completion_event_data.transfered_length == 200,
@@ -297,7 +291,6 @@ static void scatter(void)
     srq_close(&q);
 }
 
-/* An empty message and an empty buffer. */
 static void nothing_in_it(void)
 {
     struct srq_pair p;

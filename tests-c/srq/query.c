@@ -1,8 +1,6 @@
 /*
- * query.c - dat_srq_query(3DAT): the arguments, and the two counters, which
- * are exact at every moment: the worked example, messages of all sizes, empty
- * queues, between processes and within one. The buffers of an endpoint that goes
- * away: books.c.
+ * query.c - dat_srq_query: arguments, and the two counters, which are always exact. books.c tests
+ * them after the end of an endpoint.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -41,7 +39,6 @@ static void arguments(void)
     zoo_intact(&zoo, "dat_srq_query");
 }
 
-/* Each bit alone brings its field. */
 static void mask(void)
 {
     struct srq q;
@@ -77,7 +74,7 @@ static void mask(void)
     srq_close(&q);
 }
 
-/* Subtests: one line of the worked example, all three numbers. */
+/* Checks the three numbers of a line of the worked example. */
 static void line(struct srq *q, DAT_COUNT available, DAT_COUNT outstanding, const char *when)
 {
     is_int(srq_param(q->handle).max_recv_dtos, 10, "the worked example: %s: max_recv_dtos 10",
@@ -87,7 +84,7 @@ static void line(struct srq *q, DAT_COUNT available, DAT_COUNT outstanding, cons
               (int)available, (int)outstanding);
 }
 
-/* The example of the manual page, number by number; the sender is in this process. */
+/* The worked example of the manual page. */
 static void worked_example(void)
 {
     struct srq_pair p;
@@ -108,7 +105,7 @@ static void worked_example(void)
     srq_close(&q);
 }
 
-/* The same with the sender in another process, and the completion fetched by dat_evd_wait(). */
+/* The same with a sender in another process, and dat_evd_wait(). */
 static void worked_example_between_processes(void)
 {
     struct sender s;
@@ -130,10 +127,6 @@ static void worked_example_between_processes(void)
     srq_close(&q);
 }
 
-/*
- * Completions pile up on the EVD, then go one by one: available falls with
- * each arrival, outstanding with each dequeue, whoever asks in between.
- */
 static void one_by_one(size_t size, struct sender *s, struct side *rx, struct srq *q)
 {
     const int n = 8;
@@ -177,7 +170,6 @@ static void sizes(void)
     srq_close(&q);
 }
 
-/* Several messages in one go: the query sees them all, with no dequeue in between. */
 static void burst(void)
 {
     struct sender s;
@@ -201,7 +193,6 @@ static void burst(void)
     srq_close(&q);
 }
 
-/* Messages that find the queue empty wait; a buffer that is posted then is taken at once. */
 static void empty_queue(void)
 {
     struct sender s;
@@ -226,7 +217,6 @@ static void empty_queue(void)
     srq_close(&q);
 }
 
-/* The counters are the queue's, whichever endpoint and whichever EVD has the buffers. */
 static void three_endpoints(void)
 {
     struct sender s;
@@ -252,7 +242,6 @@ static void three_endpoints(void)
     srq_close(&q);
 }
 
-/* Only connected endpoints take buffers; attaching one changes nothing. */
 static void unconnected(void)
 {
     struct side rx[2];

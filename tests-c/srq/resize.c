@@ -1,9 +1,4 @@
-/*
- * resize.c - dat_srq_resize(3DAT): the query reports the new size, and that many
- * buffers can be posted; a size below the outstanding buffers or the low
- * watermark is refused and nothing changes; no buffer and no message is lost;
- * the watermark's arming stays. Under full traffic: stress.c.
- */
+/* resize.c - dat_srq_resize without traffic; see stress.c. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -17,7 +12,7 @@ static struct fx *const fx = &zoo.fx;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* Subtests: size is reported, size buffers in all can be posted and not one more. */
+/* Checks that the query returns the size, and that exactly this many buffers can be posted. */
 static void holds(struct srq *q, DAT_COUNT posted, DAT_COUNT size, const char *what)
 {
     DAT_COUNT max = srq_param(q->handle).max_recv_dtos, i;
@@ -58,7 +53,6 @@ static bool grow(void)
     return true;
 }
 
-/* Shrinking is exact. */
 static void shrink(void)
 {
     struct srq q;
@@ -81,14 +75,13 @@ static void shrink(void)
 }
 
 /*
- * Size 10, watermark 4, 5 available, 6 outstanding (one completed): each request
- * with the result that it must have. Each is tried on a fresh queue.
+ * Each request has a new queue of size 10 with watermark 4, 5 buffers available and 6 outstanding.
  */
 static void against_the_outstanding(void)
 {
     static const struct {
         DAT_COUNT request;
-        bool dequeue; /* first let the outstanding fall to 2, one of them completed */
+        bool dequeue; /* first reduces `outstanding` to 2, of which one has completed */
         bool good;
         const char *why;
     } cases[] = {
@@ -122,7 +115,7 @@ static void against_the_outstanding(void)
             drain_dtos(p.rx.recv, 4);
             available = 1;
             outstanding = 2;
-            drain(fx->async); /* the watermark has fired on the way */
+            drain(fx->async); /* the event of the low watermark */
         }
         is_counts(q.handle, available, outstanding, "resize of 10, watermark 4: %d, %d before",
                   (int)available, (int)outstanding);
@@ -154,7 +147,6 @@ static void against_the_outstanding(void)
     drain(fx->async);
 }
 
-/* Completed and not dequeued ones alone keep a queue from shrinking. */
 static void only_completed(void)
 {
     struct srq q;
@@ -207,7 +199,6 @@ static void bad_sizes(void)
     srq_close(&q);
 }
 
-/* The limit itself is no wrong argument. */
 static void to_the_limit(void)
 {
     struct srq q;
@@ -244,7 +235,6 @@ static void handles(void)
     zoo_intact(&zoo, "dat_srq_resize");
 }
 
-/* An armed watermark stays armed, one that has fired stays silent. */
 static void arming(void)
 {
     struct srq q;
@@ -276,7 +266,6 @@ static void arming(void)
     srq_close(&q);
 }
 
-/* Messages that wait for a buffer outlast resizes; posted buffers keep their bytes. */
 static void messages(void)
 {
     struct sender s;

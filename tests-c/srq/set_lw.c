@@ -1,8 +1,6 @@
 /*
- * set_lw.c - dat_srq_set_lw(3DAT): the low watermark fires when fewer buffers
- * than that are on the queue, at once or when an endpoint takes one, once for
- * each setting. The event has the right contents, and it comes even if no
- * thread of the process is inside the library.
+ * set_lw.c - dat_srq_set_lw: the low watermark event. It is generated once per call, when fewer
+ * buffers than the watermark are available, even if no thread of the process is in the library.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -66,7 +64,6 @@ static bool arguments(void)
     return true;
 }
 
-/* Each field of the event. */
 static void event_fields(void)
 {
     struct srq q;
@@ -92,7 +89,6 @@ static void event_fields(void)
     srq_close(&q);
 }
 
-/* Strictly below: not at the watermark, not above it. */
 static void strictly(void)
 {
     struct srq q;
@@ -118,7 +114,7 @@ static void strictly(void)
     srq_close(&q);
 }
 
-/* Once for a setting, however often the number falls; each setting arms anew. */
+/* Each call arms the watermark for one event. */
 static void once(void)
 {
     struct srq q;
@@ -153,7 +149,6 @@ static void once(void)
     srq_close(&q);
 }
 
-/* A setting that has not fired is replaced; 0 switches it off. */
 static void replaced(void)
 {
     struct srq q;
@@ -191,7 +186,6 @@ static void replaced(void)
     srq_close(&q);
 }
 
-/* Endpoints and queues: any taker counts, each queue for itself. */
 static void several(void)
 {
     struct srq q[2];
@@ -213,7 +207,6 @@ static void several(void)
     must(srq_send(&p[2], 10, 1), "no arrival");
     low_watermark_comes(fx, q[1].handle, "one taken from the other queue: the event of that queue");
 
-    /* An endpoint that was waiting takes a buffer as soon as it is posted. */
     must(srq_send_many(&p[0], 2, 10, 1), "no arrival");
     drain_dtos(p[0].rx.recv, 3);
     drain_dtos(p[1].rx.recv, 1);
@@ -240,7 +233,7 @@ static bool sem_wait_ms(sem_t *sem, unsigned ms)
     return sem_timedwait(sem, &t) == 0;
 }
 
-/* A queue on which the next message of another process fires the watermark. */
+/* A queue on which the next message of another process generates the event. */
 struct trap {
     struct srq q;
     struct side rx;
@@ -259,15 +252,14 @@ static void trap_set(struct trap *t)
 
 static void trap_remove(struct trap *t)
 {
-    /* The message itself is where it belongs. */
     ok(srq_take(&t->q, t->rx.recv, t->rx.ep, 20, 0, 7) >= 0, "and the message is complete");
     is_counts(t->q.handle, 2, 2, "and the counters are right: 2, 2");
-    side_free(&t->rx); /* first, as in srq_pair_close() */
+    side_free(&t->rx); /* see srq_pair_close() */
     sender_end(&t->s);
     srq_close(&t->q);
 }
 
-/* The only thread inside the library is blocked in dat_evd_wait() on the asynchronous EVD. */
+/* The only thread in the library waits on the asynchronous EVD. */
 static void blocked_in_evd_wait(void)
 {
     struct trap t;
@@ -276,7 +268,7 @@ static void blocked_in_evd_wait(void)
     trap_set(&t);
     waiter_start(&w, fx->async, env_us(SOON_MS), 1);
     sender_begin(&t.s, 0, 1, 20, 7);
-    /* From here on this thread stays out of the library until the other one is awake. */
+    /* This thread makes no library call until the waiter returns. */
     ok(waiter_done(&w, SOON_MS), "nobody but a waiter in dat_evd_wait is inside: it returns");
     waiter_join(&w);
     ok(w.rc == DAT_SUCCESS && is_watermark(&w.event, t.q.handle, DAT_HANDLE_TYPE_SRQ,
@@ -287,7 +279,10 @@ static void blocked_in_evd_wait(void)
     trap_remove(&t);
 }
 
-/* The same with a CNO on the asynchronous EVD: a waiter, then an agent. */
+/*
+ * The asynchronous EVD has a CNO: its waiter returns, or its agent is called, while no other thread
+ * is in the library.
+ */
 static sem_t agent_called;
 static DAT_PVOID agent_data;
 static DAT_EVD_HANDLE agent_evd;
@@ -346,7 +341,7 @@ static void agent_with_nobody_inside(void)
     trap_remove(&t);
 }
 
-/* Nobody waits anywhere: the event is queued by the time the sender has its completion. */
+/* No thread waits. The event is queued when the sender has its completion. */
 static void nobody_waits(void)
 {
     struct trap t;

@@ -1,4 +1,3 @@
-/* srq_common.c - common parts of the programs about the shared receive queue. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -214,7 +213,7 @@ void srq_pair_open(struct srq_pair *p, struct srq *q)
     srq_pair_open_qlen(p, q, 64);
 }
 
-/* The receiving end goes first, connected as it is: so no event tells of the end of its connection. */
+/* Frees the connected receiving end first, which generates no asynchronous event. */
 void srq_pair_close(struct srq_pair *p)
 {
     side_free(&p->rx);
@@ -244,8 +243,8 @@ bool srq_send_many(struct srq_pair *p, int n, size_t size, unsigned seq)
 
 /* ---- events ---- */
 
-/* In 2.0 an asynchronous event tells of each end of a connection whose endpoint uses a queue; see ended.c. */
-static bool tells_of_an_end(const DAT_EVENT *event)
+/* Returns whether a 2.0 event reports the end of a connection; see ended.c. */
+static bool is_end_of_connection(const DAT_EVENT *event)
 {
     return UDAPL == 20 && event->event_number == DAT_ASYNC_ERROR_EP_BROKEN;
 }
@@ -257,7 +256,7 @@ bool no_event(DAT_EVD_HANDLE evd)
 
     do
         rc = dat_evd_dequeue(evd, &event);
-    while (rc == DAT_SUCCESS && tells_of_an_end(&event));
+    while (rc == DAT_SUCCESS && is_end_of_connection(&event));
     if (rc_is(rc, DAT_QUEUE_EMPTY))
         return true;
     if (rc == DAT_SUCCESS)
@@ -272,7 +271,7 @@ bool is_watermark(const DAT_EVENT *event, DAT_HANDLE object, DAT_HANDLE_TYPE typ
     const DAT_ASYNCH_ERROR_EVENT_DATA *d = &event->event_data.asynch_error_event_data;
     DAT_HANDLE_TYPE got = (DAT_HANDLE_TYPE)99;
 
-    /* The asynchronous events have the numbers 0x08001 and up. */
+    /* All asynchronous events have numbers from 0x08000 to 0x08fff. */
     if (((unsigned)event->event_number & 0xff000u) == 0x08000u && d->dat_handle == object &&
         d->reason == reason && dat_get_handle_type(d->dat_handle, &got) == DAT_SUCCESS &&
         got == type)
@@ -287,7 +286,7 @@ bool wait_watermark(struct fx *fx, DAT_EVENT *event)
     do
         if (!wait_event(fx->async, event))
             return false;
-    while (tells_of_an_end(event));
+    while (is_end_of_connection(event));
     return true;
 }
 
@@ -310,7 +309,7 @@ bool nothing_comes(struct fx *fx, const char *fmt, ...)
 
     do
         rc = dat_evd_wait(fx->async, QUIET_MS * 1000u, 1, &event, &more);
-    while (rc == DAT_SUCCESS && tells_of_an_end(&event));
+    while (rc == DAT_SUCCESS && is_end_of_connection(&event));
     if (rc == DAT_SUCCESS)
         diag("unexpected event %s", event_text(event.event_number));
     return ok(rc_is(rc, DAT_TIMEOUT_EXPIRED), "%s", name);
@@ -336,7 +335,7 @@ struct order {
     uint64_t size;
 };
 
-/* Sends count messages with at most SENDER_WINDOW under way. Returns how many arrived. */
+/* Sends count messages, with at most SENDER_WINDOW outstanding. Returns how many succeeded. */
 static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, struct link *up)
 {
     uint32_t posted = 0, done = 0, arrived = 0;
@@ -344,7 +343,7 @@ static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, 
     struct region out;
     DAT_EVENT event;
 
-    /* One byte more: a message may be empty, a registration may not. */
+    /* One byte more, because a region cannot be empty. */
     region_make(fx, &out, (size_t)window * o->size + 1, MEM_LOCAL);
     while (done < o->count) {
         while (posted < o->count && posted - done < window) {
@@ -353,7 +352,7 @@ static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, 
             message_fill(out.mem + at, o->size, o->i, o->seq + posted);
             must_rc(post_send(tx, &out, at, o->size, o->seq + posted), DAT_SUCCESS, "dat_ep_post_send");
             if (++posted == o->count)
-                must(link_say(up, "posted"), "the other process is gone");
+                must(link_say(up, "posted"), "the other process has exited");
         }
         must(wait_number(tx->req, DAT_DTO_COMPLETION_EVENT, &event), "no completion of a Send");
         done++;
@@ -362,11 +361,11 @@ static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, 
         else
             break;
     }
-    /* The connection has ended: what is left is flushed, what is not posted stays so. */
+    /* The connection has ended: the posted messages are flushed. */
     for (; done < posted; done++)
         must(wait_number(tx->req, DAT_DTO_COMPLETION_EVENT, &event), "no completion of a Send");
     if (posted < o->count)
-        must(link_say(up, "posted"), "the other process is gone");
+        must(link_say(up, "posted"), "the other process has exited");
     region_free(&out);
     return arrived;
 }
@@ -387,18 +386,18 @@ int sender_role(struct link *up)
         side_make(&tx[i], &fx, NULL);
         side_connect_peer(&tx[i], up);
     }
-    /* Between two orders the first process may take its time. */
+    /* The first process can take long between two orders. */
     while (link_recv(up, &o, sizeof o, 10 * SOON_MS) && o.what != END) {
         must(o.i < n, "no endpoint %u", (unsigned)o.i);
         if (o.what == SEND) {
             arrived = send_all(&fx, &tx[o.i], &o, up);
-            must(LINK_SEND(up, arrived), "the other process is gone");
+            must(LINK_SEND(up, arrived), "the other process has exited");
         } else {
             must_rc(dat_ep_disconnect(tx[o.i].ep, (DAT_CLOSE_FLAGS)o.count), DAT_SUCCESS,
                     "dat_ep_disconnect");
             must(wait_number(tx[o.i].conn, DAT_CONNECTION_EVENT_DISCONNECTED, &event),
                  "no DISCONNECTED");
-            must(link_say(up, "disconnected"), "the other process is gone");
+            must(link_say(up, "disconnected"), "the other process has exited");
         }
     }
     fx_close(&fx);
@@ -412,7 +411,7 @@ void sender_start(struct sender *s, struct side *rx, int n)
 
     memset(s, 0, sizeof *s);
     peer_start(&s->peer, "sender");
-    must(LINK_SEND(&s->peer.link, number), "the sender is gone");
+    must(LINK_SEND(&s->peer.link, number), "the second process has exited");
     for (int i = 0; i < n; i++)
         side_accept_peer(&rx[i], &s->peer.link);
 }
@@ -421,7 +420,7 @@ static void order(struct sender *s, enum what what, int i, int count, size_t siz
 {
     struct order o = { what, (uint32_t)i, (uint32_t)count, seq, size };
 
-    must(LINK_SEND(&s->peer.link, o), "the sender is gone");
+    must(LINK_SEND(&s->peer.link, o), "the second process has exited");
 }
 
 void sender_begin(struct sender *s, int i, int count, size_t size, unsigned seq)

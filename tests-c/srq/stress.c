@@ -1,8 +1,6 @@
 /*
- * stress.c - dat_srq_resize(3DAT) under full traffic: eight endpoints receive
- * from one queue as fast as another process can send, one thread resizes the
- * queue up and down a thousand times, and another one queries its counters all
- * the time. No buffer and no message is lost, and the counters are never wrong.
+ * stress.c - dat_srq_resize during traffic. Another process sends to eight endpoints on one queue,
+ * while one thread resizes the queue a thousand times and another queries it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -25,7 +23,7 @@ static void *listen_for_stop(void *arg)
 {
     char word[32];
 
-    /* Whatever comes, or nothing for long enough, ends the flood. */
+    /* Any message, or the deadline, ends the traffic. */
     (void)link_recv(arg, word, sizeof word, 30 * SOON_MS);
     __sync_lock_test_and_set(&stop, 1);
     return NULL;
@@ -87,14 +85,14 @@ static int flood(struct link *up)
             breathe();
     } while (!all);
     pthread_join(thread, NULL);
-    must(LINK_SEND(up, posted) && link_hear(up, "bye"), "the other process is gone");
+    must(LINK_SEND(up, posted) && link_hear(up, "bye"), "the other process has exited");
     fx_close(&own);
     return 0;
 }
 
-/* ---- the threads of the first ---- */
+/* ---- the threads of the first process ---- */
 
-/* What a thread found out; read when it has ended. */
+/* Results of a thread, valid when it has ended. */
 struct report {
     int up, down, refused, wrong;
     long queries;
@@ -127,14 +125,14 @@ static void *resizer(void *arg)
             r->up++;
         else
             complain(r, "resized up", &p, rc);
-        /* Every buffer there is may be outstanding: this is as small as it always can be. */
+        /* The minimum that always succeeds: all buffers can be outstanding. */
         rc = dat_srq_resize(q.handle, BUFFERS);
         if (rc == DAT_SUCCESS && dat_srq_query(q.handle, DAT_SRQ_FIELD_ALL, &p) == DAT_SUCCESS &&
             p.max_recv_dtos == BUFFERS)
             r->down++;
         else
             complain(r, "resized down", &p, rc);
-        /* And this is too small, for all but one are outstanding at every moment. */
+        /* Too small: at least BUFFERS - 1 buffers are always outstanding. */
         rc = dat_srq_resize(q.handle, BUFFERS / 2);
         if (rc_is(rc, DAT_INVALID_STATE) &&
             dat_srq_query(q.handle, DAT_SRQ_FIELD_ALL, &p) == DAT_SUCCESS &&
@@ -147,7 +145,10 @@ static void *resizer(void *arg)
     return NULL;
 }
 
-/* The receiving thread holds one buffer at most, between its dequeue and its post. */
+/*
+ * Queries the counters. The receiving thread owns at most one buffer, between its dequeue and its
+ * post.
+ */
 static void *asker(void *arg)
 {
     struct report *r = arg;
@@ -175,7 +176,7 @@ static bool readable(int fd)
     return poll(&f, 1, 0) > 0;
 }
 
-/* One completion: the next message of its endpoint. Its buffer goes back. */
+/* Checks the next message of an endpoint, and posts its buffer again. */
 static bool receive(const DAT_EVENT *event, const struct side *rx, uint32_t *next)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *d = &event->event_data.dto_completion_event_data;
@@ -194,7 +195,7 @@ static bool receive(const DAT_EVENT *event, const struct side *rx, uint32_t *nex
     size = size_of(from, next[from]);
     if (d->transfered_length != size ||
         !message_right(q.mem.mem + (size_t)i * SLOT, size, from, next[from])) {
-        diag("endpoint %u: message %u is not what came", from, (unsigned)next[from]);
+        diag("endpoint %u: message %u is wrong", from, (unsigned)next[from]);
         return false;
     }
     next[from]++;
@@ -246,7 +247,7 @@ int main(int argc, char **argv)
     }
     srq_fill(&q, 0, BUFFERS);
     resizing = 1;
-    must(link_say(&p.link, "go"), "the flood is gone");
+    must(link_say(&p.link, "go"), "the second process has exited");
     must(pthread_create(&threads[0], NULL, resizer, &resized) == 0 &&
              pthread_create(&threads[1], NULL, asker, &asked) == 0,
          "no threads");
@@ -264,7 +265,7 @@ int main(int argc, char **argv)
             }
         if (!told && __sync_fetch_and_add(&resizing, 0) == 0) {
             told = true;
-            must(link_say(&p.link, "stop"), "the flood is gone");
+            must(link_say(&p.link, "stop"), "the second process has exited");
         }
         if (!any && told && !have_total)
             have_total = readable(p.link.in) && LINK_RECV(&p.link, total);
@@ -297,7 +298,7 @@ int main(int argc, char **argv)
     is_int(param.max_recv_dtos, BUFFERS, "resizing under traffic: the last size stands");
     ok(messages > 0, "resizing under traffic: there was traffic");
 
-    must(link_say(&p.link, "bye"), "the flood is gone");
+    must(link_say(&p.link, "bye"), "the second process has exited");
     peer_ok(&p, "the other process ends in good order");
     for (int i = 0; i < ENDPOINTS; i++) {
         rx[i].recv = DAT_HANDLE_NULL;

@@ -1,11 +1,10 @@
 /*
- * watermark.c - dat_ep_set_watermark(3DAT): soft and hard high watermark on
- * the receive buffers of an endpoint; and dat_ep_recv_query(3DAT).
+ * watermark.c - dat_ep_set_watermark: soft and hard high watermark of an endpoint; and
+ * dat_ep_recv_query.
  *
- * A buffer is at an endpoint of its own receive queue from the moment it is
- * posted, at an endpoint on a shared queue from the moment it is taken, until
- * its completion is generated. So a watermark of 0 on a shared queue is
- * exceeded by the next message.
+ * A buffer counts until its completion is generated: on a receive queue of the endpoint from the post,
+ * on a shared queue from the time that a message takes it. So each message exceeds a watermark of 0 on
+ * a shared queue.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -18,7 +17,7 @@
 static struct zoo zoo;
 static struct fx *const fx = &zoo.fx;
 
-/* A subtest: the next event on the asynchronous EVD is that endpoint's soft high watermark. */
+/* Checks that the next asynchronous event is the soft high watermark of this endpoint. */
 static bool soft_comes(DAT_EP_HANDLE ep, const char *name)
 {
     DAT_EVENT event;
@@ -35,7 +34,7 @@ static DAT_RETURN recv_query(DAT_HANDLE handle, void *arg)
     return dat_ep_recv_query(handle, arg, arg);
 }
 
-/* A subtest: that many allocated; the span is no less. */
+/* Checks the number of allocated buffers. The span must not be smaller. */
 static void has(DAT_EP_HANDLE ep, DAT_COUNT want, const char *what)
 {
     DAT_COUNT n = 99, span = 99;
@@ -144,7 +143,6 @@ static bool arguments(void)
     return true;
 }
 
-/* On an endpoint with a receive queue of its own: posted buffers count, at once. */
 static void soft_at_once(void)
 {
     struct side s;
@@ -183,7 +181,7 @@ static void soft_at_once(void)
     side_free(&s);
 }
 
-/* On a shared queue: the next buffer that the endpoint takes exceeds 0. */
+/* On a shared queue, the next message exceeds a watermark of 0. */
 static void soft_when_taken(void)
 {
     struct srq q;
@@ -225,7 +223,6 @@ static void soft_when_taken(void)
     srq_close(&q);
 }
 
-/* Exceeding the hard one ends the connection; on a shared queue nothing of it is lost. */
 static void hard_when_taken(void)
 {
     struct srq q;
@@ -266,7 +263,6 @@ static void hard_when_taken(void)
     srq_close(&q);
 }
 
-/* Exceeded at the call, on a connected endpoint of its own queue. */
 static void hard_at_once(void)
 {
     struct pair p;
@@ -289,7 +285,6 @@ static void hard_at_once(void)
     pair_close(&p);
 }
 
-/* Set before there is a connection: armed as soon as there is one. */
 static void hard_before_the_connection(void)
 {
     struct side a, b;
@@ -313,7 +308,7 @@ static void hard_before_the_connection(void)
              wait_connection(b.conn, DAT_CONNECTION_EVENT_BROKEN))),
        "hard high watermark 2, three posted: the connection breaks as soon as it is there");
 
-    /* It holds for the next connection too, though nobody set it again. */
+    /* The watermark also applies to the next connection. */
     must(drain_dtos(b.recv, 3) == 3 && wait_state(a.ep, DAT_EP_STATE_DISCONNECTED),
          "the connection has not ended");
     must_rc(dat_ep_reset(a.ep), DAT_SUCCESS, "dat_ep_reset");
@@ -333,7 +328,6 @@ static void hard_before_the_connection(void)
     side_free(&b);
 }
 
-/* Any state will do. */
 static void every_state(void)
 {
     struct pair p;

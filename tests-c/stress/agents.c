@@ -1,6 +1,7 @@
 /*
- * agents.c - an agent that was replaced is not called any more, and a dispatcher that changes its notification object in
- * several threads triggers the one that it has in the end.
+ * agents.c - dat_cno_modify_agent during agent calls, and dat_evd_modify_cno in two threads.
+ *
+ * After the replacement of an agent the library no longer calls it. An EVD triggers the CNO of its last change.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an agent gets: whether the program has replaced it and freed what it used. */
+/* Instance data of an agent. replaced is set after the agent's replacement has returned. */
 struct data {
     unsigned replaced;
 };
@@ -33,7 +34,6 @@ struct poster {
     unsigned stop;
 };
 
-/* Posts events and takes them, until it is told to stop. */
 static void *post_events(void *arg)
 {
     struct poster *p = arg;
@@ -71,7 +71,7 @@ static void replaced_agents(struct fx *fx)
         bad += dat_cno_modify_agent(cno, a) != DAT_SUCCESS;
         if (i > 0)
             __atomic_store_n(&data[i - 1].replaced, 1, __ATOMIC_RELEASE);
-        /* In some rounds an event comes that calls it. */
+        /* In some rounds, waits for an event that calls the agent. */
         for (int k = 0; k < i % 64 && __atomic_load_n(&calls, __ATOMIC_RELAXED) == before; k++)
             sched_yield();
         done = i;
@@ -103,14 +103,14 @@ static void *change(void *arg)
     return (void *)bad;
 }
 
-/* The event is the completion of a send, for which a thread that waits on the object has to look. */
+/* Checks the CNO with the completion of a receive, which the thread in dat_cno_wait must find by polling. */
 static void changed_objects(struct fx *fx)
 {
     struct pair p;
     struct region r;
     struct changer on = { .rounds = env_count(20000, 300) }, off;
     pthread_t threads[2];
-    DAT_EVD_HANDLE told = DAT_HANDLE_NULL;
+    DAT_EVD_HANDLE hint = DAT_HANDLE_NULL;
     void *bad[2];
 
     region_make(fx, &r, 128, MEM_LOCAL);
@@ -127,7 +127,7 @@ static void changed_objects(struct fx *fx)
     must_rc(dat_evd_modify_cno(on.evd, on.cno), DAT_SUCCESS, "dat_evd_modify_cno");
     must_rc(post_recv(&p.b, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
     must_rc(post_send(&p.a, &r, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
-    ok(dat_cno_wait(on.cno, env_us(SOON_MS), &told) == DAT_SUCCESS && told == on.evd,
+    ok(dat_cno_wait(on.cno, env_us(SOON_MS), &hint) == DAT_SUCCESS && hint == on.evd,
        "dat_evd_modify_cno: the object that it has in the end is triggered");
     must(wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL), "the message does not come");
     must_rc(dat_evd_modify_cno(on.evd, DAT_HANDLE_NULL), DAT_SUCCESS, "dat_evd_modify_cno");

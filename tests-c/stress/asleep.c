@@ -1,6 +1,8 @@
 /*
- * asleep.c - two sides that sleep for each other: no wake-up is lost, whoever else stores what
- * into the memory that they share, and a sleep ends by whatever is to end it.
+ * asleep.c - two threads that wake each other, in two processes or in one.
+ *
+ * No wakeup is lost, even if another process writes into the shared words on which threads sleep. Events, signals and
+ * timeouts end a sleep.
  */
 #define _GNU_SOURCE
 #include "common/waiter.h"
@@ -14,12 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 4000, LESS = 200, NO_PROCESSOR = -1 };
+enum { ROUNDS = 4000, FEWER_ROUNDS = 200, NO_CPU = -1 };
 
-/* What the other process is to do. */
 struct order {
     int rounds;
-    int processor;
+    int cpu;
 };
 
 static unsigned long long seed = 88172645463325252u;
@@ -32,7 +33,7 @@ static unsigned any(unsigned below)
     return (unsigned)(seed % below);
 }
 
-/* Mostly nothing; sometimes a sleep, or work without a call, so that the other side has just fallen asleep or not. */
+/* Returns immediately in half of the calls. Otherwise it sleeps or spins, so that the peer sleeps or is about to. */
 static void delay(void)
 {
     struct timespec time = { 0, (long)any(100000) };
@@ -48,31 +49,30 @@ static void delay(void)
     }
 }
 
-/* The n-th processor that this process may use, or NO_PROCESSOR. */
-static int processor(int n)
+static int nth_cpu(int n)
 {
     cpu_set_t all;
 
     if (sched_getaffinity(0, sizeof all, &all) != 0)
-        return NO_PROCESSOR;
+        return NO_CPU;
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &all) && n-- == 0)
             return i;
-    return NO_PROCESSOR;
+    return NO_CPU;
 }
 
-static void stay_on(int processor)
+static void stay_on(int cpu)
 {
     cpu_set_t one;
 
-    if (processor == NO_PROCESSOR)
+    if (cpu == NO_CPU)
         return;
     CPU_ZERO(&one);
-    CPU_SET(processor, &one);
+    CPU_SET(cpu, &one);
     must(sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
 }
 
-/* Takes rounds messages, each after a sleep if it comes to that, and answers each. Returns how many came. */
+/* Exchanges `rounds` messages in turn. `first`: this side sends first. Returns the number of complete rounds. */
 static int take_turns(struct side *s, struct region *r, int rounds, bool first)
 {
     DAT_EVENT e;
@@ -103,10 +103,10 @@ static int partner(struct link *up)
     side_make(&s, &fx, NULL);
     region_make(&fx, &r, 4096, MEM_LOCAL);
     must(LINK_RECV(up, o), "no order");
-    seed += (unsigned long long)o.processor + 7;
+    seed += (unsigned long long)o.cpu + 7;
     must_rc(post_recv(&s, &r, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
     side_connect_peer(&s, up);
-    stay_on(o.processor);
+    stay_on(o.cpu);
     must(link_say(up, "ready"), "ready");
     must(take_turns(&s, &r, o.rounds, false) == o.rounds, "a message or a completion is missing");
     must(link_hear(up, "bye"), "bye");
@@ -114,7 +114,7 @@ static int partner(struct link *up)
     return 0;
 }
 
-/* Takes rounds messages, with a sleep for each, and answers none. */
+/* Receives `rounds` messages and sends none. */
 static int taker(struct link *up)
 {
     struct fx fx;
@@ -140,7 +140,7 @@ static int taker(struct link *up)
     return 0;
 }
 
-/* Takes as many messages as it is told, but only when it is told. */
+/* Receives `rounds` messages after the order "go". */
 static int keeper(struct link *up)
 {
     struct fx fx;
@@ -163,7 +163,7 @@ static int keeper(struct link *up)
     return 0;
 }
 
-/* Stores whatever it likes where anybody tells it that he sleeps: also what was there before. */
+/* Stores random values, and values read before, into the words on which processes report that they sleep. */
 static int scribbler(struct link *up)
 {
     struct fx fx;
@@ -187,7 +187,7 @@ static int scribbler(struct link *up)
     }
     fclose(maps);
     must(link_send(up, &n, sizeof n), "the number of words");
-    for (;;) /* until it is killed */
+    for (;;) /* ended by peer_kill() */
         for (int i = 0; i < n; i++) {
             unsigned seen = __atomic_load_n(words[i], __ATOMIC_SEQ_CST);
 
@@ -200,7 +200,7 @@ static int scribbler(struct link *up)
 static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker }, { "keeper", keeper },
                                           { "scribbler", scribbler }, { NULL, NULL } };
 
-/* As many turns with another process, here and there on these processors. */
+/* Exchanges messages with a second process, on the CPUs here and there. Returns the number of complete rounds. */
 static int turns(struct fx *fx, struct region *r, int here, int there, int rounds)
 {
     struct order o = { rounds, there };
@@ -234,7 +234,6 @@ static DAT_RETURN post(DAT_EVD_HANDLE evd)
     return dat_evd_post_se(evd, &e);
 }
 
-/* Two threads of this process that wake each other: one of them leads, the other does not. */
 struct thread {
     DAT_EVD_HANDLE mine, other;
     int rounds, done;
@@ -301,7 +300,7 @@ static void nothing(int signo)
     (void)signo;
 }
 
-/* A signal ends the sleep whatever its handler says of system calls. */
+/* A signal ends a wait, with and without SA_RESTART. */
 static void signals(struct fx *fx)
 {
     static const int flags[] = { 0, SA_RESTART };
@@ -318,7 +317,7 @@ static void signals(struct fx *fx)
         act.sa_flags = flags[i % 2];
         sigaction(SIGUSR1, &act, &old);
         waiter_start(&w, evd, limits[i / 2], 1);
-        /* One that comes before the sleep is sent again. */
+        /* A signal before the sleep has no effect, so repeat it. */
         while (!waiter_done(&w, 20) && now_ms() < end)
             pthread_kill(w.thread, SIGUSR1);
         if (!waiter_done(&w, 0))
@@ -340,14 +339,14 @@ static void *sleep_on(void *evd)
     return NULL;
 }
 
-/* Threads that are cancelled at any moment of a wait, and in any kind of sleep: as leader, and beside one. */
+/* Cancels two waiting threads at a random time. One of the two polls for both, the other sleeps. */
 static void cancelled(struct fx *fx, int rounds)
 {
     DAT_EVD_HANDLE evds[2] = { fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG), fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG) };
     int ended = 0, usable = 0;
     DAT_EVENT e;
 
-    alarm(env_ms(60000) / 1000); /* a thread that does not end is joined for ever */
+    alarm(env_ms(60000) / 1000); /* ends the process if a join blocks */
     for (int n = 0; n < rounds; n++) {
         pthread_t thread[2];
 
@@ -371,10 +370,10 @@ static void cancelled(struct fx *fx, int rounds)
     dat_evd_free(evds[1]);
 }
 
-/* A peer that is stopped wakes nobody, and keeps nobody from waking by other means. */
+/* A stopped peer wakes no thread, but other wakeups reach the threads of this process. */
 static void stopped(struct fx *fx, struct region *r)
 {
-    struct order o = { 1, NO_PROCESSOR };
+    struct order o = { 1, NO_CPU };
     struct peer p;
     struct side s;
     DAT_EVENT e;
@@ -403,10 +402,10 @@ static void stopped(struct fx *fx, struct region *r)
     side_free(&s);
 }
 
-/* A completion wakes the thread that waits for it, beside one that sleeps until a message comes. */
+/* A request completion wakes its waiter while another thread waits for messages. */
 static void completions(struct fx *fx, struct region *r, int rounds)
 {
-    struct order o = { rounds, NO_PROCESSOR };
+    struct order o = { rounds, NO_CPU };
     struct waiter messages, request;
     struct peer p;
     struct side s;
@@ -455,10 +454,10 @@ static void completions(struct fx *fx, struct region *r, int rounds)
     side_free(&s);
 }
 
-/* A side whose requests complete on that EVD, connected with a process that takes so many messages when it is told. */
+/* Connects a side, whose requests complete on evd, to a process that receives `messages` messages after "go". */
 static void keeper_start(struct peer *p, struct side *s, struct fx *fx, DAT_EVD_HANDLE evd, int messages)
 {
-    struct order o = { messages, NO_PROCESSOR };
+    struct order o = { messages, NO_CPU };
     DAT_EP_ATTR attr;
 
     peer_start(p, "keeper");
@@ -484,7 +483,7 @@ static bool called(void *data)
     return __atomic_load_n((int *)data, __ATOMIC_SEQ_CST) != 0;
 }
 
-/* A completion for which nobody waits does something that somebody waits for. */
+/* Completions that no thread waits for cause events that a thread waits for. */
 static void consequences(struct fx *fx, struct region *r)
 {
     DAT_EVD_HANDLE evd = fx_evd(fx, 1, DAT_EVD_DTO_FLAG);
@@ -581,7 +580,7 @@ static void hostile(struct fx *fx, struct region *r)
     if (words == 0) {
         skip(2, "processes share no word that they sleep on");
     } else {
-        is_int(turns(fx, r, NO_PROCESSOR, NO_PROCESSOR, rounds), rounds,
+        is_int(turns(fx, r, NO_CPU, NO_CPU, rounds), rounds,
                "dat_evd_wait: somebody changes the words that sleepers look at: messages of others come");
         is_int(threads(fx, rounds), rounds,
                "dat_evd_wait: somebody changes the words that sleepers look at: threads wake each other");
@@ -597,18 +596,18 @@ int main(int argc, char **argv)
     struct region r;
 
     env_init(argc, argv, roles);
-    rounds = env_count(ROUNDS, LESS);
+    rounds = env_count(ROUNDS, FEWER_ROUNDS);
     fx_open(&fx);
     region_make(&fx, &r, 4096, MEM_LOCAL);
     short_limits(&fx);
     signals(&fx);
     cancelled(&fx, env_count(400, 40));
     is_int(threads(&fx, rounds), rounds, "dat_evd_wait: two threads wake each other: no wake-up is lost");
-    one = processor(0);
-    two = processor(1);
+    one = nth_cpu(0);
+    two = nth_cpu(1);
     is_int(turns(&fx, &r, one, one, rounds), rounds,
            "dat_evd_wait: two processes on one processor wake each other: no wake-up is lost");
-    if (two == NO_PROCESSOR)
+    if (two == NO_CPU)
         skip(1, "there is one processor");
     else
         is_int(turns(&fx, &r, one, two, rounds), rounds,

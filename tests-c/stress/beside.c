@@ -1,16 +1,19 @@
 /*
- * beside.c - small messages go on beside long transfers.
+ * beside.c - small messages during long transfers.
  *
- * Two endpoints exchange messages of 8 bytes while other connections of the same two processes move
- * long messages, RDMA writes and RDMA reads, into memory that was never touched. In two rounds the
- * longest call must take less than 2 ms of processor time, at either end, and so must the longest time
- * between two answers, less the time in which either end waited for a processor. One copy of the whole
- * would take a hundred times as long.
+ * Two endpoints exchange messages of 8 bytes. Other connections of the same two processes move long messages, RDMA
+ * writes and RDMA reads into untouched memory. Two rounds are good if both maxima are below 2 ms:
+
  *
- * A machine may itself be interrupted, and counts that as processor time. So there are more rounds
- * until two are good; a call that has copied little is only held to a tenth of such a copy,
- * and what it has copied is counted in pages that were touched for the first time; and answers may take
- * twice as long as the slowest of many copies of 1 MiB at that time.
+ *   - the CPU time of a call, at both ends
+ *   - the time between two replies, less the time in which either end waited for a CPU
+ *
+ * One copy of the complete transfer takes about 100 times as long. The kernel can charge interrupts to a thread's CPU
+ * time. Therefore:
+ *
+ *   - up to 20 rounds run until two are good
+ *   - a call that first touches at most 4 MiB may take 20 ms
+ *   - the limit between replies is at least twice the slowest of many copies of 1 MiB
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -25,13 +28,12 @@
 #include <unistd.h>
 
 #define MANY 8
-/* Rounds that have to be good, and the most that there are. */
-#define GOOD 2
-#define ROUNDS 20
+#define MIN_GOOD 2
+#define MAX_ROUNDS 20
 #define LONGEST_NS 2000000
-/* For a call that has copied little, which is no more than this. */
+/* The limit for calls that first touch at most MAX_SHORT_COPY bytes. */
 #define INTERRUPTED_NS 20000000
-#define LITTLE ((size_t)4 << 20)
+#define MAX_SHORT_COPY ((size_t)4 << 20)
 
 enum kind { MESSAGE, WRITE, READ, END };
 
@@ -51,7 +53,7 @@ static uint64_t clock_ns(clockid_t id)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Time in which this thread has waited for a processor; 0 where the kernel does not tell. */
+/* Returns how long this thread has waited for a CPU; 0 if the kernel does not report it. */
 static uint64_t delay_ns(void)
 {
     FILE *file = fopen("/proc/thread-self/schedstat", "r");
@@ -65,7 +67,7 @@ static uint64_t delay_ns(void)
     return delay;
 }
 
-/* Bytes of the pages that this thread was the first to touch, in whatever process. */
+/* Returns the bytes of the pages that this thread was the first to touch, in any process. */
 static uint64_t touched(void)
 {
     static size_t page;
@@ -77,15 +79,12 @@ static uint64_t touched(void)
     return (uint64_t)usage.ru_minflt * page;
 }
 
-/*
- * Processor time of the longest call of this thread, as a part of what it may take and in the unit of
- * LONGEST_NS.
- */
+/* Maximum CPU time of this thread's calls in ns, scaled so that LONGEST_NS is the limit of each call. */
 static __thread uint64_t longest;
 
 static void took(uint64_t ns, uint64_t bytes)
 {
-    if (bytes <= LITTLE)
+    if (bytes <= MAX_SHORT_COPY)
         ns /= INTERRUPTED_NS / LONGEST_NS;
     if (ns > longest)
         longest = ns;
@@ -100,7 +99,7 @@ static void took(uint64_t ns, uint64_t bytes)
         took(start_, touched() - bytes_);                                 \
     } while (0)
 
-/* The time of the slowest of many copies of 1 MiB to memory that was never touched. */
+/* Returns the time of the slowest of 64 copies of 1 MiB to untouched memory. */
 static int64_t slowest_copy(void)
 {
     size_t size = (size_t)1 << 20, many = 64;
@@ -123,12 +122,11 @@ static int64_t slowest_copy(void)
     return (int64_t)slowest;
 }
 
-/* The connections of one end: of small messages, and of long transfers. */
 struct end {
     struct fx *fx;
     struct side small, large[MANY];
-    struct region words; /* of small messages */
-    struct region area;  /* of long transfers */
+    struct region words; /* buffers of small messages */
+    struct region area;  /* buffers of long transfers */
 };
 
 static size_t total(void)
@@ -168,7 +166,7 @@ static void fill(struct end *e)
         words[i] = value(i);
 }
 
-/* Its pages are as those that were never touched. */
+/* Discards the pages, so that the next access touches them for the first time. */
 static void untouch(struct end *e)
 {
     must(madvise(first(e), total(), MADV_DONTNEED) == 0, "madvise");
@@ -206,7 +204,7 @@ static void small_send(struct end *e, unsigned char what)
     must_rc(rc, DAT_SUCCESS, "dat_ep_post_send");
 }
 
-/* Fetches an event if there is one; false if there is none. */
+/* Dequeues an event. Returns false if there is none. */
 static bool fetch(DAT_EVD_HANDLE evd, DAT_EVENT *event)
 {
     DAT_RETURN rc;
@@ -218,12 +216,12 @@ static bool fetch(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return true;
 }
 
-/* What the answering end tells of a round. */
+/* The echoing end's measurements of a round. */
 struct report {
     uint64_t longest, delay;
 };
 
-/* Answers small messages until one of them says that this is the end. */
+/* Echoes small messages until one marks the end of the round. */
 static struct report answer(struct end *e)
 {
     uint64_t delay = delay_ns();
@@ -284,11 +282,10 @@ static int echo(struct link *up)
     return 0;
 }
 
-/* The results of some rounds. */
 struct times {
-    int64_t gap[ROUNDS], call[ROUNDS], far_call[ROUNDS];
+    int64_t gap[MAX_ROUNDS], call[MAX_ROUNDS], far_call[MAX_ROUNDS];
     int rounds;
-    int64_t soon; /* what a gap may be */
+    int64_t soon; /* limit of a gap */
     unsigned answers;
     bool good;
 };
@@ -306,7 +303,7 @@ static DAT_RETURN post_large(struct end *e, const struct order *o, unsigned i, D
     }
 }
 
-/* A small message and its answer; gives the time that it took. */
+/* Sends a small message and waits for the reply. Returns the round-trip time in ns. */
 static int64_t ask(struct end *e, unsigned char what)
 {
     uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
@@ -322,7 +319,7 @@ static int64_t ask(struct end *e, unsigned char what)
     return (int64_t)took;
 }
 
-/* One round of small messages beside transfers, until those are complete. */
+/* Runs one round: exchanges small messages until all long transfers have completed. */
 static void exchange(struct end *e, const struct order *o, DAT_RMR_TRIPLET all, struct times *t)
 {
     int64_t *gap = &t->gap[t->rounds];
@@ -333,7 +330,7 @@ static void exchange(struct end *e, const struct order *o, DAT_RMR_TRIPLET all, 
     DAT_RETURN rc;
 
     *gap = 0;
-    /* The other end is polling when the long transfers come. */
+    /* Make the other end poll before the long transfers start. */
     for (int i = 0; i < 20; i++)
         ask(e, 0);
     longest = 0;
@@ -361,7 +358,7 @@ static void exchange(struct end *e, const struct order *o, DAT_RMR_TRIPLET all, 
     *gap -= (int64_t)(delay_ns() - delay);
 }
 
-static int good_rounds(const struct times *t, const int64_t ns[ROUNDS], int64_t limit)
+static int good_rounds(const struct times *t, const int64_t ns[MAX_ROUNDS], int64_t limit)
 {
     int good = 0;
 
@@ -370,7 +367,7 @@ static int good_rounds(const struct times *t, const int64_t ns[ROUNDS], int64_t 
     return good;
 }
 
-/* Notes what the other end tells of a round; false if there is to be another round. */
+/* Records the other end's measurements of a round. Returns true after the last round. */
 static bool note(struct times *t, struct report far)
 {
     int64_t soon = 2 * slowest_copy();
@@ -379,15 +376,15 @@ static bool note(struct times *t, struct report far)
     t->gap[t->rounds] -= (int64_t)far.delay;
     t->rounds++;
     t->soon = soon > t->soon ? soon : t->soon;
-    return t->rounds == ROUNDS
-           || (good_rounds(t, t->call, LONGEST_NS) >= GOOD && good_rounds(t, t->far_call, LONGEST_NS) >= GOOD
-               && good_rounds(t, t->gap, t->soon) >= GOOD);
+    return t->rounds == MAX_ROUNDS
+           || (good_rounds(t, t->call, LONGEST_NS) >= MIN_GOOD && good_rounds(t, t->far_call, LONGEST_NS) >= MIN_GOOD
+               && good_rounds(t, t->gap, t->soon) >= MIN_GOOD);
 }
 
-static void judge_one(const struct times *t, const int64_t ns[ROUNDS], int64_t limit, const struct order *o,
+static void judge_one(const struct times *t, const int64_t ns[MAX_ROUNDS], int64_t limit, const struct order *o,
                       const char *where, const char *what)
 {
-    if (!ok(good_rounds(t, ns, limit) >= GOOD, "%s, %u x %s: %s", where, o->count, names[o->kind], what))
+    if (!ok(good_rounds(t, ns, limit) >= MIN_GOOD, "%s, %u x %s: %s", where, o->count, names[o->kind], what))
         for (int i = 0; i < t->rounds; i++)
             diag("  %ld us, at most %ld", (long)ns[i] / 1000, (long)limit / 1000);
 }
@@ -440,7 +437,7 @@ static void between(const char *where, size_t length)
     fx_close(&fx);
 }
 
-/* The other end in the same process. */
+/* The echoing end as a thread of this process. */
 struct here {
     struct end *end;
     struct report report;

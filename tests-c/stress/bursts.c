@@ -1,4 +1,4 @@
-/* bursts.c - a thousand connections in bursts of a hundred, at one service point and at a hundred. */
+/* bursts.c - a thousand connections in bursts of a hundred: to one service point, and to a hundred. */
 #include "common/fixture.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #define BURST 100
 
-/* Many endpoints share their EVDs: a thousand endpoints do not take three thousand of them. */
+/* Endpoints that share their EVDs, since 1000 endpoints would need 3000 EVDs. */
 struct crowd {
     struct fx fx;
     DAT_EVD_HANDLE recv, req, conn;
@@ -45,7 +45,6 @@ static void crowd_close(struct crowd *c)
     free(c->ep);
 }
 
-/* n connection events of that number. */
 static int collect(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, int n)
 {
     int got = 0;
@@ -61,7 +60,7 @@ struct call_order {
     int total;
 };
 
-/* Connects in bursts, tells of each, and at the end sends one message on every connection. */
+/* Connects in bursts and sends one message on each connection. */
 static int caller(struct link *up)
 {
     struct call_order o;
@@ -93,7 +92,7 @@ static int caller(struct link *up)
     sent = drain_dtos(c.req, o.total);
     must(LINK_SEND(up, sent), "the peer is gone");
     must(link_hear(up, "end"), "the peer is gone");
-    for (int i = 0; i < o.total; i += 2) /* half of them with good manners */
+    for (int i = 0; i < o.total; i += 2) /* fx_close() ends the others */
         dat_ep_disconnect(c.ep[i], DAT_CLOSE_ABRUPT_FLAG);
     crowd_close(&c);
     return 0;
@@ -160,7 +159,7 @@ static void one_service_point(void)
     crowd_close(&c);
 }
 
-/* In one process: open and close connections for ever, at a hundred service points. */
+/* Opens and closes connections to a hundred service points of the same process. */
 static void come_and_go(void)
 {
     enum { POINTS = 100 };

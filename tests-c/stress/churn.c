@@ -1,4 +1,4 @@
-/* churn.c - open and close, again and again, with room for fifty descriptors. */
+/* churn.c - repeated opening and closing with at most 50 file descriptors. */
 #define _DEFAULT_SOURCE
 #include "common/usage.h"
 #include "common/zoo.h"
@@ -19,7 +19,7 @@ static bool no_more(void *arg)
     return entries(c->path) <= c->before;
 }
 
-/* One name, many opens at the same time, and connections between them. */
+/* Opens one adapter many times and connects the instances. */
 static void many_at_once(void)
 {
     enum { MANY = 40 };
@@ -55,7 +55,8 @@ int main(int argc, char **argv)
     limit.rlim_cur = env_valgrind() ? limit.rlim_cur : 50;
     must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
 
-    /* What the library keeps for good, it has after a few rounds. */
+    /* The first rounds allocate what the library keeps until the process ends. */
+
     for (int i = 0; i < 5; i++) {
         struct zoo z;
 

@@ -1,6 +1,6 @@
 /*
- * closing.c - dat_ia_close beside other calls: beside the free of a connected endpoint, beside another dat_ia_close, and by
- * an agent. On return of all of them nothing is left.
+ * closing.c - dat_ia_close during dat_ep_free, during another dat_ia_close, and by an agent. After all calls have
+ * returned, no descriptor is left.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
@@ -9,13 +9,13 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* The library waits ten seconds for what never comes, however slow the machine; a call takes less. */
+/* Less than the 10 s for which the library waits for an event that does not arrive. */
 #define LONGEST_MS 9000
 
-/* A call on a thread of its own, which begins when main lets it. */
+/* A call in another thread, which starts when go is set. */
 struct beside {
     DAT_IA_HANDLE ia;
-    DAT_EP_HANDLE ep; /* to be freed, or else the adapter is closed */
+    DAT_EP_HANDLE ep; /* dat_ep_free() if set, otherwise dat_ia_close() */
     DAT_RETURN rc;
     uint64_t took;
     unsigned go;
@@ -35,7 +35,7 @@ static void *call(void *arg)
     return NULL;
 }
 
-/* Closes the adapter some moments after the other thread has begun its call, in each round others. */
+/* Closes the adapter after the other thread has begun its call, with a delay that depends on the round. */
 static DAT_RETURN close_beside(struct beside *b, int round, uint64_t *took)
 {
     uint64_t begin;
@@ -123,7 +123,7 @@ static void close_it(DAT_PVOID instance_data, DAT_EVD_HANDLE evd)
 
     (void)evd;
     if (__atomic_fetch_add(&c->calls, 1, __ATOMIC_ACQ_REL) > 0)
-        return; /* the last call, because its notification object is destroyed */
+        return; /* the destruction of the CNO calls the agent again */
     c->rc = dat_ia_close(c->ia, DAT_CLOSE_ABRUPT_FLAG);
     __atomic_store_n(&c->done, 1, __ATOMIC_RELEASE);
 }
@@ -135,7 +135,7 @@ static bool is_done(void *arg)
 
 static void by_an_agent(void)
 {
-    static struct closer closer; /* the last call may come after the test */
+    static struct closer closer; /* an agent call can follow this function */
     DAT_OS_WAIT_PROXY_AGENT agent = { .instance_data = &closer, .proxy_agent_func = close_it };
     DAT_CNO_HANDLE cno;
     DAT_EVD_HANDLE evd;
@@ -161,10 +161,9 @@ int main(int argc, char **argv)
     int fds;
 
     env_init(argc, argv, NULL);
-    /* What the libraries keep for good is there after the first use. */
+    /* The first use allocates what the libraries keep, and what a sleeping thread needs. */
     fx_open(&fx);
     pair_open(&p, &fx, NULL);
-    /* So is what a thread sleeps with. */
     must(quiet(p.a.recv), "a completion");
     fx_close(&fx);
     fds = entries("/proc/self/fd");

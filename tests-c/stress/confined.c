@@ -1,8 +1,7 @@
 /*
- * confined.c - processes that may not read or write each other's memory.
+ * confined.c - transfers without process_vm_readv(2) and process_vm_writev(2), as in containers and on hardened hosts.
  *
- * Containers and hardened hosts refuse process_vm_readv(2) and similar calls.
- * Everything must work without these calls, on one side or on both.
+ * Every transfer works if one or both processes may not make these calls.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -21,7 +20,7 @@
 
 #define SIZE (3u << 20)
 
-/* From now on the kernel answers EPERM. False where that cannot be had. */
+/* Makes the kernel reject these calls with EPERM. Returns false if it cannot. */
 static bool confine(void)
 {
     struct sock_filter code[] = {
@@ -40,7 +39,7 @@ static bool confine(void)
     return process_vm_readv(getpid(), &nothing, 1, &nothing, 1, 0) < 0 && errno == EPERM;
 }
 
-/* Does as it is told; between the orders it makes no dat_ call. */
+/* Follows orders. It makes no dat_ call while it waits for the next one. */
 static int partner(struct link *up)
 {
     struct fx fx;
@@ -135,7 +134,7 @@ static void transfers(int there, const char *who)
         ok(wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL) && pattern_check(r.mem + 1, n, seed + 50) < 0,
            "%s: an RDMA read of %zu bytes", who, n);
     }
-    /* Many at once, mixed: they come in order, and the last one is right. */
+    /* 24 outstanding requests. */
     {
         int good = 1;
 
@@ -156,7 +155,6 @@ static void transfers(int there, const char *who)
         order_send(&p.link, CHECK, 0, 200000, 99);
         is_int(hear(&p.link), -1, "%s: writes and reads mixed: the bytes", who);
     }
-    /* What the target does not allow is refused as ever. */
     t = all;
     t.segment_length = 64;
     t.target_address += all.segment_length - 63;

@@ -1,9 +1,8 @@
 /*
- * everyone.c - as many processes as $DAT_TEST_PROCESSES says, each connected to each, and one connected to 300.
+ * everyone.c - $DAT_TEST_PROCESSES processes that are all connected to each other, and one process connected to 300.
  *
- * All connect at the same moment, so most of them wait for a processor most of the time: between the connect and
- * the first word of a process there may be seconds. The numbers that are compared, descriptors and memory, are
- * those of a process with all its peers, which have said nothing to each other, less those without any. What a process makes once counts with them, so that fewer than 64 peers prove nothing.
+ * All processes connect at the same time, so steps can take seconds. The test compares descriptors and memory of a
+ * process with all idle peers, and without any. The difference includes one-time costs, so it needs at least 64 peers.
  */
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
@@ -21,27 +20,27 @@
 
 #include <linux/capability.h>
 
-/* What a peer may cost: descriptors, and KiB of memory on each side. */
+/* Maximum cost of an idle peer: descriptors, and KiB of memory of each process. */
 enum { DESCRIPTORS = 3, IDLE_KIB = 64 };
 
-enum { MOST = 512, OTHERS = 300, FILES = 1024, BYTES = 64 };
+enum { MAX_PROCESSES = 512, OTHERS = 300, FILES = 1024, BYTES = 64 };
 
-/* The longest that anything may take where so many wait for a processor. */
+/* Maximum time of any step, in ms. */
 #define LATE_MS (4 * SOON_MS)
 
-/* What a process has to do: it connects to those with the lowest numbers, and others connect to it. */
+/* Orders for a process: it connects to the processes with the lowest numbers, and accepts requests of others. */
 struct part {
     int number;
     int connects;
     int accepts;
 };
 
-/* What it has come to. */
+/* Measurements of a process: the increase that its peers cause. */
 struct result {
-    int descriptors; /* of all peers */
-    long kib;        /* memory that this process has more, shared or not */
-    long shared_kib; /* the files that it shares with its peers */
-    int wrong;       /* peers from which a wrong message has come */
+    int descriptors;
+    long kib;        /* resident memory, shared or not */
+    long shared_kib; /* files that it shares with peers */
+    int wrong;       /* peers without a correct message */
 };
 
 /* ---- A process ---- */
@@ -50,17 +49,17 @@ struct one {
     struct fx fx;
     struct part part;
     struct result result;
-    DAT_EVD_HANDLE conn; /* requests and connections */
+    DAT_EVD_HANDLE conn; /* connection requests and connection events */
     DAT_EVD_HANDLE recv;
     DAT_EVD_HANDLE req;
-    struct region memory; /* a place for each peer to write to, and one to send from */
-    DAT_EP_HANDLE eps[MOST];
-    int who[MOST]; /* the process that each endpoint is connected to */
+    struct region memory; /* a receive buffer and a send buffer for each peer */
+    DAT_EP_HANDLE eps[MAX_PROCESSES];
+    int who[MAX_PROCESSES]; /* number of the peer of each endpoint */
     int count;
 };
 
-/* Without this the limit on descriptors that are on their way is not that of a user. */
-static void be_nobody_special(void)
+/* Drops all capabilities, because they lift the limit on descriptors in flight. */
+static void drop_capabilities(void)
 {
     struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct none[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
@@ -96,14 +95,13 @@ static void accept_request(struct one *one, DAT_EVENT *event)
     must_rc(dat_cr_accept(cr, one->eps[one->count - 1], 0, NULL), DAT_SUCCESS, "dat_cr_accept");
 }
 
-/* Connects to those that it has to, and waits until all connections are there. If one is not to be, the process ends. */
 static void meet(struct one *one, const DAT_CONN_QUAL *quals)
 {
     int all = one->part.connects + one->part.accepts, connected = 0;
     DAT_EVENT event;
 
     for (int i = 0; i < one->part.connects; i++) {
-        /* The next one first, so that not all begin with the same. */
+        /* Begin with different peers in each process. */
         int other = (one->part.number + i) % one->part.connects;
 
         make_endpoint(one, other);
@@ -124,15 +122,16 @@ static void meet(struct one *one, const DAT_CONN_QUAL *quals)
     }
 }
 
-/* A message from each to each, which says who has sent it. */
+/* Sends a message to each peer and checks theirs. The contents depend on sender and receiver. */
 static void talk(struct one *one)
 {
     DAT_EVENT event;
 
     for (int i = 0; i < one->count; i++) {
-        DAT_LMR_TRIPLET from = segment(&one->memory, (size_t)(MOST + i) * BYTES, BYTES);
+        DAT_LMR_TRIPLET from = segment(&one->memory, (size_t)(MAX_PROCESSES + i) * BYTES, BYTES);
 
-        pattern_fill(one->memory.mem + (MOST + i) * BYTES, BYTES, (unsigned)(one->part.number * MOST + one->who[i]));
+        pattern_fill(one->memory.mem + (MAX_PROCESSES + i) * BYTES, BYTES,
+                     (unsigned)(one->part.number * MAX_PROCESSES + one->who[i]));
         must_rc(dat_ep_post_send(one->eps[i], 1, &from, cookie(0), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
                 "dat_ep_post_send");
     }
@@ -145,13 +144,13 @@ static void talk(struct one *one)
         at = (int)done->user_cookie.as_64;
         one->result.wrong -= done->status == DAT_DTO_SUCCESS && done->transfered_length == BYTES &&
                              pattern_check(one->memory.mem + at * BYTES, BYTES,
-                                           (unsigned)(one->who[at] * MOST + one->part.number)) < 0;
+                                           (unsigned)(one->who[at] * MAX_PROCESSES + one->part.number)) < 0;
     }
     for (int i = 0; i < one->count; i++)
         must(wait_event_ms(one->req, LATE_MS, &event), "completions of %d sends of %d, and no more", i, one->count);
 }
 
-/* The memory of this process in KiB, whether others have it too or not. */
+/* Returns the resident memory of this process in KiB, shared or not. */
 static long memory_kib(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");
@@ -166,7 +165,7 @@ static long memory_kib(void)
     return kib;
 }
 
-/* What the files without a name take that are open in this process. */
+/* Returns the KiB of the open files without a name. */
 static long shared_kib(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -187,7 +186,7 @@ static long shared_kib(void)
 static int one_of_all(struct link *up)
 {
     static struct one one;
-    static DAT_CONN_QUAL quals[MOST];
+    static DAT_CONN_QUAL quals[MAX_PROCESSES];
     struct rlimit files;
     DAT_CONN_QUAL qual = 0;
     long kib, shared;
@@ -197,12 +196,12 @@ static int one_of_all(struct link *up)
     must(getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
     files.rlim_cur = FILES;
     must(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
-    be_nobody_special();
+    drop_capabilities();
     fx_open(&one.fx);
-    one.conn = fx_evd(&one.fx, 4 * MOST, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG);
-    one.recv = fx_evd(&one.fx, MOST, DAT_EVD_DTO_FLAG);
-    one.req = fx_evd(&one.fx, MOST, DAT_EVD_DTO_FLAG);
-    region_make(&one.fx, &one.memory, (size_t)2 * MOST * BYTES, MEM_LOCAL);
+    one.conn = fx_evd(&one.fx, 4 * MAX_PROCESSES, DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG);
+    one.recv = fx_evd(&one.fx, MAX_PROCESSES, DAT_EVD_DTO_FLAG);
+    one.req = fx_evd(&one.fx, MAX_PROCESSES, DAT_EVD_DTO_FLAG);
+    region_make(&one.fx, &one.memory, (size_t)2 * MAX_PROCESSES * BYTES, MEM_LOCAL);
     fx_listen_on(&one.fx, one.conn, DAT_PSP_CONSUMER_FLAG, &qual);
     must(LINK_SEND(up, qual) && link_recv(up, quals, sizeof quals, LATE_MS), "the first process is gone");
 
@@ -220,12 +219,11 @@ static int one_of_all(struct link *up)
     return 0;
 }
 
-/* ---- All of them ---- */
+/* ---- The first process ---- */
 
-static struct peer all[MOST];
+static struct peer all[MAX_PROCESSES];
 
-/* Lets all go on. */
-static void go_on(int count)
+static void resume_all(int count)
 {
     DAT_CONN_QUAL any = 0;
 
@@ -243,10 +241,10 @@ static int greater(long one, long other)
     return (int)(one > other ? one : other);
 }
 
-/* Starts the processes, and has them connect. False when one of them does not come to an end with it. */
+/* Starts the processes and connects them. Returns false if one of them fails. */
 static bool all_connect(const char *what, int count, struct part (*part)(int number, int count))
 {
-    static DAT_CONN_QUAL quals[MOST];
+    static DAT_CONN_QUAL quals[MAX_PROCESSES];
     uint64_t start;
     char word[32];
     int ready = 0;
@@ -268,18 +266,18 @@ static bool all_connect(const char *what, int count, struct part (*part)(int num
     return ok(ready == count, "dat_ep_connect: %s: all connections come up", what);
 }
 
-/* Has them talk, and judges what they report. part says what a process had to do. */
+/* Lets all processes exchange messages, and checks their measurements. */
 static bool all_talk(const char *what, int count, struct part (*part)(int number, int count))
 {
     struct result most = { 0, 0, 0, 0 }, r;
     int peers = 0, heard = 0;
 
-    go_on(count);
+    resume_all(count);
     for (; heard < count && hears(heard, &r, sizeof r); heard++) {
         struct part own = part(heard, count);
 
         most.wrong += r.wrong;
-        /* What a process makes once is not to count as that of a peer where there are few. */
+            /* Processes with few peers would attribute one-time costs to them. */
         if (own.connects + own.accepts < count - 1)
             continue;
         peers = count - 1;
@@ -300,7 +298,7 @@ static void all_meet(const char *what, int count, struct part (*part)(int number
     int ended = 0;
 
     if (all_connect(what, count, part) && all_talk(what, count, part)) {
-        go_on(count);
+        resume_all(count);
         for (int i = 0; i < count; i++)
             ended += peer_join(&all[i], LATE_MS) == 0;
         is_int(ended, count, "dat_ia_close: %s: all end well", what);
@@ -309,13 +307,13 @@ static void all_meet(const char *what, int count, struct part (*part)(int number
     peer_end_all();
 }
 
-/* Each connects to all with lower numbers. */
+/* Each process connects to all processes with lower numbers. */
 static struct part each_to_each(int number, int count)
 {
     return (struct part){ number, number, count - 1 - number };
 }
 
-/* The last one connects to all others. */
+/* The last process connects to all others. */
 static struct part one_to_all(int number, int count)
 {
     return number == count - 1 ? (struct part){ number, number, 0 } : (struct part){ number, 0, 1 };
@@ -335,9 +333,9 @@ int main(int argc, char **argv)
     if (env_valgrind())
         skip_all("valgrind has descriptors and memory of its own");
     count = asked != NULL ? atoi(asked) : env_count(128, 64);
-    must(count >= 64 && count <= MOST, "DAT_TEST_PROCESSES is from 64 to %d", MOST);
+    must(count >= 64 && count <= MAX_PROCESSES, "DAT_TEST_PROCESSES is from 64 to %d", MAX_PROCESSES);
     must(getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
-    files.rlim_cur = files.rlim_max < 4 * MOST ? files.rlim_max : 4 * MOST;
+    files.rlim_cur = files.rlim_max < 4 * MAX_PROCESSES ? files.rlim_max : 4 * MAX_PROCESSES;
     must(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
     place_make();
     snprintf(what, sizeof what, "%d processes, each with each", count);

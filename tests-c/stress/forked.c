@@ -1,4 +1,4 @@
-/* forked.c - a program forks while it has connections; the child leaves, one way or the other. */
+/* forked.c - forks of a process with connections; the child exits, executes a program or uses handles. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 
@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * In the child, memory to which only the parent's other threads refer looks like a leak. All
- * other errors count there as anywhere.
+ * valgrind reports memory as lost in the child if only the parent's other threads refer to it. It still reports all
+ * other errors.
  */
 #define EXPECT_LEAKS() ((void)0)
 #ifdef __has_include
@@ -46,7 +46,7 @@ static int echo(struct link *up)
     return 0;
 }
 
-/* A program started from here has the standard descriptors and its two pipes, and no other. */
+/* Reports how many descriptors it has inherited, in addition to the standard ones and the two pipes. */
 static int heir(struct link *up)
 {
     int others = 0;
@@ -65,7 +65,7 @@ static bool round_trip(struct side *s, struct region *r, unsigned seed)
            wait_dto(s->recv, 3, DAT_DTO_SUCCESS, NULL) && pattern_check(r->mem + 64, 64, seed) < 0;
 }
 
-/* The child's exit status, 128 + n for a signal, -1 when it does not end. */
+/* Returns the child's exit status, 128 + n for signal n, or -1 if the child does not exit. */
 static int reap(pid_t pid)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -119,13 +119,13 @@ int main(int argc, char **argv)
             DAT_RETURN rc;
 
             EXPECT_LEAKS();
-            alarm(30); /* not to hang for ever */
+            alarm(30); /* ends a child that hangs */
             switch (way) {
             case 0: _exit(0);
             case 1: exit(0);
             case 2: execl("/bin/true", "true", (char *)NULL); _exit(1);
             default:
-                /* Not usable here: an error, and nothing happens to the parent. */
+                /* The calls fail, or have no effect on the parent. */
                 rc = dat_pz_create(fx.ia, &pz);
                 rc |= dat_ep_disconnect(s.ep, DAT_CLOSE_ABRUPT_FLAG);
                 _exit(rc == DAT_SUCCESS ? 2 : 0);
@@ -141,7 +141,6 @@ int main(int argc, char **argv)
            ways[way]);
         ok(quiet(s.conn), "the child %s: no connection event in the parent", ways[way]);
     }
-    /* A child may open the adapter for itself. */
     {
         pid_t pid;
 
@@ -168,7 +167,7 @@ int main(int argc, char **argv)
 
         peer_start(&h, "heir");
         must(LINK_RECV(&h.link, others), "no answer");
-        /* What this process was itself started with is handed on as well. */
+        /* Descriptors that this process itself has inherited are inherited again. */
         is_int(others, heirlooms, "a program started while connections stand: inherits none of the "
                                "library's descriptors");
         peer_ok(&h, "a program started while connections stand: ends well");

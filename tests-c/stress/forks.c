@@ -1,10 +1,11 @@
 /*
- * forks.c - several threads fork, vfork, spawn and call system() while another process exchanges messages with this one
- * and other threads make and free objects. Children leave at once, run another program, write all over their memory, or
- * open the adapter for themselves; the parent's data and connections are as if there were no children. When a parent
- * dies whose children live, its peers are told.
+ * forks.c - threads that call fork, vfork, posix_spawn and system() during traffic, while other threads create and free
+ * objects.
  *
- *   DAT_TEST_SECONDS=N   how long (4)
+ * Children exit, execute a program, overwrite registered memory or open the adapter. They affect neither the data nor
+ * the connections of the parent. If a parent dies before its child, its peers get DISCONNECTED.
+ *
+ *   DAT_TEST_SECONDS=N   duration, default 4
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -21,10 +22,10 @@
 
 extern char **environ;
 
-/* Messages fill whole pages and parts of pages. */
+/* A size that is not a multiple of a page. */
 enum { SIZE = 3 * 4096 + 100, FORKERS = 2, MAKERS = 2, LONG_LIVED = 4 };
 
-/* ---- The other process: sends back what comes ---- */
+/* ---- The second process: returns each message ---- */
 
 static int echo(struct link *up)
 {
@@ -50,7 +51,7 @@ static int echo(struct link *up)
     return 0;
 }
 
-/* ---- A parent that is killed while a child of it lives ---- */
+/* ---- A parent that is killed before its child ---- */
 
 static int mortal(struct link *up)
 {
@@ -97,9 +98,9 @@ static void parent_dies(void)
 static struct fx fx;
 static int running;
 static long forks, bad, lives, opened;
-static struct region shared; /* what children write over */
+static struct region shared; /* overwritten by children */
 
-static bool go_on(void)
+static bool is_running(void)
 {
     return __atomic_load_n(&running, __ATOMIC_SEQ_CST) != 0;
 }
@@ -109,7 +110,7 @@ static void add(long *what)
     __atomic_fetch_add(what, 1, __ATOMIC_SEQ_CST);
 }
 
-/* What a child did, by its exit status. */
+/* Waits for a child, and counts it in `bad` unless it exits with status 0. */
 static void reap(pid_t pid, const char *what, unsigned ms)
 {
     uint64_t end = now_ms() + env_ms(ms);
@@ -131,7 +132,7 @@ static void reap(pid_t pid, const char *what, unsigned ms)
     }
 }
 
-/* In a function of its own: its variables are the child's too. */
+/* A separate function, because the child of vfork shares the variables of its caller. */
 static pid_t run_after_vfork(char *const words[])
 {
     pid_t pid = vfork();
@@ -155,7 +156,7 @@ static int open_for_itself(void)
     return dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS ? 0 : 4;
 }
 
-/* A child that lived must not have died by itself when it wrote over its memory. */
+/* Kills a long-lived child and checks that it has not crashed before. */
 static void end_of_life(pid_t pid)
 {
     int status = 0;
@@ -174,7 +175,7 @@ static void *forker(void *arg)
     pid_t living[LONG_LIVED];
     unsigned turn = (unsigned)(uintptr_t)arg * 3, n = 0;
 
-    for (; go_on(); turn++) {
+    for (; is_running(); turn++) {
         pid_t pid = -1;
 
         add(&forks);
@@ -231,11 +232,11 @@ static void *forker(void *arg)
     return NULL;
 }
 
-/* Keeps the locks of the libraries busy. */
+/* Keeps the locks of the libraries contended. */
 static void *maker(void *arg)
 {
     (void)arg;
-    while (go_on()) {
+    while (is_running()) {
         DAT_EVD_HANDLE evd, async = DAT_HANDLE_NULL;
         DAT_CONN_QUAL qual;
         DAT_PSP_HANDLE psp;
@@ -299,7 +300,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < MAKERS; i++)
         must(pthread_create(&maker_of[i], NULL, maker, NULL) == 0, "no thread");
     end = now_ms() + (given != NULL ? strtoul(given, NULL, 0) * 1000 : (unsigned)env_count(4000, 1000));
-    /* Longer on a machine that is busy, until every kind of child was there. */
+    /* On a slow machine, continue until every kind of child has run. */
     while ((now_ms() < end || (!some_of_each(rounds) && now_ms() < end + env_ms(SOON_MS))) && good == rounds)
         good += round_trip(&s, ++rounds + 1);
     __atomic_store_n(&running, 0, __ATOMIC_SEQ_CST);

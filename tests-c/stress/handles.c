@@ -1,8 +1,8 @@
 /*
- * handles.c - threads that make and free objects of their own do not disturb each other.
+ * handles.c - threads that create and free separate objects do not affect each other.
  *
- * Each thread has its own object, and there are many more of them than handles rest before they are used again. So a
- * thread that loses its processor while it frees finds its handle in the hands of another.
+ * The number of objects is much larger than the number of freed handles that the library keeps before it reuses one. So
+ * a thread that is preempted during a free can find its handle reused by another thread.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -20,7 +20,6 @@ static const char *const names[] = { "shared receive queues", "protection zones"
                                      "event dispatchers with one notification object", "endpoints",
                                      "notification objects", "remote memory regions" };
 
-/* What the threads share. */
 struct work {
     struct fx *fx;
     enum kind kind;
@@ -29,7 +28,6 @@ struct work {
     DAT_CNO_HANDLE cno;
 };
 
-/* Makes an object and frees it. */
 static bool round_of(const struct work *w)
 {
     DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 2, .low_watermark = DAT_SRQ_LW_DEFAULT };
@@ -62,8 +60,8 @@ static void *make_and_free(void *arg)
     return (void *)bad;
 }
 
-/* On one processor, where threads lose it in the middle of a call. */
-static void on_one_processor(void)
+/* Binds all threads to one CPU, so that they are preempted during calls. */
+static void use_one_cpu(void)
 {
     cpu_set_t one;
 
@@ -79,7 +77,7 @@ int main(int argc, char **argv)
 
     env_init(argc, argv, NULL);
     fx_open(&fx);
-    on_one_processor();
+    use_one_cpu();
     w.rounds = env_count(env_is_shm() ? 50000 : 300, 300);
     must_rc(dat_evd_create(fx.ia, 4, NULL, DAT_EVD_DTO_FLAG, &w.transfers), DAT_SUCCESS, "dat_evd_create");
     must_rc(dat_evd_create(fx.ia, 4, NULL, DAT_EVD_CONNECTION_FLAG, &w.connections), DAT_SUCCESS, "dat_evd_create");

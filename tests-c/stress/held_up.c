@@ -1,6 +1,7 @@
 /*
- * held_up.c - what a thread that sleeps in a wait does meanwhile holds no other wait up: it may be in a signal handler,
- * in the handlers of its cancellation, of the lowest priority, or stopped by a debugger.
+ * held_up.c - a thread that has slept in a wait and now does something else does not delay other waits.
+ *
+ * That thread is in a signal handler, in cancellation handlers, of the lowest priority, or stopped by a debugger.
  */
 #define _GNU_SOURCE
 #include "common/usage.h"
@@ -18,21 +19,20 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The limit of a wait, and the time by which it must have been woken; one that nobody wakes ends by its limit. */
+/* The timeout of a wait, and the time in which an event must have ended it. */
 #define LIMIT_MS (SOON_MS / 2)
 #define WOKEN_MS (LIMIT_MS / 2)
 
 enum { FIRST, SECOND, SIDES };
-enum { ROUNDS = 400, LESS = 40, FEW = 8 };
+enum { ROUNDS = 400, FEWER_ROUNDS = 40, MAX_WAKEUPS = 8 };
 
-/* The two connections with the other process. */
 static struct side side[SIDES];
 static struct region region;
 static struct peer other;
 
-/* ---- The other process ---- */
+/* ---- The second process ---- */
 
-/* SEND a message on a side and tell when it has arrived, ECHO so many with a pause before each, END. */
+/* SEND: sends a message on a side. ECHO: replies to `count` messages, each after a pause. END: exits. */
 struct order {
     enum { SEND, ECHO, END } what;
     int side;
@@ -80,7 +80,7 @@ static void order(int what, int on, int count)
     must(LINK_SEND(&other.link, o), "the other process is gone");
 }
 
-static bool carried_out(unsigned ms)
+static bool has_sent(unsigned ms)
 {
     int done;
 
@@ -89,15 +89,15 @@ static bool carried_out(unsigned ms)
 
 /* ---- Threads of this process that wait ---- */
 
-/* The one that sleeps first, and what it is in the middle of. */
+/* The thread that sleeps first, and the state of its handler. */
 static pthread_t sleeper;
-static volatile sig_atomic_t inside, let_out;
+static volatile sig_atomic_t inside, release;
 static DAT_RETURN inner_rc;
 static uint64_t inner_ms;
 
 static void reset(void)
 {
-    inside = let_out = 0;
+    inside = release = 0;
 }
 
 static void await_inside(void)
@@ -110,14 +110,14 @@ static void await_inside(void)
     }
 }
 
-/* Until main says so, whatever happens meanwhile. */
+/* Returns when main sets `release`. */
 static void stay(void)
 {
     struct timespec tick = { 0, 1000000 };
     uint64_t end = now_ms() + env_ms(SOON_MS);
 
     inside = 1;
-    while (!let_out && now_ms() < end)
+    while (!release && now_ms() < end)
         nanosleep(&tick, NULL);
 }
 
@@ -160,7 +160,6 @@ static void *wait_first(void *arg)
     return NULL;
 }
 
-/* Whether a thread is in dat_evd_wait() on that EVD. */
 static bool is_waited_for(void *evd)
 {
     DAT_EVENT e;
@@ -170,7 +169,6 @@ static bool is_waited_for(void *evd)
     return rc_is(rc, DAT_INVALID_STATE);
 }
 
-/* The thread with that number sleeps. */
 static bool is_asleep(void *tid)
 {
     char name[64], state = '?';
@@ -194,7 +192,7 @@ static void *sleeper_body(void *arg)
     return wait_first(arg);
 }
 
-/* Starts the thread that sleeps before any other one. */
+/* Starts the thread that must sleep before any other thread waits. */
 static void sleeper_start(DAT_RETURN *rc)
 {
     reset();
@@ -206,21 +204,21 @@ static void sleeper_start(DAT_RETURN *rc)
 
 static void sleeper_end(DAT_RETURN *rc)
 {
-    let_out = 1;
+    release = 1;
     order(SEND, FIRST, 1);
     must(pthread_join(sleeper, NULL) == 0, "pthread_join");
-    must(carried_out(SOON_MS), "a message does not arrive");
+    must(has_sent(SOON_MS), "a message does not arrive");
     is_success(*rc, "the thread's own wait ends by its event");
     must_rc(post_recv(&side[FIRST], &region, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
 }
 
-/* A subtest: a wait of another thread, which may have begun before, ends by its event. */
+/* A subtest: an event ends the wait of another thread. */
 static void is_woken(struct waiter *w, const char *while_what)
 {
     order(SEND, SECOND, 1);
     ok(waiter_done(w, WOKEN_MS) && w->rc == DAT_SUCCESS, "another thread's wait is woken while %s", while_what);
     waiter_join(w);
-    must(carried_out(SOON_MS), "a message does not arrive");
+    must(has_sent(SOON_MS), "a message does not arrive");
     must_rc(post_recv(&side[SECOND], &region, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
 }
 
@@ -238,7 +236,7 @@ static void handle(int signo, void (*handler)(int))
     must(sigaction(signo, &act, NULL) == 0, "sigaction");
 }
 
-/* ---- What the sleeper is in the middle of ---- */
+/* ---- States of the first thread ---- */
 
 static void in_a_handler(void)
 {
@@ -255,13 +253,13 @@ static void in_a_handler(void)
     is_woken(&w, "the first one is still there");
     sleeper_end(&rc);
 
-    /* It alone sleeps, and nobody else in this process looks after what arrives. */
+    /* Now no other thread of this process waits. */
     sleeper_start(&rc);
     pthread_kill(sleeper, SIGUSR1);
     await_inside();
     for (int i = 0; i < 2; i++) {
         order(SEND, SECOND, 1);
-        ok(carried_out(WOKEN_MS), "a message is received while the only thread that waits is in a signal handler");
+        ok(has_sent(WOKEN_MS), "a message is received while the only thread that waits is in a signal handler");
         must_rc(post_recv(&side[SECOND], &region, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
     }
     must(drain_dtos(side[SECOND].recv, 2) == 2, "no messages");
@@ -281,7 +279,7 @@ static void waits_in_a_handler(void)
     await_inside();
     is_success(inner_rc, "dat_evd_wait in a signal handler that interrupted dat_evd_wait: success");
     ok(inner_ms < env_ms(WOKEN_MS), "dat_evd_wait in such a handler is woken");
-    must(carried_out(SOON_MS), "a message does not arrive");
+    must(has_sent(SOON_MS), "a message does not arrive");
     must_rc(post_recv(&side[SECOND], &region, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
     sleeper_end(&rc);
 }
@@ -307,9 +305,9 @@ static void cancelled(void)
     ok(waiter_done(&again, WOKEN_MS) && again.rc == DAT_SUCCESS,
        "a thread waits in the place of one that is cancelled, and is woken");
     waiter_join(&again);
-    must(carried_out(SOON_MS), "a message does not arrive");
+    must(has_sent(SOON_MS), "a message does not arrive");
     must_rc(post_recv(&side[FIRST], &region, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
-    let_out = 1;
+    release = 1;
     must(pthread_join(sleeper, &result) == 0, "pthread_join");
     ok(result == PTHREAD_CANCELED, "the thread ends by its cancellation");
 }
@@ -353,7 +351,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Messages there and back, with a sleep in each. Returns how many came back; the median in ns. */
+/* Exchanges `rounds` messages with sleeps. Returns the number of complete rounds, and the median in ns. */
 static int round_trips(int rounds, uint64_t *median)
 {
     static uint64_t took[ROUNDS];
@@ -373,15 +371,15 @@ static int round_trips(int rounds, uint64_t *median)
     if (n > 0)
         qsort(took, (size_t)n, sizeof took[0], by_time);
     *median = took[n / 2];
-    must(n < rounds || carried_out(SOON_MS), "the other process does not answer");
+    must(n < rounds || has_sent(SOON_MS), "the other process does not answer");
     return n;
 }
 
-/* The one that sleeps first hardly gets a processor, and is not needed. */
+/* The first thread rarely gets a CPU, and messages for others need not wake it. */
 static void of_low_priority(void)
 {
     DAT_RETURN rc = DAT_INTERNAL_ERROR;
-    int rounds = env_count(ROUNDS, LESS);
+    int rounds = env_count(ROUNDS, FEWER_ROUNDS);
     uint64_t alone, beside;
     long before, woken;
 
@@ -392,11 +390,11 @@ static void of_low_priority(void)
     before = switches();
     is_int(round_trips(rounds, &beside), rounds, "round trips beside a thread of SCHED_IDLE that sleeps");
     woken = switches() - before;
-    /* Once or twice it wakes by itself. */
+    /* A few wakeups have other reasons. */
     if (strncmp(env_ia(), "tcp", 3) == 0)
         skip_named("the thread of SCHED_IDLE is not woken for them", "a message can wake each thread that sleeps on the one set of sockets");
     else
-        ok(woken <= FEW, "the thread of SCHED_IDLE is not woken for them");
+        ok(woken <= MAX_WAKEUPS, "the thread of SCHED_IDLE is not woken for them");
     diag("woken %ld times in %d rounds; %llu us a round, %llu without it", woken, rounds,
          (unsigned long long)beside / 1000, (unsigned long long)alone / 1000);
     sleeper_end(&rc);

@@ -1,4 +1,4 @@
-/* idle.c - a process that waits or has nothing to do leaves the processor to others. */
+/* idle.c - a process that waits or has nothing to do uses little CPU time. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/fixture.h"
 
@@ -6,8 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Processor time of this process, in ms. */
-static long used(void)
+static long cpu_ms(void)
 {
     struct rusage u;
 
@@ -16,9 +15,9 @@ static long used(void)
            (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000;
 }
 
-/* The time of a measurement and the processor time allowed in it, in ms. A slow machine is allowed more. */
-#define SPAN 1500
-#define SHARE (SPAN / 10)
+/* Duration of a measurement and the allowed CPU time in ms; the latter is scaled for slow machines. */
+#define SPAN_MS 1500
+#define SHARE_MS (SPAN_MS / 10)
 
 static int partner(struct link *up)
 {
@@ -29,9 +28,9 @@ static int partner(struct link *up)
     fx_open(&fx);
     side_make(&s, &fx, NULL);
     side_accept_peer(&s, up);
-    before = used();
+    before = cpu_ms();
     link_hear(up, "how much");
-    ms = used() - before;
+    ms = cpu_ms() - before;
     must(LINK_SEND(up, ms), "the other process is gone");
     link_hear(up, "bye");
     fx_close(&fx);
@@ -64,42 +63,43 @@ int main(int argc, char **argv)
     side_connect_peer(&s, &p.link);
     must_rc(post_recv(&s, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
 
-    before = used();
-    /* The test itself takes no processor time meanwhile, as it would by looking at a condition. */
-    must(poll(NULL, 0, SPAN) == 0, "poll");
-    ms = used() - before;
-    ok(ms < (long)env_ms(3 * SHARE), "connected, no call at all: %d ms of %d at most", 3 * SHARE, SPAN);
+    before = cpu_ms();
+    /* The test must not use CPU time itself. */
+    must(poll(NULL, 0, SPAN_MS) == 0, "poll");
+    ms = cpu_ms() - before;
+    ok(ms < (long)env_ms(3 * SHARE_MS), "connected, no call at all: %d ms of %d at most", 3 * SHARE_MS, SPAN_MS);
     diag("%ld ms", ms);
 
-    before = used();
-    must_rc(dat_evd_wait(s.recv, SPAN * 1000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
-    ms = used() - before;
-    ok(ms < (long)env_ms(SHARE), "dat_evd_wait, blocked: %d ms of %d at most", SHARE, SPAN);
+    before = cpu_ms();
+    must_rc(dat_evd_wait(s.recv, SPAN_MS * 1000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
+    ms = cpu_ms() - before;
+    ok(ms < (long)env_ms(SHARE_MS), "dat_evd_wait, blocked: %d ms of %d at most", SHARE_MS, SPAN_MS);
     diag("%ld ms", ms);
 
     if (dat_cno_create(fx.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno) == DAT_SUCCESS) {
         must_rc(dat_evd_modify_cno(s.recv, cno), DAT_SUCCESS, "dat_evd_modify_cno");
-        before = used();
-        must_rc(dat_cno_wait(cno, SPAN * 1000, &hint), DAT_QUEUE_EMPTY, "dat_cno_wait");
-        ms = used() - before;
-        ok(ms < (long)env_ms(SHARE), "dat_cno_wait, blocked: %d ms of %d at most", SHARE, SPAN);
+        before = cpu_ms();
+        must_rc(dat_cno_wait(cno, SPAN_MS * 1000, &hint), DAT_QUEUE_EMPTY, "dat_cno_wait");
+        ms = cpu_ms() - before;
+        ok(ms < (long)env_ms(SHARE_MS), "dat_cno_wait, blocked: %d ms of %d at most", SHARE_MS, SPAN_MS);
         diag("%ld ms", ms);
     } else {
         skip_named("dat_cno_wait, blocked", "not implemented");
     }
 
-    /* A message that nobody has a buffer for makes nobody spin either. */
+    /* Neither side polls for a message without a receive. */
+
     must_rc(post_send(&q.a, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
-    before = used();
-    must_rc(dat_evd_wait(q.b.conn, SPAN * 1000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
-    ms = used() - before;
-    ok(ms < (long)env_ms(3 * SHARE), "a message waits for its receive: %d ms of %d at most", 3 * SHARE, SPAN);
+    before = cpu_ms();
+    must_rc(dat_evd_wait(q.b.conn, SPAN_MS * 1000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
+    ms = cpu_ms() - before;
+    ok(ms < (long)env_ms(3 * SHARE_MS), "a message waits for its receive: %d ms of %d at most", 3 * SHARE_MS, SPAN_MS);
     diag("%ld ms", ms);
 
     link_say(&p.link, "how much");
     must(LINK_RECV(&p.link, theirs), "the other process does not answer");
-    ok(theirs < (long)env_ms(4 * SHARE), "the other process, connected, no call at all: %d ms of %d at most",
-       4 * SHARE, 4 * SPAN);
+    ok(theirs < (long)env_ms(4 * SHARE_MS), "the other process, connected, no call at all: %d ms of %d at most",
+       4 * SHARE_MS, 4 * SPAN_MS);
     diag("%ld ms", theirs);
     link_say(&p.link, "bye");
     peer_ok(&p, "the other process ends well");

@@ -1,4 +1,4 @@
-/* killed.c - the other process is killed in the middle of traffic. */
+/* killed.c - the peer is killed during traffic. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/stage.h"
 
@@ -8,7 +8,7 @@
 #define SIZE 65536
 #define DEPTH 16
 
-/* Sends, writes and reads without end, until it is killed. */
+/* Sends, writes and reads until it is killed. */
 static int victim(struct link *up)
 {
     struct fx fx;
@@ -47,7 +47,7 @@ static int victim(struct link *up)
     return 1; /* not reached */
 }
 
-/* Keeps its own work going as well, so that all of it is under way when the other one dies. */
+/* Kills the peer while both sides have requests in flight. Returns whether this side survives correctly. */
 static bool survive(int round)
 {
     struct fx fx;
@@ -75,7 +75,7 @@ static bool survive(int round)
         DAT_RETURN rc;
 
         if (kill_at == 0) {
-            /* As soon as the traffic is under way; a little later each round. */
+            /* The traffic has started. The delay grows with each round. */
             char word[32];
 
             if (link_recv(&p.link, word, sizeof word, 0))
@@ -115,7 +115,6 @@ static bool survive(int round)
         }
     }
     good &= wait_state(s.ep, DAT_EP_STATE_DISCONNECTED);
-    /* Everything that was posted completes. */
     for (; outstanding > 0; outstanding--) {
         DAT_EVENT e;
 
@@ -140,7 +139,7 @@ static bool survive(int round)
     }
     (void)flushed;
     good &= quiet(s.conn);
-    /* The endpoint lives: it connects to somebody else. */
+    /* The endpoint can connect again. */
     if (good && dat_ep_reset(s.ep) == DAT_SUCCESS) {
         struct side other;
 
@@ -154,7 +153,7 @@ static bool survive(int round)
     return good;
 }
 
-/* Killed while it listens, while it is being connected to, while it has a request unanswered. */
+/* Listens until it is killed, with an unanswered connection request. */
 static int listener(struct link *up)
 {
     struct fx fx;
@@ -195,7 +194,6 @@ static void while_connecting(void)
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
        "the listener was killed: NON_PEER_REJECTED");
     must_rc(dat_ep_reset(s.ep), DAT_SUCCESS, "dat_ep_reset");
-    /* Its qualifier is free again. */
     {
         DAT_PSP_HANDLE psp;
 
@@ -205,7 +203,7 @@ static void while_connecting(void)
     fx_close(&fx);
 }
 
-/* The side that called is killed while its request is unanswered. */
+/* The requesting process is killed before its request is accepted. */
 static void while_unanswered(void)
 {
     struct fx fx;

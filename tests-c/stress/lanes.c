@@ -1,4 +1,4 @@
-/* lanes.c - messages in pieces that the target watches: see lanes.h. */
+/* lanes.c - messages in pieces that the target polls: see lanes.h. */
 #define _GNU_SOURCE
 #include "lanes.h"
 
@@ -23,12 +23,13 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* What either side draws for the next message. */
+/* Draws the next message. Both sides draw the same one. */
 static void next_message(const struct plan *p, struct lane *lane)
 {
     unsigned kind = draw(&lane->chance, 100);
 
-    lane->message.size = p->timed ? 16384u << lane->index % TIMED_SIZES : draw_size(&lane->chance, p->least, p->most);
+    lane->message.size = p->timed ? 16384u << lane->index % TIMED_SIZES
+                                  : draw_size(&lane->chance, p->min_size, p->max_size);
     lane->message.seed = draw(&lane->chance, 1u << 30) * 2u + 1;
     lane->message.kind = lane->message.size < 16 ? EAGER
                          : kind < p->by_write    ? BY_WRITE
@@ -43,13 +44,12 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* The bytes at the end of so many that are made and checked. */
-static unsigned looked_at(const struct lanes *l, unsigned len)
+/* Returns how many bytes at the end of a piece are written and checked. */
+static unsigned checked_len(const struct lanes *l, unsigned len)
 {
     return l->plan.timed ? smaller(len, 8) : len;
 }
 
-/* Whether this side may send its next message now. */
 static bool has_turn(const struct lanes *l, const struct connection *c)
 {
     unsigned turn = l->plan.turn;
@@ -57,7 +57,7 @@ static bool has_turn(const struct lanes *l, const struct connection *c)
     return turn == 0 || c->in.index >= (c->out.index / turn + l->me) * turn;
 }
 
-/* Puts a piece into the next slot; false if there is none, or no place for the request. */
+/* Posts a piece into the next slot. Returns false if no slot or no request is free. */
 static bool send_piece(struct lanes *l, struct connection *c, unsigned len, unsigned seed)
 {
     struct lane *out = &c->out;
@@ -65,7 +65,7 @@ static bool send_piece(struct lanes *l, struct connection *c, unsigned len, unsi
 
     if (out->pieces - word_at(l, c, CREDIT) >= l->plan.slots)
         return false;
-    fill(l->memory.mem + end, looked_at(l, len), seed, true);
+    fill(l->memory.mem + end, checked_len(l, len), seed, true);
     if (!post(l, c, false, end - len, len, end - len, NULL))
         return false;
     out->pieces++;
@@ -78,7 +78,7 @@ static void finish(struct lane *lane)
     lane->index++;
 }
 
-/* One step of the message that goes out; true if something was done. */
+/* Performs one step of the outgoing message. Returns whether it made progress. */
 static bool send_step(struct lanes *l, struct connection *c)
 {
     struct lane *out = &c->out;
@@ -100,10 +100,10 @@ static bool send_step(struct lanes *l, struct connection *c)
             finish(out);
         return true;
     case ANNOUNCE:
-        /* The bulk is free when the one before is there. */
+        /* The target must have finished the last message in the bulk. */
         if (word_at(l, c, FINISHED) != out->rendezvous || out->pieces - word_at(l, c, CREDIT) >= l->plan.slots)
             return false;
-        fill(l->memory.mem + bulk_end(l, c, l->me, m->size), looked_at(l, m->size), m->seed, m->kind == BY_WRITE);
+        fill(l->memory.mem + bulk_end(l, c, l->me, m->size), checked_len(l, m->size), m->seed, m->kind == BY_WRITE);
         if (!send_piece(l, c, smaller(l->plan.slot, 16), m->seed))
             return false;
         out->rendezvous++;
@@ -133,7 +133,7 @@ static bool send_step(struct lanes *l, struct connection *c)
     }
 }
 
-/* Looks for bytes that end there; true if they have come, all of them, and right. */
+/* Returns whether a piece that ends there has arrived completely and correctly. */
 static bool has_come(struct lanes *l, struct connection *c, size_t at, unsigned len, unsigned seed)
 {
     unsigned char *end = l->memory.mem + at;
@@ -141,7 +141,7 @@ static bool has_come(struct lanes *l, struct connection *c, size_t at, unsigned 
     uint64_t word;
     long wrong;
 
-    /* Kernels that copy bytes in their order, as on processors with a fast instruction for that, show the last one last. */
+    /* Some kernels copy bytes in ascending order, as on CPUs with fsrm, so the last byte appears last. */
     if (look(end, 1) == 0)
         return false;
     word = look(end, w);
@@ -151,7 +151,7 @@ static bool has_come(struct lanes *l, struct connection *c, size_t at, unsigned 
                 (unsigned long long)flag_of(seed, w));
         return false;
     }
-    wrong = differs(end, looked_at(l, len), seed, true);
+    wrong = differs(end, checked_len(l, len), seed, true);
     if (wrong >= 0) {
         TROUBLE(l, "connection %d, message %u, piece %u: byte %ld of %u is wrong", (int)(c - l->connections),
                 c->in.index, c->in.pieces, wrong, len);
@@ -162,7 +162,6 @@ static bool has_come(struct lanes *l, struct connection *c, size_t at, unsigned 
     return true;
 }
 
-/* Takes the next piece, and gives credit back when it is time. */
 static bool take_piece(struct lanes *l, struct connection *c, unsigned len, unsigned seed)
 {
     if (!has_come(l, c, slot_end(l, c, 1 - l->me, c->in.pieces), len, seed))
@@ -172,7 +171,7 @@ static bool take_piece(struct lanes *l, struct connection *c, unsigned len, unsi
     return true;
 }
 
-/* The answer to a message of this side is there. */
+/* Finishes an incoming message, which is the reply to a message of this side in timed plans. */
 static void received(struct lanes *l, struct connection *c)
 {
     unsigned size = c->in.index % TIMED_SIZES;
@@ -186,15 +185,14 @@ static void received(struct lanes *l, struct connection *c)
     }
 }
 
-/* One step of what comes in; true if something was done. */
 static bool receive_step(struct lanes *l, struct connection *c)
 {
     struct lane *in = &c->in;
     struct message *m = &in->message;
     unsigned len = smaller(l->plan.slot, m->size - in->done);
 
-    if (in->pieces - in->told >= l->plan.credit_every && tell(l, c, CREDIT, in->pieces, NULL)) {
-        in->told = in->pieces;
+    if (in->pieces - in->credited >= l->plan.credit_every && write_word(l, c, CREDIT, in->pieces, NULL)) {
+        in->credited = in->pieces;
         return true;
     }
     switch (in->stage) {
@@ -219,7 +217,7 @@ static bool receive_step(struct lanes *l, struct connection *c)
         size_t end = bulk_end(l, c, 1 - l->me, m->size);
 
         memset(l->memory.mem + end - 8, 0, 8);
-        if (m->kind == BY_WRITE ? !tell(l, c, GO_AHEAD, in->rendezvous + 1, NULL)
+        if (m->kind == BY_WRITE ? !write_word(l, c, GO_AHEAD, in->rendezvous + 1, NULL)
                                 : !post(l, c, true, end - m->size, m->size, end - m->size, &c->read))
             return false;
         in->rendezvous++;
@@ -234,7 +232,7 @@ static bool receive_step(struct lanes *l, struct connection *c)
     case READING:
         if (!arrived(l, c, &c->read))
             return false;
-        if (differs(l->memory.mem + bulk_end(l, c, 1 - l->me, m->size), looked_at(l, m->size), m->seed, false) >= 0) {
+        if (differs(l->memory.mem + bulk_end(l, c, 1 - l->me, m->size), checked_len(l, m->size), m->seed, false) >= 0) {
             TROUBLE(l, "connection %d, message %u: a read of %u bytes has brought others", (int)(c - l->connections),
                     in->index, m->size);
             return false;
@@ -243,29 +241,29 @@ static bool receive_step(struct lanes *l, struct connection *c)
         in->stage = DONE;
         return true;
     default:
-        if (!tell(l, c, FINISHED, in->rendezvous, NULL))
+        if (!write_word(l, c, FINISHED, in->rendezvous, NULL))
             return false;
         received(l, c);
         return true;
     }
 }
 
-/* Behind all messages one more credit, which is signalled: when it has completed so has all before. */
+/* After all messages, posts a signalled credit. Its completion implies that all earlier requests have completed. */
 static bool end_step(struct lanes *l, struct connection *c)
 {
     if (c->finished || c->in.index != l->plan.messages[1 - l->me] || c->out.index != l->plan.messages[l->me])
         return false;
     if (c->last == 0)
-        return tell(l, c, CREDIT, c->in.pieces, &c->last);
+        return write_word(l, c, CREDIT, c->in.pieces, &c->last);
     c->finished = arrived(l, c, &c->last);
     return c->finished;
 }
 
-/* ---- All of it ---- */
+/* ---- The loop ---- */
 
 enum { STILL_MS = 10000 };
 
-/* A connection that is not finished has ended. */
+/* Returns whether an unfinished connection is no longer connected. */
 static bool has_ended(const struct lanes *l)
 {
     for (unsigned i = 0; i < l->plan.connections; i++)
@@ -274,7 +272,7 @@ static bool has_ended(const struct lanes *l)
     return false;
 }
 
-/* Nothing has moved in this look. False if that has been so for too long. */
+/* Handles a turn without progress. Returns false after STILL_MS without progress. */
 static bool idle(struct lanes *l, struct patience *p, pid_t other)
 {
     bool lasts = patience_lasts(p, other, STILL_MS);
@@ -283,7 +281,7 @@ static bool idle(struct lanes *l, struct patience *p, pid_t other)
         sched_yield();
     if (lasts)
         return true;
-    /* Not before, since a call of the library may get it going again. */
+    /* Check the connections only now, because a call of the library can cause progress. */
     if (has_ended(l))
         TROUBLE(l, "a connection has ended");
     else
@@ -291,11 +289,11 @@ static bool idle(struct lanes *l, struct patience *p, pid_t other)
     return false;
 }
 
-/* What a side takes to for a spell beside its messages, instead of what its other habits say. */
-enum spell { AS_EVER, CALLING, WATCHING, WAITING, COMPUTING, STOPPED, SPELLS };
+/* An activity that temporarily replaces the habits. */
+enum spell { NO_SPELL, CALLING, WATCHING, WAITING, COMPUTING, STOPPED, SPELLS };
 
-/* Is stopped for some milliseconds: a child continues it, and ends when it has gone on. */
-static void be_stopped(void)
+/* Stops this process for at least 2 ms. A child continues it, and exits when it runs again. */
+static void stop_self(void)
 {
     static const struct timespec nap = { 0, 2000000 };
     struct pollfd gone;
@@ -322,8 +320,8 @@ static void be_stopped(void)
         waitpid(child, NULL, 0);
 }
 
-/* Does that; false if what the other habits say is to be done. Sets `moved` if a completion was taken off. */
-static bool in_a_spell(struct lanes *l, enum spell spell, bool first, bool *moved)
+/* Performs the activity. Returns false if the habits decide about dequeues. Sets `moved` after a completion. */
+static bool run_spell(struct lanes *l, enum spell spell, bool first, bool *moved)
 {
     static const struct timespec nap = { 0, 50000 };
 
@@ -342,7 +340,7 @@ static bool in_a_spell(struct lanes *l, enum spell spell, bool first, bool *move
         return false;
     case STOPPED:
         if (first)
-            be_stopped();
+            stop_self();
         return false;
     default:
         return false;
@@ -354,7 +352,7 @@ bool lanes_run(struct lanes *l, pid_t other)
     const struct habits *h = &l->plan.habits[l->me];
     struct patience patience = { 0, 0, { 0, 0 }, { 0, 0 } };
     unsigned left = l->plan.connections, turns = 0;
-    enum spell spell = AS_EVER;
+    enum spell spell = NO_SPELL;
 
     while (left > 0) {
         bool moved = false, first, due;
@@ -373,7 +371,7 @@ bool lanes_run(struct lanes *l, pid_t other)
         if (first)
             spell = (enum spell)draw(&l->chance, SPELLS);
         due = h->dequeue_every != 0 && turns % h->dequeue_every == 0;
-        if (l->lacks_place || l->awaited > 0 || (!in_a_spell(l, spell, first, &moved) && due))
+        if (l->lacks_place || l->awaited > 0 || (!run_spell(l, spell, first, &moved) && due))
             moved = reap(l) || moved;
         if (moved)
             patience_renew(&patience);
@@ -385,7 +383,7 @@ bool lanes_run(struct lanes *l, pid_t other)
     return true;
 }
 
-void lanes_tell(const struct lanes *l)
+void lanes_print(const struct lanes *l)
 {
     static const char *const stages[] = { "next", "pieces", "announce", "go", "bulk", "reading", "done" };
 
@@ -399,9 +397,10 @@ void lanes_tell(const struct lanes *l)
                 l->me, i, state_text(ep_state(c->side.ep)), c->posted, c->retired, word_at(l, c, CREDIT),
                 word_at(l, c, GO_AHEAD), word_at(l, c, FINISHED));
         for (int k = 0; k < 2; k++)
-            fprintf(stderr, "#   %s: message %u of %u: %s, %u of %u bytes, kind %d; pieces %u, told %u, rendezvous %u\n",
+            fprintf(stderr,
+                    "#   %s: message %u of %u: %s, %u of %u bytes, kind %d; pieces %u, credited %u, rendezvous %u\n",
                     k == 0 ? "out" : "in", lanes[k]->index, l->plan.messages[k == 0 ? l->me : 1 - l->me],
                     stages[lanes[k]->stage], lanes[k]->done, lanes[k]->message.size, (int)lanes[k]->message.kind,
-                    lanes[k]->pieces, lanes[k]->told, lanes[k]->rendezvous);
+                    lanes[k]->pieces, lanes[k]->credited, lanes[k]->rendezvous);
     }
 }

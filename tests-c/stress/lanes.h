@@ -1,13 +1,21 @@
 /*
- * lanes.h - connections whose two directions are lanes: what one side writes by RDMA the other one watches in its memory.
+ * lanes.h - connections whose directions are lanes: one side writes by RDMA, and the other polls its memory.
  *
- * A lane is a ring of slots in the memory of the target, each of which gets one piece of a message. The last bytes of
- * a piece are its flag: the target looks at them, checks all bytes, clears the flag, and gives the slot back by a write
- * of 4 B into a word that the sender watches. A large message goes by rendezvous instead: the sender announces it in a
- * slot, and the target answers by a word that the bytes may come, or reads them, and by another one that they are there.
+ * A lane is a ring of slots in the target's memory. A slot holds one piece of a message. The last bytes of a piece are
+ * its flag. The target polls the flag, checks all bytes and clears the flag. It frees slots by a credit: a write of 4
+ * bytes into a word that the sender polls. Large messages use a rendezvous: the sender announces the message in a slot.
+ * The target either writes a word that permits the write of the bytes, or reads them. A last word confirms the receipt.
  *
- * Both processes draw the same messages from the same plan. They watch memory alone; each dequeues when it has to, and
- * as often as its habits say.
+ *     sender                            target
+ *     pieces with flags        ──►      slots
+ *                              ◄──      CREDIT: pieces taken
+ *     announcement             ──►      slot
+ *                              ◄──      GO_AHEAD, only before a write
+ *     bytes                    ──►      bulk, by a write or a read
+ *                              ◄──      FINISHED
+ *
+ * Both processes derive the same messages from the plan. They dequeue as often as their habits require, and while they
+ * need the completion of a request.
  */
 #ifndef TESTS_C_LANES_H
 #define TESTS_C_LANES_H
@@ -18,40 +26,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MOST_CONNECTIONS = 40 };
+enum { MAX_CONNECTIONS = 40 };
 
-/* How one side behaves. */
+/* Behaviour of one side. A turn is one pass over all connections. */
 struct habits {
-    unsigned dequeue_every; /* looks at memory between two dequeues; 0: it dequeues only when it has to */
-    unsigned signal_every;  /* requests of which one is signalled */
-    unsigned fenced;        /* of 100 requests */
-    unsigned yield_every;   /* looks in vain between two that give the processor away */
-    unsigned segments;      /* of a write, at most */
-    unsigned spell;         /* turns after which it takes to something else (lanes.c), or 0 */
+    unsigned dequeue_every; /* turns between two dequeues; 0: dequeues only if it must */
+    unsigned signal_every;  /* requests for each signalled one */
+    unsigned fenced;        /* percentage of fenced requests */
+    unsigned yield_every;   /* polls of connections without progress between two yields */
+    unsigned segments;      /* maximum for a write */
+    unsigned spell;         /* turns between changes of the activity (lanes.c), or 0 */
 };
 
 enum dispatchers { ONE_FOR_ALL, ONE_EACH, TWO_EACH };
 
-/* What the two processes do in one epoch. */
+/* The work of the two processes in one epoch. */
 struct plan {
     uint64_t seed;
     unsigned connections;
     unsigned requests;       /* max_request_dtos */
     bool unsignalled;        /* request_completion_flags */
     enum dispatchers dispatchers;
-    unsigned slots, slot;    /* of a lane; bytes of the largest piece */
-    unsigned skew;           /* bytes by which the ends of slots miss a multiple of 8 */
-    unsigned credit_every;   /* pieces for which one credit is written */
-    unsigned turn;           /* messages before it is the other side's turn; 0: both at once */
-    unsigned messages[2];    /* of each connection, by the active and by the passive side */
-    unsigned least, most;    /* their bytes */
-    unsigned by_write, by_read; /* of 100 messages, those that go by rendezvous */
+    unsigned slots, slot;    /* number per lane; bytes of the largest piece */
+    unsigned skew;           /* offset of the ends of slots from a multiple of 8, in bytes */
+    unsigned credit_every;   /* pieces per credit */
+    unsigned turn;           /* messages before the other side sends; 0: both send concurrently */
+    unsigned messages[2];    /* per connection, by the active and by the passive side */
+    unsigned min_size, max_size; /* of messages, in bytes */
+    unsigned by_write, by_read;  /* percentages of messages by rendezvous */
     unsigned cut;            /* bytes of one write of a rendezvous */
-    struct habits habits[2]; /* of the active and of the passive side */
-    bool timed;              /* sizes are powers of two, in turn, and flags alone are made and checked */
+    struct habits habits[2];
+    bool timed;              /* sizes are powers of two in turn, and only flags are written and checked */
 };
 
-/* How far a request to another side, and an answer, are. */
+/* Progress of a message, at the sender or at the target. */
 enum stage { NEXT, PIECES, ANNOUNCE, GO, BULK, READING, DONE };
 
 struct message {
@@ -60,27 +68,27 @@ struct message {
     unsigned seed;
 };
 
-/* One direction, as the side sees it that sends, or that receives. */
+/* One direction, seen by the sender or by the target. */
 struct lane {
     struct chance chance;
     enum stage stage;
     struct message message;
-    unsigned index;      /* messages that are finished */
-    unsigned done;       /* bytes of the message */
-    uint32_t pieces;     /* posted, or taken */
-    uint32_t told;       /* of these, what the other side was told */
-    uint32_t rendezvous; /* announced */
-    uint64_t began;      /* the time in ns, of the message */
+    unsigned index;      /* finished messages */
+    unsigned done;       /* bytes of the current message */
+    uint32_t pieces;     /* posted or taken */
+    uint32_t credited;   /* taken pieces that a credit has reported */
+    uint32_t rendezvous; /* announced messages */
+    uint64_t began;      /* start of the current message in ns */
 };
 
 struct connection {
     struct side side;
     struct lane out, in;
-    size_t base;               /* of its part of the memory */
+    size_t base;               /* offset of its part of the memory */
     uint32_t posted, retired;  /* requests */
-    uint32_t signalled;        /* the last request that was */
-    uint32_t read, last;       /* the requests that are waited for, or 0 */
-    unsigned char *will_come;  /* which requests have a completion */
+    uint32_t signalled;        /* the last signalled request */
+    uint32_t read, last;       /* requests whose completion is awaited, or 0 */
+    unsigned char *will_come;  /* 1 for each request with a completion */
     bool finished;
 };
 
@@ -91,64 +99,64 @@ struct lanes {
     unsigned me; /* 0: the active side */
     struct fx *fx;
     struct region memory;
-    DAT_RMR_TRIPLET there; /* that of the other side */
-    DAT_EVD_HANDLE evds[2 * MOST_CONNECTIONS];
+    DAT_RMR_TRIPLET there; /* the other side's memory */
+    DAT_EVD_HANDLE evds[2 * MAX_CONNECTIONS];
     unsigned evd_count;
-    struct connection connections[MOST_CONNECTIONS];
+    struct connection connections[MAX_CONNECTIONS];
     struct chance chance;
-    bool lacks_place;      /* a request found no place */
-    unsigned awaited;      /* requests that are waited for */
+    bool lacks_place;      /* a post has found no free request */
+    unsigned awaited;      /* requests whose completion is awaited */
     uint64_t pieces, bytes;
-    uint64_t fastest[TIMED_SIZES]; /* ns of a message and its answer */
-    char trouble[240];     /* what was wrong, or empty */
+    uint64_t fastest[TIMED_SIZES]; /* shortest time in ns of a message and its reply */
+    char trouble[240];     /* first error, or empty */
 };
 
-/* Makes memory and endpoints, and connects. */
+/* Allocates the memory, creates the endpoints and connects them. */
 void lanes_open(struct lanes *l, struct fx *fx, const struct plan *plan, unsigned me, struct link *link);
 
 /*
- * Exchanges all messages. False if something is wrong, which l->trouble says: bytes that differ, a completion that nobody
- * asked for, or nothing that moves, while this process and `other` have had the processor.
+ * Exchanges all messages. Returns false and sets l->trouble after wrong bytes, an unexpected completion, or too long
+ * without progress. That time counts only while this process and `other` have CPUs.
  */
 bool lanes_run(struct lanes *l, pid_t other);
 
-/* Ends the connections. The other side does the same. */
+/* Closes the connections. The other side must do the same. */
 void lanes_close(struct lanes *l);
 
-/* Prints how far each connection is that is not finished. */
-void lanes_tell(const struct lanes *l);
+void lanes_print(const struct lanes *l);
 
-/* ---- What the files of it share ---- */
+/* ---- Shared by lanes*.c ---- */
 
 #define TROUBLE(l, ...) snprintf((l)->trouble, sizeof(l)->trouble, __VA_ARGS__)
 
-/* Bytes that end there: how many of the last ones are one word, and that word, of which no byte is 0. */
+/* Returns the number of last bytes before `end` that form one word. */
 unsigned width(const unsigned char *end, size_t len);
+/* Returns the expected word, which has no zero byte. */
 uint64_t flag_of(unsigned seed, unsigned w);
-/* That word as it is now; 0 while nothing has come. */
+/* Loads the word; 0 before a piece has arrived. */
 uint64_t look(const unsigned char *end, unsigned w);
-/* Makes the bytes, with the flag, if there is one; the first that is wrong, or -1. */
+/* Writes `len` bytes before `end`, with a flag if with_flag. */
 void fill(unsigned char *end, size_t len, unsigned seed, bool with_flag);
+/* Returns the offset of the 8 bytes with the first wrong byte, or -1. Does not check the flag. */
 long differs(const unsigned char *end, size_t len, unsigned seed, bool with_flag);
 
-/* The words of a connection's part of the memory that the other side writes. */
+/* Offsets of the words that the other side writes, in a connection's part of the memory. */
 enum { CREDIT = 0, GO_AHEAD = 20, FINISHED = 40, WORDS = 64 };
 
 uint32_t word_at(const struct lanes *l, const struct connection *c, unsigned which);
 
-/* The ends of a slot and of the bulk in the lane of that sender. */
+/* Return the end of a slot and of the bulk in the lane of `sender`. */
 size_t slot_end(const struct lanes *l, const struct connection *c, unsigned sender, uint32_t piece);
 size_t bulk_end(const struct lanes *l, const struct connection *c, unsigned sender, unsigned size);
 
-/* Posts a write or a read, if there is a place for it; `awaited` gets its number if it is waited for. */
+/* Posts a write or a read. Returns false if no request is free. Sets `awaited`, unless NULL, to its number. */
 bool post(struct lanes *l, struct connection *c, bool read, size_t at, size_t len, size_t to, uint32_t *awaited);
-/* Writes a word of the other side. */
-bool tell(struct lanes *l, struct connection *c, unsigned which, uint32_t value, uint32_t *awaited);
-/* Takes all completions off that are there; true if there were some. */
+bool write_word(struct lanes *l, struct connection *c, unsigned which, uint32_t value, uint32_t *awaited);
+/* Dequeues all available completions. Returns whether there were any. */
 bool reap(struct lanes *l);
-/* The same, and waits for one first, for a moment. */
+/* Waits up to 300 us for a completion, then calls reap(). */
 bool reap_waiting(struct lanes *l);
-/* True if the request that is waited for has completed; then it is so no longer. */
+/* Returns whether an awaited request has completed, and resets `awaited` if so. */
 bool arrived(struct lanes *l, const struct connection *c, uint32_t *awaited);
 
 #endif

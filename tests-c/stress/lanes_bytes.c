@@ -9,7 +9,6 @@ static uint64_t mixed(uint64_t x)
     return x ^ x >> 29;
 }
 
-/* The bytes at the end that are one word, which appears in one piece and last. */
 unsigned width(const unsigned char *end, size_t len)
 {
     unsigned w = len >= 8 ? 8 : len >= 4 ? 4 : len >= 2 ? 2 : 1;
@@ -19,13 +18,11 @@ unsigned width(const unsigned char *end, size_t len)
     return w;
 }
 
-/* That word: no byte of it is 0. */
 uint64_t flag_of(unsigned seed, unsigned w)
 {
     return (mixed(seed) | 0x0101010101010101u) >> (64 - 8 * w);
 }
 
-/* The word at the end as it is now; 0 while nothing has come. */
 uint64_t look(const unsigned char *end, unsigned w)
 {
     switch (w) {
@@ -36,7 +33,6 @@ uint64_t look(const unsigned char *end, unsigned w)
     }
 }
 
-/* Bytes up to `end`, with the flag, if there is one. */
 void fill(unsigned char *end, size_t len, unsigned seed, bool with_flag)
 {
     unsigned w = with_flag ? width(end, len) : 0;
@@ -53,7 +49,6 @@ void fill(unsigned char *end, size_t len, unsigned seed, bool with_flag)
     }
 }
 
-/* The first byte that is wrong, or -1. */
 long differs(const unsigned char *end, size_t len, unsigned seed, bool with_flag)
 {
     unsigned w = with_flag ? width(end, len) : 0;

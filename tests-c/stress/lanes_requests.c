@@ -1,4 +1,4 @@
-/* lanes_requests.c - the memory, the requests and the connections of lanes: see lanes.h. */
+/* lanes_requests.c - memory, requests and connections of lanes: see lanes.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "lanes.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory: the same offsets in either process ---- */
+/* ---- Memory: the same layout in both processes ---- */
 
 enum { BULK_ROOM = 64 };
 
@@ -22,7 +22,7 @@ static size_t sources(const struct plan *p)
 
 static size_t bulk_size(const struct plan *p)
 {
-    return p->by_write + p->by_read == 0 ? 0 : (p->most + BULK_ROOM + 63u) / 64u * 64u;
+    return p->by_write + p->by_read == 0 ? 0 : (p->max_size + BULK_ROOM + 63u) / 64u * 64u;
 }
 
 static size_t part_size(const struct plan *p)
@@ -30,7 +30,6 @@ static size_t part_size(const struct plan *p)
     return WORDS + sources(p) + 2 * (p->slots * stride(p) + bulk_size(p));
 }
 
-/* The ends of a slot and of the bulk in the lane of that sender. */
 size_t slot_end(const struct lanes *l, const struct connection *c, unsigned sender, uint32_t piece)
 {
     const struct plan *p = &l->plan;
@@ -52,7 +51,6 @@ uint32_t word_at(const struct lanes *l, const struct connection *c, unsigned whi
 
 /* ---- Requests ---- */
 
-/* Posts a request, if there is a place for it; `awaited` gets its number if it is waited for. */
 bool post(struct lanes *l, struct connection *c, bool read, size_t at, size_t len, size_t to,
                  uint32_t *awaited)
 {
@@ -104,8 +102,7 @@ bool post(struct lanes *l, struct connection *c, bool read, size_t at, size_t le
     return true;
 }
 
-/* Writes a word of the other side. */
-bool tell(struct lanes *l, struct connection *c, unsigned which, uint32_t value, uint32_t *awaited)
+bool write_word(struct lanes *l, struct connection *c, unsigned which, uint32_t value, uint32_t *awaited)
 {
     size_t at = c->base + WORDS + (c->posted + 1) % (l->plan.requests + 1) * 4;
 
@@ -136,7 +133,6 @@ static bool completed(struct lanes *l, const DAT_EVENT *e)
     return true;
 }
 
-/* Takes all completions off that are there. */
 bool reap(struct lanes *l)
 {
     bool moved = false;
@@ -158,7 +154,7 @@ bool reap_waiting(struct lanes *l)
     return reap(l);
 }
 
-/* True if the request that is waited for has completed; then it is so no longer. */
+
 bool arrived(struct lanes *l, const struct connection *c, uint32_t *awaited)
 {
     if (*awaited == 0 || (int32_t)(c->retired - *awaited) < 0)

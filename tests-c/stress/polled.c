@@ -1,19 +1,20 @@
 /*
- * polled.c - threads that poll and sleep by turns, beside others that post: whether a connection is polled or told of
- * news changes all the time, and no completion and no message is overlooked meanwhile.
+ * polled.c - threads that alternately poll and sleep, while other threads post.
+ *
+ * The library polls a connection at times, and receives notifications of it at other times. Each message and completion
+ * arrives, even during these changes.
  */
 #include "common/waiter.h"
 
 #include <pthread.h>
 #include <time.h>
 
-enum { ROUNDS = 20000, LESS = 500, RECEIVES = 16 };
+enum { ROUNDS = 20000, FEWER_ROUNDS = 500, RECEIVES = 16 };
 
-/* One thread with its connection. */
 struct talk {
     struct side s;
     struct region r;
-    DAT_RMR_TRIPLET there; /* memory of the peer */
+    DAT_RMR_TRIPLET there; /* the peer's memory */
     unsigned long long seed;
     int rounds, done;
     int *over;
@@ -27,7 +28,7 @@ static unsigned any(struct talk *t, unsigned below)
     return (unsigned)(t->seed % below);
 }
 
-/* Mostly nothing; sometimes a sleep, or work without a call. */
+/* Returns immediately in most calls; otherwise it sleeps or spins. */
 static void delay(struct talk *t)
 {
     struct timespec time = { 0, (long)any(t, 100000) };
@@ -43,24 +44,24 @@ static void delay(struct talk *t)
     }
 }
 
-/* The next event, after so many looks that the connection may be polled by then, or a sleep, or both. */
-static bool take(struct talk *t, DAT_EVD_HANDLE evd, bool for_ever, DAT_EVENT *e)
+/* Returns the next event: after up to 999 dequeues, so that the library may poll the connection, then by a wait. */
+static bool take(struct talk *t, DAT_EVD_HANDLE evd, bool no_timeout, DAT_EVENT *e)
 {
     DAT_COUNT more;
 
     for (unsigned looks = any(t, 3) == 0 ? 0 : any(t, 1000); looks > 0; looks--)
         if (dat_evd_dequeue(evd, e) == DAT_SUCCESS)
             return true;
-    if (for_ever)
+    if (no_timeout)
         return dat_evd_wait(evd, DAT_TIMEOUT_INFINITE, 1, e, &more) == DAT_SUCCESS;
     return any(t, 4) == 0 ? poll_event(evd, e) : wait_event(evd, e);
 }
 
-static bool succeeds(struct talk *t, DAT_EVD_HANDLE evd, bool for_ever, DAT_UINT64 number)
+static bool succeeds(struct talk *t, DAT_EVD_HANDLE evd, bool no_timeout, DAT_UINT64 number)
 {
     DAT_EVENT e;
 
-    return take(t, evd, for_ever, &e) && e.event_number == DAT_DTO_COMPLETION_EVENT &&
+    return take(t, evd, no_timeout, &e) && e.event_number == DAT_DTO_COMPLETION_EVENT &&
            e.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS &&
            e.event_data.dto_completion_event_data.user_cookie.as_64 == number;
 }
@@ -80,7 +81,7 @@ static void talk_make(struct talk *t, struct fx *fx, unsigned seed)
 
 /* ---- The peer ---- */
 
-/* Takes messages to the end of the connection. */
+/* Receives messages until the connection ends. */
 static void *consume(void *arg)
 {
     struct talk *t = arg;
@@ -93,7 +94,7 @@ static void *consume(void *arg)
     return NULL;
 }
 
-/* Answers messages to the end of the connection. */
+/* Replies to messages until the connection ends. */
 static void *answer(void *arg)
 {
     struct talk *t = arg;
@@ -137,9 +138,9 @@ static int other(struct link *up)
 
 static const struct peer_role roles[] = { { "other", other }, { NULL, NULL } };
 
-/* ---- This process ---- */
+/* ---- The first process ---- */
 
-/* Posts what the peer consumes and what is done at once, and waits for the end of each. */
+/* Posts sends that the peer receives, and writes that complete without it, and waits for each completion. */
 static void *post(void *arg)
 {
     struct talk *t = arg;
@@ -164,7 +165,7 @@ static void *post(void *arg)
     return NULL;
 }
 
-/* Has the peer answer as long as the other thread posts. True if nothing is missing. */
+/* Exchanges messages while the other thread posts. Returns whether all arrived. */
 static bool ask(struct talk *t)
 {
     for (; !__atomic_load_n(t->over, __ATOMIC_SEQ_CST); t->done++) {
@@ -178,7 +179,7 @@ static bool ask(struct talk *t)
     return true;
 }
 
-/* `watched` says whether one more thread sleeps all the time, until a message comes. */
+/* `watched`: another thread waits for a message all the time. */
 static void together(struct fx *fx, int rounds, bool watched)
 {
     const char *beside = watched ? "beside one that waits for a message" : "and nobody else";
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
     struct fx fx;
 
     env_init(argc, argv, roles);
-    rounds = env_count(ROUNDS, LESS);
+    rounds = env_count(ROUNDS, FEWER_ROUNDS);
     fx_open(&fx);
     together(&fx, rounds, false);
     together(&fx, rounds, true);

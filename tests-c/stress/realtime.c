@@ -1,6 +1,7 @@
 /*
- * realtime.c - a thread of a real-time class that calls in beside one of the usual class, on one processor. It gives that
- * thread its turn where it needs it, and does not wait until the system takes the processor away from it.
+ * realtime.c - a thread of a real-time class and a normal thread call the library on one CPU.
+ *
+ * If the real-time thread needs the normal one, it gives up the CPU. It does not run until the kernel throttles it.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -15,16 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The time of the test in ms, and the longest that the thread may run without a sleep, in us: the system lets it run for
-   0.95 s in each second. */
-enum { SPAN = 4000, LESS = 400, LONGEST = 200000 };
+/*
+ * Duration of the test. MAX_RUN_US limits the time that the thread runs without a sleep; the kernel lets it run for
+ * 0.95 s of each second.
+ */
+enum { SPAN_MS = 4000, QUICK_SPAN_MS = 400, MAX_RUN_US = 200000 };
 
 static DAT_EVD_HANDLE evd;
 static int stop;
 static unsigned calls;
 static volatile sig_atomic_t stalled;
 
-/* The thread has run for too long: it goes on in the usual class, so that the test ends. */
+/* The thread has run for too long. Move it to the normal class, so that the test ends. */
 static void on_limit(int signo)
 {
     struct sched_param none = { 0 };
@@ -53,10 +56,10 @@ static int change_class(void)
     return sched_setscheduler(0, SCHED_FIFO, &first) == 0 ? 0 : errno;
 }
 
-/* Calls until it has the locks to itself, and sleeps for as long as the other thread needs for a call or two. */
+/* Calls until it owns the locks, then sleeps while the normal thread makes a few calls. */
 static void *realtime(void *arg)
 {
-    uint64_t end = now_ms() + (uint64_t)env_count(SPAN, LESS);
+    uint64_t end = now_ms() + (uint64_t)env_count(SPAN_MS, QUICK_SPAN_MS);
     unsigned n = 0;
 
     *(int *)arg = change_class();
@@ -75,7 +78,7 @@ static void *realtime(void *arg)
 
 int main(int argc, char **argv)
 {
-    struct rlimit limit = { LONGEST, RLIM_INFINITY };
+    struct rlimit limit = { MAX_RUN_US, RLIM_INFINITY };
     struct sigaction act;
     struct fx fx;
     pthread_t one, two;
@@ -104,7 +107,7 @@ int main(int argc, char **argv)
     pthread_join(one, NULL);
     if (failed != 0)
         skip_all("SCHED_FIFO: %s", strerror(failed));
-    is_int(stalled, 0, "a thread of SCHED_FIFO never keeps the processor for %d ms", LONGEST / 1000);
+    is_int(stalled, 0, "a thread of SCHED_FIFO never keeps the processor for %d ms", MAX_RUN_US / 1000);
     ok(calls > 0, "the other thread calls in as well");
     fx_close(&fx);
     return done_testing();

@@ -1,10 +1,13 @@
 /*
- * refused.c - the kernel begins to refuse copies between processes in the middle of a connection.
+ * refused.c - the kernel starts to reject copies between processes during a connection.
  *
- * This program answers the n-th call of process_vm_readv(2) or process_vm_writev(2) and all later ones
- * with EPERM, EACCES or ENOSYS; a system call filter refuses them; or a process takes away the others' right to its memory, with
- * PR_SET_DUMPABLE or by becoming another user. In either process, under messages, RDMA writes and
- * RDMA reads of all lengths, each of which must complete with the right bytes.
+ * In either process, one of these happens during messages, RDMA writes and RDMA reads of all lengths. Each transfer
+ * completes with the right bytes.
+ *
+ * - FAIL: the n-th and all later calls of process_vm_readv(2) and process_vm_writev(2) fail
+ * - FILTER: a system call filter rejects these calls
+ * - DUMPABLE: the process clears PR_SET_DUMPABLE, which revokes its peers' access to its memory
+ * - USER: the process changes its user, with the same effect
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -24,17 +27,17 @@
 #define AREA (2u << 20)
 #define STEPS 12
 
-/* What happens, and where. */
+/* The event, and its time and process. */
 enum change { NOTHING, FAIL, FILTER, DUMPABLE, USER };
 
 struct plan {
     enum change change;
-    int there;        /* in the other process */
-    int error, nth;   /* of FAIL */
-    int step;         /* of the others: before this transfer */
+    int there;        /* 1: in the second process */
+    int error, nth;   /* of FAIL: the first call that fails, and its errno */
+    int step;         /* of the others: the transfer before which it happens */
 };
 
-/* ---- the calls of this process, which fail from the n-th on ---- */
+/* ---- system calls that fail from the n-th call on ---- */
 
 static int fail_error, fail_after, calls;
 
@@ -71,7 +74,7 @@ static void plan_begin(const struct plan *p, bool here)
     }
 }
 
-/* From now on the kernel answers EPERM to all threads of this process. */
+/* Makes the kernel reject these calls of all threads with EPERM. */
 static void filter(void)
 {
     struct sock_filter code[] = {
@@ -100,7 +103,7 @@ static void plan_step(const struct plan *p, bool here, int step)
         must(setresuid(65534, 65534, 65534) == 0, "setresuid");
 }
 
-/* ---- the transfers ---- */
+/* ---- transfers ---- */
 
 enum kind { SEND, WRITE, READ };
 
@@ -109,7 +112,7 @@ struct step {
     size_t len;
 };
 
-/* In pieces and whole; the long ones take several copies, so that some are refused in the middle. */
+/* Transfers through the ring and by the kernel. Long ones need several copies, so a rejection can occur in between. */
 static const struct step steps[STEPS] = {
     { SEND, 100000 }, { WRITE, 8 },      { READ, 65536 },   { WRITE, 1400001 },
     { SEND, 700007 }, { READ, 1200000 }, { WRITE, 300004 }, { SEND, 9000 },
@@ -125,7 +128,7 @@ static DAT_EP_ATTR *attributes(void)
     return &attr;
 }
 
-/* Both processes have an area for each kind: bytes of their own, and bytes of the other. */
+/* One process. Each transfer has two areas: local bytes, and bytes that the peer accesses. */
 struct end {
     struct side s;
     struct region own[STEPS], far[STEPS];
@@ -148,7 +151,7 @@ static void recvs_post(struct end *e)
                     "dat_ep_post_recv");
 }
 
-/* Posts all transfers one behind the other, then waits for all. False if one of them failed. */
+/* Posts all transfers, then waits for all completions. Returns whether all succeeded. */
 static bool transfers(struct end *e, const DAT_RMR_TRIPLET *to, const struct plan *p, bool here, unsigned seed)
 {
     bool good = true;
@@ -172,7 +175,7 @@ static bool transfers(struct end *e, const DAT_RMR_TRIPLET *to, const struct pla
     return good;
 }
 
-/* The bytes that the other side sent and wrote, and those that this one has read. */
+/* Checks the bytes that the peer has sent or written, and those that this side has read. */
 static bool arrived(struct end *e, unsigned far)
 {
     bool good = true;
@@ -191,7 +194,7 @@ static void targets(struct end *e, DAT_RMR_TRIPLET *t)
         t[i] = target(&e->far[i], 3, steps[i].len);
 }
 
-/* What a side offers to be read. */
+/* Fills the areas that the peer reads. */
 static void offer(struct end *e, unsigned seed)
 {
     for (int i = 0; i < STEPS; i++)
@@ -201,7 +204,7 @@ static void offer(struct end *e, unsigned seed)
             memset(e->far[i].mem, 0, steps[i].len + 64);
 }
 
-/* One side of a scene: both sides transfer to each other at once. */
+/* Runs two rounds of transfers in both directions, with the event in the first. Returns whether all bytes are right. */
 static bool play(struct end *e, struct link *l, const struct plan *p, bool here, unsigned own, unsigned far)
 {
     DAT_RMR_TRIPLET mine[STEPS], theirs[STEPS];
@@ -246,7 +249,7 @@ static int partner(struct link *up)
     return 0;
 }
 
-/* Runs in a process of its own, which may lose its rights. */
+/* Runs in its own process, which may lose its rights. */
 static int leader(struct link *up)
 {
     struct fx fx;
@@ -273,7 +276,7 @@ static int leader(struct link *up)
     return 0;
 }
 
-/* Plays one scene; returns the calls that the leader made, -1 if something went wrong. */
+/* Runs one plan. Returns the number of calls of the leader, or -1 after an error. */
 static int scene(const struct plan *plan)
 {
     struct peer p;

@@ -1,11 +1,11 @@
-# shared.c uses the helpers of the programs about the shared receive queue.
+# shared.c uses the helpers of the tests of shared receive queues.
 $(OUT)/stress/shared: $(OUT)/srq/srq_common.o
 $(OUT)/stress/shared: LDFLAGS += $(OUT)/srq/srq_common.o
 $(OUT)/stress/shared.o: $(TESTDIR)/srq/srq_common.h
 
 VALGRIND_QUICK += stress.shared
 
-# watching.c takes what goes to and fro from the files about lanes.
+# watching.c consists of several files.
 LANES := stress/lanes stress/lanes_requests stress/lanes_bytes
 NOT_PROGRAMS += $(LANES:%=%.c)
 $(OUT)/stress/watching: $(LANES:%=$(OUT)/%.o)

@@ -1,9 +1,10 @@
 /*
- * shared.c - many threads use the same objects at once: they post, dequeue, wait, change, connect and disconnect, while
- * signals come and threads are cancelled. At the end nothing is locked, and every message and completion was counted
- * once.
+ * shared.c - threads that use the same objects concurrently.
  *
- *   DAT_TEST_SECONDS=N   how long (3)
+ * They post, dequeue, wait, change, connect and disconnect, while threads receive signals and are cancelled. In the end
+ * no object is locked, and each message and completion has been counted once.
+ *
+ *   DAT_TEST_SECONDS=N   duration, default 3
  */
 #define _GNU_SOURCE
 #include "common/usage.h"
@@ -24,7 +25,7 @@ static struct srq pool;
 static struct side a, b; /* a sends to b, which receives from the pool */
 static struct side c, d; /* these connect and disconnect */
 static DAT_CNO_HANDLE cno;
-static DAT_EVD_HANDLE idle;   /* never has an event, tells the CNO */
+static DAT_EVD_HANDLE idle;   /* has no events, triggers the CNO */
 static DAT_CONN_QUAL qual;
 static struct region out;
 
@@ -41,7 +42,7 @@ static long get(long *what)
     return __atomic_load_n(what, __ATOMIC_SEQ_CST);
 }
 
-static bool go_on(void)
+static bool is_running(void)
 {
     return __atomic_load_n(&running, __ATOMIC_SEQ_CST) != 0;
 }
@@ -54,7 +55,7 @@ static unsigned chance(unsigned *seed, unsigned n)
 
 static char first_fault[128];
 
-/* Writes nothing: a thread could be cancelled there. */
+/* Counts an error. Does not print it, because printing is a cancellation point. */
 static void fault(const char *what, DAT_RETURN rc)
 {
     if (__atomic_fetch_add(&faults, 1, __ATOMIC_SEQ_CST) == 0)
@@ -67,7 +68,7 @@ static void *poster(void *arg)
 {
     unsigned seed = 1 + (unsigned)(uintptr_t)arg;
 
-    while (go_on()) {
+    while (is_running()) {
         DAT_LMR_TRIPLET t = segment(&out, 0, 1 + chance(&seed, SIZE));
         DAT_RETURN rc;
 
@@ -94,7 +95,7 @@ static void count(const DAT_EVENT *e, long *what)
     add(what, 1);
 }
 
-/* Puts back the buffers that were taken, up to a number that fits the smallest size. */
+/* Posts buffers again, up to a number that fits the smallest size of the queue. */
 static void fill(void)
 {
     while (get(&filled) - get(&received) < BUFFERS - POSTERS - TAKERS - WAITERS) {
@@ -123,7 +124,7 @@ static void take(void)
 static void *taker(void *arg)
 {
     (void)arg;
-    while (go_on()) {
+    while (is_running()) {
         take();
         fill();
         breathe();
@@ -131,7 +132,7 @@ static void *taker(void *arg)
     return NULL;
 }
 
-/* Cancelled in the wait, which has taken nothing then. */
+/* Cancelled in a wait, which then has dequeued no event. */
 static void *waiter(void *arg)
 {
     DAT_EVD_HANDLE evd = (uintptr_t)arg % 2 ? a.req : b.recv;
@@ -176,7 +177,7 @@ static void *changer(void *arg)
 {
     unsigned seed = 77 + (unsigned)(uintptr_t)arg;
 
-    while (go_on()) {
+    while (is_running()) {
         DAT_SRQ_PARAM srq;
         DAT_EVD_PARAM evd;
         DAT_EP_PARAM ep;
@@ -192,7 +193,7 @@ static void *changer(void *arg)
         case 4: rc = dat_evd_query(a.req, DAT_EVD_FIELD_ALL, &evd); what = "evd_query"; break;
         default: rc = dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &ep); what = "ep_query"; break;
         }
-        /* A resize may find more buffers or events than the new size has room for. */
+            /* A resize can find more buffers or events than the new size permits. */
         if (rc != DAT_SUCCESS && !rc_is(rc, DAT_INVALID_STATE))
             fault(what, rc);
         while (dat_evd_dequeue(fx.async, &e) == DAT_SUCCESS)
@@ -203,12 +204,12 @@ static void *changer(void *arg)
     return NULL;
 }
 
-/* Two threads connect, disconnect and reset the same endpoint; whatever it answers is one of the states' answers. */
+/* Two threads connect, disconnect and reset the same endpoint. Each call returns a code that some state permits. */
 static void *caller(void *arg)
 {
     unsigned seed = 5 + (unsigned)(uintptr_t)arg;
 
-    while (go_on()) {
+    while (is_running()) {
         DAT_EVENT e;
         DAT_RETURN rc;
 
@@ -236,7 +237,7 @@ static void *caller(void *arg)
             fault("an endpoint that two threads connect and disconnect", rc);
         while (dat_evd_dequeue(c.conn, &e) == DAT_SUCCESS || dat_evd_dequeue(d.conn, &e) == DAT_SUCCESS)
             ;
-        /* The other end accepts when it can. */
+            /* Accept a request if there is one. */
         if (dat_evd_dequeue(fx.cr, &e) == DAT_SUCCESS) {
             DAT_CR_HANDLE cr = e.event_data.cr_arrival_event_data.cr_handle;
 
@@ -292,7 +293,7 @@ static void many(int n, void *(*run)(void *), bool cancel)
     }
 }
 
-/* The threads that put buffers back may have stopped before those that post. */
+/* Returns whether each send has completed and been received. Posts buffers, because the threads for this have ended. */
 static bool all_back(void *arg)
 {
     (void)arg;
@@ -301,7 +302,7 @@ static bool all_back(void *arg)
     return get(&completed) == get(&posted) && get(&received) == get(&posted);
 }
 
-static bool much(void)
+static bool is_enough(void)
 {
     return get(&posted) > 5 && get(&cancelled) > 5 && get(&signals) > 20 && get(&cycles) > 0;
 }
@@ -351,8 +352,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < THREADS; i++)
         start(i);
     end = now_ms() + (given != NULL ? strtoul(given, NULL, 0) * 1000 : (unsigned)env_count(3000, 1000));
-    /* Longer on a machine that is busy. */
-    while (now_ms() < end || (!much() && now_ms() < end + env_ms(SOON_MS))) {
+    /* On a slow machine, continue until every kind of call has run. */
+    while (now_ms() < end || (!is_enough() && now_ms() < end + env_ms(SOON_MS))) {
         for (int k = 0; k < 8; k++)
             pthread_kill(thread[chance(&seed, THREADS)].thread, chance(&seed, 2) ? SIGUSR1 : SIGUSR2);
         if (chance(&seed, 4) == 0) {
@@ -374,7 +375,7 @@ int main(int argc, char **argv)
     is_int(get(&faults), 0, "threads on shared handles: every call answers as it may");
     if (get(&faults) > 0)
         diag("%s", first_fault);
-    ok(much(), "threads on shared handles: they did much");
+    ok(is_enough(), "threads on shared handles: they did much");
     books = srq_param(pool.handle);
     is_int(books.outstanding_dto_count, get(&filled) - get(&received),
            "threads on shared handles: the books of the shared receive queue are right");

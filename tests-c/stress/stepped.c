@@ -1,9 +1,13 @@
 /*
- * stepped.c - the peer goes on while this process is in the middle of a post, after each of its instructions.
+ * stepped.c - the peer runs after the n-th instruction of a post, for each n.
  *
- * A short write is posted while the other process is stopped, so that it is not carried out yet. A longer one is posted behind
- * it, which has to wait for the first. A third process steps through that post, and lets the other process carry the first one
- * out after so many instructions. Whenever that is, the second write arrives, and completes.
+ *     writer                                    target
+ *     post a short write                        stopped: does not execute the write
+ *     post a long write: n instructions
+ *       stopped by the third process            runs, executes the short write
+ *     the rest of the post
+ *
+ * The long write must wait for the short one. For each n it arrives and completes.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -20,20 +24,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The short write is too short to be copied in one piece by the kernel, the long one too long for a record. */
+/* The kernel does not copy SHORT bytes atomically, so the target executes the write. LONG exceeds the record size. */
 enum { SHORT = 4, LONG = 8384, AT = 4096, SIZE = AT + 2 * LONG };
 
-/* Instructions that all posts together are stepped through, about. */
+/* Approximate number of instructions of all posts together. */
 enum { STEPS = 200000 };
 
-/* A request is completed silently. */
 #define SILENT DAT_COMPLETION_SUPPRESS_FLAG
 
-/* The signals between which the post is, which do nothing. */
+/* Signals without an effect, before and after the stepped post. */
 #define BEGIN SIGURG
 #define END SIGWINCH
 
-/* ---- The process that is written to ---- */
+/* ---- The target ---- */
 
 static bool shows(const unsigned char *place, unsigned value)
 {
@@ -78,7 +81,7 @@ static int target_role(struct link *up)
     must(link_send_target(up, target(&r, 0, SIZE)), "the other process is gone");
     while (LINK_RECV(up, value) && value > 0) {
         await_bytes(r.mem, value, "short");
-        /* Two calls, so that whoever has carried the write out has done with it. */
+        /* Two polls, so that the thread that executes the write has finished. */
         must(dat_evd_dequeue(s.recv, &event) != DAT_SUCCESS, "an event of a write");
         must(dat_evd_dequeue(s.recv, &event) != DAT_SUCCESS, "an event of a write");
         must(link_say(up, "first"), "the other process is gone");
@@ -89,17 +92,17 @@ static int target_role(struct link *up)
     return 0;
 }
 
-/* ---- The process that steps ---- */
+/* ---- The third process ---- */
 
-/* What it shares with the one that it steps through. */
+/* Shared with the process that it traces. */
 struct shared {
-    unsigned steps; /* instructions before the other process goes on; 0: no more posts */
-    unsigned done;  /* instructions that it has gone through of this post */
+    unsigned steps; /* instructions before the target runs; 0: ends */
+    unsigned done;  /* executed instructions of the current post */
     pid_t target;
-    int seen;       /* readable when the short write was carried out */
+    int seen;       /* readable after the short write has been executed */
 };
 
-/* Waits until the thread stops; the signal for which it did, SIGTRAP for a step, 0 if it is gone. */
+/* Waits until the thread stops. Returns the signal, SIGTRAP for a step, or 0 if the thread no longer exists. */
 static int await_stop(pid_t tid)
 {
     int status;
@@ -110,8 +113,8 @@ static int await_stop(pid_t tid)
     return WSTOPSIG(status);
 }
 
-/* Lets the other process carry the short write out. */
-static bool let_go_on(struct shared *shared)
+/* Lets the target run until it has executed the short write. */
+static bool resume_target(struct shared *shared)
 {
     struct pollfd seen = { shared->seen, POLLIN, 0 };
 
@@ -136,10 +139,10 @@ static int step(struct shared *shared, pid_t tid)
                     return 1;
             }
             shared->done = n;
-            if (!let_go_on(shared))
+            if (!resume_target(shared))
                 return 1;
         }
-        /* No signal is delivered but those that this has nothing to do with. */
+        /* Deliver only signals of others. */
         if (sig == BEGIN || sig == END || sig == SIGTRAP)
             sig = 0;
         if (ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)sig) != 0)
@@ -148,7 +151,7 @@ static int step(struct shared *shared, pid_t tid)
     return 0;
 }
 
-/* ---- The process that writes ---- */
+/* ---- The writer ---- */
 
 static DAT_RETURN write_to(struct side *s, struct region *r, size_t off, size_t len, DAT_RMR_TRIPLET to,
                            DAT_COMPLETION_FLAGS flags)
@@ -160,7 +163,6 @@ static DAT_RETURN write_to(struct side *s, struct region *r, size_t off, size_t 
     return dat_ep_post_rdma_write(s->ep, 1, &from, cookie(off), &to, flags);
 }
 
-/* Stops the process, and waits until it is. */
 static void halt(pid_t pid)
 {
     int status;
@@ -169,7 +171,7 @@ static void halt(pid_t pid)
         bail("the other process cannot be stopped");
 }
 
-/* Writes twice, with the other process going on after so many instructions of the second post. */
+/* Writes twice; the target runs after shared->steps instructions of the second post. Returns whether both arrive. */
 static bool write_twice(struct side *s, struct region *r, DAT_RMR_TRIPLET to, struct peer *p,
                         struct shared *shared, unsigned value)
 {
@@ -250,7 +252,7 @@ int main(int argc, char **argv)
         breathe();
     }
 
-    /* The first post is stepped through to its end, to find out how many instructions may lie between two looks. */
+    /* Count the instructions of one post, to choose the distance between the values of n. */
     shared->steps = UINT_MAX;
     arrives = write_twice(&s, &r, to, &p, shared, ++value);
     last = shared->done;

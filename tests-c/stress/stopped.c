@@ -1,4 +1,4 @@
-/* stopped.c - the other process does not run for a while. */
+/* stopped.c - the peer is stopped for some time. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
 
@@ -60,7 +60,6 @@ int main(int argc, char **argv)
     must(LINK_RECV(&p.link, all) && LINK_RECV(&p.link, qual), "the other process is gone");
 
     stop(&p);
-    /* A new connection to it finds nobody at home. */
     is_success(dat_ep_connect(caller.ep, fx_address(&fx), qual, 300000, 0, NULL,
                               DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
                "dat_ep_connect: the listener is stopped, 300 ms: success");
@@ -70,7 +69,6 @@ int main(int argc, char **argv)
            "dat_ep_connect: the listener is stopped: DISCONNECTED");
     side_free(&caller);
 
-    /* What was connected stays so; posts are accepted. */
     pattern_fill(r.mem, 64, 8);
     pattern_fill(r.mem + 65536, 300000, 6);
     t = all;
@@ -78,7 +76,7 @@ int main(int argc, char **argv)
     t.segment_length = 300000;
     is_success(post_write(&s, &r, 65536, 300000, t, 1),
                "dat_ep_post_rdma_write: the peer is stopped: success");
-    /* Behind the write, so that the write is there when the message is. */
+    /* After the write, so that the message's arrival implies the write's. */
     is_success(post_send(&s, &r, 0, 64, 2), "dat_ep_post_send: the peer is stopped: success");
     ok(quiet(s.conn) && ep_state(s.ep) == DAT_EP_STATE_CONNECTED,
        "the peer is stopped: the connection stands");
@@ -88,7 +86,6 @@ int main(int argc, char **argv)
     ok(wait_dto(s.req, 1, DAT_DTO_SUCCESS, NULL) && wait_dto(s.req, 2, DAT_DTO_SUCCESS, NULL),
        "the peer goes on: both complete");
 
-    /* An end needs nobody's consent. */
     must_rc(post_recv(&s, &r, 0, 64, 3), DAT_SUCCESS, "dat_ep_post_recv");
     stop(&p);
     is_success(dat_ep_disconnect(s.ep, DAT_CLOSE_ABRUPT_FLAG),
@@ -102,7 +99,6 @@ int main(int argc, char **argv)
     link_say(&p.link, "bye");
     peer_ok(&p, "the other process ends well");
 
-    /* Stopped and then killed: a blocked waiter is told. */
     peer_start(&p, "partner");
     side_connect_peer(&s, &p.link);
     waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
@@ -114,7 +110,6 @@ int main(int argc, char **argv)
                                w.event.event_number == DAT_CONNECTION_EVENT_BROKEN),
        "the peer is killed: the blocked waiter gets DISCONNECTED or BROKEN");
 
-    /* Closing the adapter does not wait for a stopped peer either. */
     must_rc(dat_ep_reset(s.ep), DAT_SUCCESS, "dat_ep_reset");
     peer_start(&p, "partner");
     side_connect_peer(&s, &p.link);

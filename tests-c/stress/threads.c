@@ -1,4 +1,4 @@
-/* threads.c - many threads at once on one adapter, each with objects of its own, and on shared ones. */
+/* threads.c - threads that use separate and shared objects of one adapter concurrently. */
 #include "common/fixture.h"
 
 #include <pthread.h>
@@ -7,7 +7,6 @@
 
 #define THREADS 4
 
-/* Each thread has its own pair and moves data over it. */
 struct worker {
     struct fx *fx;
     struct pair p;
@@ -76,11 +75,11 @@ static void data(struct fx *fx)
            rounds * THREADS);
 }
 
-/* Each thread creates, connects, uses and frees its own objects. */
+/* Creates, connects, uses and frees objects of its own. */
 static void *live(void *arg)
 {
     struct worker *w = arg;
-    struct fx fx = *w->fx; /* the adapter is shared, the request EVD is not */
+    struct fx fx = *w->fx; /* shares the adapter, but not the EVD of connection requests */
 
     fx.cr = fx_evd(w->fx, 8, DAT_EVD_CR_FLAG);
     for (w->done = 0; w->done < w->rounds; w->done++) {
@@ -126,7 +125,6 @@ static void objects(struct fx *fx)
            THREADS, rounds * THREADS);
 }
 
-/* Each thread opens the adapter for itself. */
 static void *open_close(void *arg)
 {
     struct worker *w = arg;
@@ -165,7 +163,7 @@ static void adapters(void)
            rounds * THREADS);
 }
 
-/* Several endpoints feed one EVD while several threads take from it. */
+/* Several endpoints queue completions on one EVD, and several threads dequeue them. */
 struct shared {
     DAT_EVD_HANDLE evd;
     volatile int left;

@@ -1,17 +1,18 @@
 /*
- * watching.c - two programs that watch their memory in turn: what one has written by RDMA the other one sees, whatever
- * else is under way.
+ * watching.c - two programs that poll their memory see each other's RDMA writes, whatever else they do.
  *
- * In each epoch both draw from a seed how many connections there are, what goes over them (lanes.h), and how they
- * behave: how often they dequeue, which requests they signal or fence, whether they spin or yield, and whether they take to
- * something else every now and then: call all the time, watch alone, sleep in a wait, compute, be stopped and fork. Half of the epochs
- * are like an MPI library: messages to and fro in writes of some 8 KiB, nearly all suppressed, with credits of 4 B in
- * the other direction, while both dequeue all the time.
+ * Each epoch derives from a seed the number of connections, their traffic (lanes.h) and the behaviour of both
+ * processes: how often they dequeue, which requests they signal or fence, and whether they spin or yield. Some
+ * processes change their activity periodically: only dequeue, only poll memory, sleep in a wait, compute, or stop and
+ * fork. Half of the epochs resemble an MPI library: writes of about 8 KiB, nearly all unsignalled, with credits of
+ * 4 bytes in the other direction, and frequent dequeues.
  *
- * Then messages of 16 KiB to 1 MiB go to and fro, and none may take longer than one of four times its size.
+ * Then the processes exchange messages of 16 KiB to 1 MiB. From 32 KiB on, no message takes longer than one of four
+ * times its size.
  *
- * $DAT_TEST_SECONDS is the time that the epochs take, 20 if it is not set. $DAT_TEST_SEED is the seed of the first
- * epoch; each one has the next number. With $DAT_TEST_TALK it says what each one is about.
+ *   DAT_TEST_SECONDS=N   duration of the epochs, default 20
+ *   DAT_TEST_SEED=N      seed of the first epoch, default 1; each later epoch adds 1
+ *   DAT_TEST_TALK=1      prints the parameters of each epoch
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lanes.h"
@@ -20,8 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes of the rings and bulks of a process; bytes and pieces that go one way in an epoch. */
-enum { MEMORY = 24 << 20, BYTES = 6 << 20, PIECES_MOST = 6000 };
+/* Maximum bytes of rings and bulks of a process; approximate bytes and pieces per direction and epoch. */
+enum { MEMORY = 24 << 20, BYTES = 6 << 20, MAX_PIECES = 6000 };
 
 static unsigned at_most(unsigned a, unsigned b)
 {
@@ -43,7 +44,7 @@ static struct habits any_habits(struct chance *c, const struct plan *p)
     return h;
 }
 
-/* As an MPI library: all that is known to matter is as there, the rest is open. */
+/* Parameters of an MPI library as far as known to matter; the others are random. */
 static void like_mpi(struct chance *c, struct plan *p)
 {
     static const unsigned yield[] = { 20, 20, 100, 1000, 20000 };
@@ -57,8 +58,8 @@ static void like_mpi(struct chance *c, struct plan *p)
     p->slots = 8u << draw(c, 5);
     p->credit_every = draw(c, 2) == 0 ? p->slots / 2 : 1 + draw(c, p->slots / 2);
     p->turn = draw(c, 4) == 0 ? 0 : 1 + draw(c, 2) * draw(c, 8);
-    p->least = 1u << (10 + draw(c, 7));
-    p->most = 160u << 10;
+    p->min_size = 1u << (10 + draw(c, 7));
+    p->max_size = 160u << 10;
     for (int i = 0; i < 2; i++)
         p->habits[i] = (struct habits){ 1, 400, 0, yield[draw(c, 5)], 1, draw(c, 3) == 0 ? 64u << draw(c, 10) : 0 };
 }
@@ -68,7 +69,7 @@ static void any_way(struct chance *c, struct plan *p)
     static const unsigned slot[] = { 8192, 8193, 8384, 64, 1 };
     unsigned kind = draw(c, 8);
 
-    p->connections = kind < 3 ? 1 : kind < 6 ? 2 + draw(c, 3) : draw_size(c, 5, MOST_CONNECTIONS);
+    p->connections = kind < 3 ? 1 : kind < 6 ? 2 + draw(c, 3) : draw_size(c, 5, MAX_CONNECTIONS);
     p->requests = draw(c, 2) == 0 ? 432 : 4 + draw(c, 1000);
     p->requests = at_most(p->requests, 4096 / p->connections);
     p->unsignalled = draw(c, 2) == 0;
@@ -79,8 +80,8 @@ static void any_way(struct chance *c, struct plan *p)
     p->slots = at_most(2u << draw(c, 7), MEMORY / 4 / p->connections / (p->slot + 80));
     p->credit_every = 1 + draw(c, p->slots / 2);
     p->turn = draw(c, 3) == 0 ? 0 : draw_size(c, 1, 16);
-    p->least = draw_size(c, 1, 64u << 10);
-    p->most = at_most(1u << 20, MEMORY / 8 / p->connections);
+    p->min_size = draw_size(c, 1, 64u << 10);
+    p->max_size = at_most(1u << 20, MEMORY / 8 / p->connections);
     if (draw(c, 2) == 0) {
         p->by_write = draw(c, 60);
         p->by_read = draw(c, 40);
@@ -88,13 +89,13 @@ static void any_way(struct chance *c, struct plan *p)
     p->cut = draw(c, 2) == 0 ? 8192 : draw_size(c, 1024, 1u << 20);
     for (int i = 0; i < 2; i++) {
         p->habits[i] = any_habits(c, p);
-        /* Soft-RoCE loses a request that is fenced behind a read. */
+        /* Soft-RoCE loses a request that is fenced after a read. */
         if (p->by_read > 0 && !env_is_shm())
             p->habits[i].fenced = 0;
     }
 }
 
-/* The plan of an epoch; `less` divides the work. */
+/* Draws the plan of an epoch. `less` divides the work. */
 static struct plan draw_plan(uint64_t seed, unsigned less)
 {
     struct chance c;
@@ -108,14 +109,14 @@ static struct plan draw_plan(uint64_t seed, unsigned less)
         like_mpi(&c, &p);
     else
         any_way(&c, &p);
-    /* No more pieces a message than a ring in some rounds. */
-    p.most = at_most(p.most, p.slot * 64);
-    p.least = at_most(p.least, p.most);
-    pieces = PIECES_MOST / (1 + p.most / 2 / p.slot);
+    /* A message has at most 64 pieces. */
+    p.max_size = at_most(p.max_size, p.slot * 64);
+    p.min_size = at_most(p.min_size, p.max_size);
+    pieces = MAX_PIECES / (1 + p.max_size / 2 / p.slot);
     for (int i = 0; i < 2; i++)
-        p.messages[i] = 2 + at_most(at_most(BYTES / (p.most / 2 + 1), pieces), 400) / less / p.connections;
+        p.messages[i] = 2 + at_most(at_most(BYTES / (p.max_size / 2 + 1), pieces), 400) / less / p.connections;
     if (p.turn != 0) {
-        /* Whole turns, so that neither side waits for a message that does not come. */
+        /* Complete turns, so that no side waits for a message that is not sent. */
         p.messages[0] = p.messages[1] = (p.messages[0] / p.turn + 1) * p.turn;
     } else if (draw(&c, 4) == 0) {
         p.messages[draw(&c, 2)] = 0;
@@ -125,7 +126,6 @@ static struct plan draw_plan(uint64_t seed, unsigned less)
 
 enum way { ANY, PIECEWISE, WRITTEN, READ, WAYS };
 
-/* The plan of messages to and fro whose times are taken, which go in that way. */
 static struct plan timed_plan(enum way way)
 {
     struct plan p;
@@ -141,7 +141,7 @@ static struct plan timed_plan(enum way way)
     p.credit_every = 16;
     p.turn = 1;
     p.messages[0] = p.messages[1] = 20 * TIMED_SIZES;
-    p.least = p.most = 16384u << (TIMED_SIZES - 1);
+    p.min_size = p.max_size = 16384u << (TIMED_SIZES - 1);
     p.by_write = way == WRITTEN ? 100 : 0;
     p.by_read = way == READ ? 100 : 0;
     p.habits[0] = p.habits[1] = (struct habits){ 1, 400, 0, 100, 1, 0 };
@@ -176,7 +176,7 @@ static int other(struct link *up)
         lanes_open(&l, &fx, &p, 1, up);
         if (!lanes_run(&l, getppid())) {
             fprintf(stderr, "# the other side: %s\n", l.trouble);
-            lanes_tell(&l);
+            lanes_print(&l);
             return 1;
         }
         link_say(up, "done");
@@ -196,20 +196,19 @@ static unsigned long number_from(const char *name, unsigned long otherwise)
     return text != NULL && text[0] != '\0' ? strtoul(text, NULL, 0) : otherwise;
 }
 
-/* What this epoch is about. */
 static void describe(const struct plan *p)
 {
     diag("epoch %llu: %u connections, %u requests, %u slots of %u + %u, credit every %u, turn %u, messages %u and %u of %u to %u, "
          "%u by write, %u by read, cut %u",
          (unsigned long long)p->seed, p->connections, p->requests, p->slots, p->slot, p->skew, p->credit_every, p->turn,
-         p->messages[0], p->messages[1], p->least, p->most, p->by_write, p->by_read, p->cut);
+         p->messages[0], p->messages[1], p->min_size, p->max_size, p->by_write, p->by_read, p->cut);
     for (int i = 0; i < 2; i++)
         diag("  side %d: dequeues every %u, signals every %u, fences %u, yields every %u, segments %u, spells of %u", i,
              p->habits[i].dequeue_every, p->habits[i].signal_every, p->habits[i].fenced, p->habits[i].yield_every,
              p->habits[i].segments, p->habits[i].spell);
 }
 
-/* One epoch. False if something is wrong; then it is said what. */
+/* Runs one epoch. Returns false after an error, which it prints. */
 static bool epoch(struct lanes *l, struct fx *fx, struct peer *p, const struct order *o)
 {
     struct plan plan = plan_of(o);
@@ -225,21 +224,21 @@ static bool epoch(struct lanes *l, struct fx *fx, struct peer *p, const struct o
     }
     describe(&plan);
     diag("%s", l->trouble);
-    lanes_tell(l);
-    /* The other process has had as long, and tells what it knows. */
+    lanes_print(l);
+    /* The other process detects the error, too, and prints its state. */
     peer_join(p, SOON_MS);
     return false;
 }
 
-/* Epochs of that many seconds, but a few at least. */
+/* Runs epochs for `seconds`, but at least min_epochs. */
 static bool epochs(struct fx *fx, struct peer *p, uint64_t seed, unsigned seconds)
 {
     static struct lanes l;
     uint64_t until = now_ms() + seconds * 1000u, pieces = 0, bytes = 0;
-    unsigned done = 0, fewest = (unsigned)env_count(8, 4);
+    unsigned done = 0, min_epochs = (unsigned)env_count(8, 4);
     bool good = true;
 
-    for (; good && (done < fewest || now_ms() < until); done++) {
+    for (; good && (done < min_epochs || now_ms() < until); done++) {
         struct order o;
 
         memset(&o, 0, sizeof o);
@@ -257,8 +256,8 @@ static bool epochs(struct fx *fx, struct peer *p, uint64_t seed, unsigned second
 }
 
 /*
- * No message of 32 KiB or more takes longer than one of four times its size: below that what a rendezvous needs is longer
- * than the bytes take. What else the machine does is in none of the shortest times.
+ * Checks that no message of 32 KiB or more takes longer than one of four times its size. For shorter messages, the
+ * rendezvous takes longer than the bytes. Only the shortest times count, so other load does not matter.
  */
 static bool no_slow_spell(struct fx *fx, struct peer *p, enum way way)
 {
@@ -302,7 +301,7 @@ int main(int argc, char **argv)
     peer_start(&p, "other");
     usable = epochs(&fx, &p, number_from("DAT_TEST_SEED", 1),
                     (unsigned)number_from("DAT_TEST_SECONDS", (unsigned)env_count(20, 4)));
-    /* Devices and tools have times of their own. */
+    /* The times of devices and under tools have other reasons. */
     for (int way = PIECEWISE; usable && way < WAYS && env_is_shm() && env_count(1, 0); way++)
         usable = no_slow_spell(&fx, &p, (enum way)way);
     if (!usable)

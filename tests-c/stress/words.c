@@ -1,15 +1,14 @@
 /*
- * words.c - a thread that spins on the last word of a transfer never sees a part of it.
+ * words.c - a thread that polls the last word of a transfer sees the word completely or not at all.
  *
- * The last aligned word of a transfer, of up to 8 bytes, appears in one piece, and after all other
- * bytes. A spinner makes no dat_ call while it waits for a word. The writer sends words whose bytes
- * all differ from those before, for every size up to 64 and some large ones, every alignment of the
- * end, and with one to four segments, cut inside of the word.
+ * The last aligned word of a transfer, up to 8 bytes, becomes visible atomically, after all other bytes. The spinner
+ * makes no dat_ call while it polls. Consecutive transfers differ in all bytes. The writer uses sizes of 2 to 64 bytes
+ * and some large ones, each alignment of the end, and one to four segments, which divide the word.
  *
- * Where the kernel copies the word of an RDMA write byte by byte (libdaplshm(7)), a spinner may see its first bytes before
+ * If the kernel copies the word of an RDMA write byte by byte (libdaplshm(7)), a spinner can see its first bytes before
  * the others, but never the last byte before another.
  *
- * $DAT_TEST_SECONDS is the time that all of it takes, 40 if it is not set.
+ *   DAT_TEST_SECONDS=N   duration, default 40
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -32,21 +31,20 @@ enum kind { WRITE, MESSAGE, READ, STOP };
 
 static const char *const kind_names[] = { "RDMA write", "message", "RDMA read" };
 
-/* A series of transfers: where they end, and how they are cut. */
 struct series {
     enum kind kind;
     unsigned len, end, segments, rounds;
 };
 
-/* What writer and spinner tell each other; each word has one side that stores it. */
+/* Shared memory of writer and spinner. Only one side writes each word. */
 struct board {
     struct series series;
-    unsigned number; /* of the series, by the writer */
-    unsigned ready;  /* the spinner waits for that round */
-    unsigned seen;   /* the spinner has seen the word of that round */
+    unsigned number; /* of the series; written by the writer */
+    unsigned ready;  /* the round that the spinner waits for */
+    unsigned seen;   /* the last round whose word the spinner has seen */
     unsigned torn, early, bad;
-    unsigned in_order; /* the kernel may copy a word byte by byte, from the first to the last */
-    unsigned flood;  /* the writer does not wait for the spinner; 0 at the end */
+    unsigned in_order; /* 1: the kernel may copy a word byte by byte in ascending order */
+    unsigned flood;  /* 1: the writer does not wait for the spinner; 0 ends the flood */
 };
 
 #define LOAD(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
@@ -57,14 +55,13 @@ static unsigned char code(unsigned round)
     return (unsigned char)(round * 101 + 7);
 }
 
-/* Bytes of the word at the end of a transfer. */
 static unsigned width(unsigned end, unsigned len)
 {
-    unsigned most = len >= 8 ? 8 : len >= 4 ? 4 : len >= 2 ? 2 : 1;
+    unsigned w = len >= 8 ? 8 : len >= 4 ? 4 : len >= 2 ? 2 : 1;
 
-    while (end % most != 0)
-        most /= 2;
-    return most;
+    while (end % w != 0)
+        w /= 2;
+    return w;
 }
 
 static uint64_t look(const unsigned char *at, unsigned bytes)
@@ -82,7 +79,7 @@ static uint64_t word_of(unsigned char byte, unsigned bytes)
     return byte * (0x0101010101010101u >> (64 - 8 * bytes));
 }
 
-/* Returns whether v, which is no whole word, is a violation: the kernel may have copied only its first bytes so far. */
+/* Returns whether the incomplete word v is an error. It is none if the kernel can have copied only the first bytes. */
 static bool is_torn(const struct board *b, uint64_t v, unsigned bytes)
 {
     const unsigned char *byte = (const unsigned char *)&v, last = byte[bytes - 1];
@@ -90,7 +87,7 @@ static bool is_torn(const struct board *b, uint64_t v, unsigned bytes)
 
     if (!b->in_order)
         return true;
-    /* v is a number of that many bytes, the first of which come first in memory on these processors. */
+    /* On little-endian CPUs the first byte of v is the first in memory. */
     while (i < bytes && byte[i] == (unsigned char)(last + code(1) - code(0)))
         i++;
     while (i < bytes && byte[i] == last)
@@ -98,8 +95,9 @@ static bool is_torn(const struct board *b, uint64_t v, unsigned bytes)
     return i != bytes;
 }
 
-/* Returns whether the kernel copies the last word of a transfer byte by byte: Linux 6.4 or newer, where the processor has
- * the instruction fsrm. */
+/*
+ * Returns whether the kernel copies the last word of a transfer byte by byte: Linux 6.4 or newer on a CPU with fsrm.
+ */
 static bool kernel_copies_bytes(void)
 {
     struct utsname name;
@@ -116,7 +114,7 @@ static bool kernel_copies_bytes(void)
            (major > 6 || (major == 6 && minor >= 4));
 }
 
-/* Cuts [end - len, end) so that all cuts but the first lie in the last bytes. */
+/* Divides [end - len, end) into segments. All boundaries except the first are in the last bytes. */
 static int cut(struct region *r, unsigned base, const struct series *s, DAT_LMR_TRIPLET *iov)
 {
     unsigned at = s->end - s->len;
@@ -133,13 +131,13 @@ static int cut(struct region *r, unsigned base, const struct series *s, DAT_LMR_
     return n;
 }
 
-/* One look more at a word that is spun on; false at the deadline. */
+/* The deadline of a loop. keep_waiting() returns false after it. */
 struct patience {
     unsigned looks;
     uint64_t until;
 };
 
-static bool go_on(struct patience *p)
+static bool keep_waiting(struct patience *p)
 {
     if (++p->looks % 4096 != 0)
         return true;
@@ -149,18 +147,18 @@ static bool go_on(struct patience *p)
     return now_ms() < p->until;
 }
 
-/* Spins until the word is at least that. */
+/* Spins until the word is at least `value`. Returns false at the deadline. */
 static bool reaches(const unsigned *word, unsigned value)
 {
     struct patience p = { 0, 0 };
 
     while (LOAD(*word) < value)
-        if (!go_on(&p))
+        if (!keep_waiting(&p))
             return false;
     return true;
 }
 
-/* The area of a series in the spinner's memory. */
+/* Returns the offset of the area of a kind in the spinner's memory. */
 static unsigned base_of(enum kind kind)
 {
     return kind == WRITE ? 0 : kind == MESSAGE ? AREA : MESSAGE_AT;
@@ -177,7 +175,7 @@ static bool spin_round(struct board *b, const struct series *s, const unsigned c
         uint64_t v;
 
         while ((v = look(at, w)) == was)
-            if (!go_on(&p))
+            if (!keep_waiting(&p))
                 return false;
         if (v == is)
             break;
@@ -192,7 +190,7 @@ static bool spin_round(struct board *b, const struct series *s, const unsigned c
     return true;
 }
 
-/* Looks at a word that the writer changes without waiting for anybody. */
+/* Polls a word that the writer changes without waiting. */
 static void spin_flood(struct board *b, const struct series *s, const unsigned char *mem)
 {
     unsigned w = width(s->end, s->len);
@@ -206,7 +204,7 @@ static void spin_flood(struct board *b, const struct series *s, const unsigned c
     }
 }
 
-/* Spins through all series behind that number until one says STOP; gives the number of that one. */
+/* Polls the words of all series after `number`, up to STOP. Returns the number of STOP. */
 static unsigned spin(struct board *b, struct side *s, struct region *r, unsigned number)
 {
     for (;;) {
@@ -249,7 +247,7 @@ static unsigned spin(struct board *b, struct side *s, struct region *r, unsigned
     }
 }
 
-/* Polls for a spinner that makes no call, so that messages need not wait for the provider's thread. */
+/* Polls an EVD while the spinner makes no call, so that messages do not depend on the progress thread. */
 struct helper {
     DAT_EVD_HANDLE evd;
     volatile int stop;
@@ -277,7 +275,7 @@ static struct board *board_open(const char *path)
     b = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     must(b != MAP_FAILED, "no shared memory");
     if (path == NULL) {
-        /* Found by the other process through /proc. */
+        /* The other process opens the descriptor through /proc. */
         b->ready = (unsigned)fd;
         return b;
     }
@@ -327,7 +325,6 @@ static int spinner(struct link *up)
     return 0;
 }
 
-/* The side that transfers. */
 struct writer {
     struct side *s;
     struct region *r;
@@ -363,7 +360,7 @@ static bool transfer(struct writer *w, const struct series *s, unsigned k)
         must_rc(dat_ep_post_send(w->s->ep, n, iov, cookie(k), DAT_COMPLETION_DEFAULT_FLAG),
                 DAT_SUCCESS, "dat_ep_post_send");
     else {
-        /* Within a process alone: from the area of writes into that of reads. */
+        /* Only within a process: reads from the area of writes. */
         struct region *r = w->r;
 
         t = w->all;
@@ -390,7 +387,7 @@ static bool run_series(struct writer *w, const struct series *s)
     return true;
 }
 
-/* All shapes of one kind, again and again until the time is over. */
+/* Runs all shapes of a kind for at least `ms`. */
 static void shapes(struct writer *w, enum kind kind, const char *where, unsigned ms)
 {
     static const unsigned large[] = { 8185, 8190, 8192, 8195, 8200, 65537, 262140, 262144, 262151 };
@@ -417,7 +414,6 @@ static void shapes(struct writer *w, enum kind kind, const char *where, unsigned
            kind_names[kind]);
 }
 
-/* Writes without waiting for the spinner. */
 static void floods(struct writer *w, const char *where, unsigned ms)
 {
     static const struct series floods[] = {
@@ -486,7 +482,7 @@ static void between(const char *where, unsigned ms, bool by_kernel)
     fx_close(&fx);
 }
 
-/* Within a process a thread spins. */
+/* The spinner as a thread of this process. */
 struct local {
     struct board *b;
     struct side *s;
@@ -524,7 +520,8 @@ static void within(unsigned ms)
     shapes(&w, WRITE, "within a process", ms / 4);
     floods(&w, "within a process", ms / 4);
     shapes(&w, MESSAGE, "within a process", ms / 4);
-    /* The spinner looks at the memory that reads go to. */
+    /* Now the spinner polls the memory that reads write to. */
+
     stop(&w);
     pthread_join(thread, NULL);
     l.r = &r;

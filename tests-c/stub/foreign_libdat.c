@@ -1,10 +1,7 @@
 /*
- * foreign_libdat.c - a minimal libdat of another make: the functions that providers call, and a program that
- * loads the provider in $FOREIGN_PROVIDER and drives its table. Its programs know an adapter by a small number,
- * as those of the C library of uDAPL 2.0 do.
- *
- * It shares nothing with our libdat; its functions are visible to the provider because it is linked
- * with -rdynamic.
+ * foreign_libdat.c - a minimal third-party libdat, which shares no code with ours, and a program that
+ * uses the table of the provider in $FOREIGN_PROVIDER. Its programs know adapters by small numbers, as
+ * with the C library of uDAPL 2.0. It is linked with -rdynamic, so the provider finds its functions.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/scene.h"
@@ -39,13 +36,13 @@ DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
     return DAT_SUCCESS;
 }
 
-/* The adapter that is open, as the provider knows it, and the number by which its programs would. */
+/* The open adapter, as the provider knows it, and its number for programs. */
 static DAT_IA_HANDLE opened;
 #define NUMBER ((DAT_IA_HANDLE)(uintptr_t)1)
 
 #if UDAPL == 20
 
-/* Providers of 2.0 ask how the program names the adapter that a query tells of. */
+/* Returns the number of an adapter. 2.0 providers call it for queries. */
 DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle)
 {
     if (opened == NULL || handle != opened)
@@ -54,7 +51,6 @@ DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle)
     return DAT_SUCCESS;
 }
 
-/* What a query of an object says of its adapter. */
 #define NAMED NUMBER
 
 #else
@@ -63,7 +59,7 @@ DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle)
 
 #endif
 
-/* The queries name the adapter as the program knows it. */
+/* Queries must return the adapter as the program knows it. */
 static void queries(const DAT_PROVIDER *p, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE evd)
 {
     DAT_PZ_PARAM pz_param;
@@ -93,7 +89,7 @@ static bool slots_filled(const DAT_PROVIDER *p)
     static const unsigned char null[sizeof(void *)];
     bool filled = true;
 
-    /* After device_name and extension come functions alone. */
+    /* All fields after device_name and extension are functions. */
     for (size_t at = 2 * sizeof(void *); at < sizeof *p; at += sizeof(void *))
         filled = filled && memcmp(slot + at, null, sizeof null) != 0;
     return filled;
@@ -147,7 +143,6 @@ static void drive(const DAT_PROVIDER *p, const char *name, bool whole)
 
 typedef DAT_RETURN (*extended)(DAT_HANDLE, DAT_EXTENDED_OP, va_list);
 
-/* Calls one of the functions for extended operations. */
 static DAT_RETURN extension(extended function, DAT_HANDLE handle, int op, ...)
 {
     va_list arguments;
@@ -159,7 +154,7 @@ static DAT_RETURN extension(extended function, DAT_HANDLE handle, int op, ...)
     return rc;
 }
 
-/* A provider of 2.0 has the function of its slot for extensions as a symbol, too. */
+/* A 2.0 provider also exports the function of its extension slot. */
 static void extensions(void *library)
 {
     void *symbol = dlsym(library, "dapl_extensions");
@@ -182,7 +177,7 @@ static void extensions(void *library)
 
 #endif
 
-/* A thread that uses the provider, and ends after main has let it. */
+/* A thread that uses the provider, and ends when may_end is posted. */
 struct user {
     const char *name;
     sem_t used, may_end;
@@ -198,10 +193,7 @@ static void *use(void *argument)
     return NULL;
 }
 
-/*
- * The C libraries unload a provider with its last adapter. Threads that used it end later, and its own may be at
- * their last steps.
- */
+/* The C libraries unload a provider with its last adapter. Other threads may end later. */
 static void unload(void *library, const char *path, const DAT_PROVIDER_INFO *info, DAT_PROVIDER_INIT_FUNC init,
                    DAT_PROVIDER_FINI_FUNC fini)
 {
@@ -282,7 +274,7 @@ static void shm(void)
     play("shm", true);
 }
 
-/* The adapter's name tells the device, or the network interface. */
+/* The name of the adapter contains the device or network interface. */
 static void device(void)
 {
     const char *name = getenv("FOREIGN_ADAPTER");

@@ -1,36 +1,34 @@
 /*
- * provider.c - a provider in C, written to the table alone.
+ * provider.c - a provider in C.
  *
- * It is a shared library that does not link libdat, like all providers: the functions that it calls
- * there are found in the process that loads it. It makes interface adapters, event dispatchers and
- * protection zones that do no more than the tests of the registry need; all other slots are NULL.
+ * Like all providers, it is not linked with libdat, and finds its functions in the process. It has
+ * minimal IAs, EVDs and PZs for the tests of the registry. All other slots are NULL.
  *
- * It logs each call to the file named in $STUB_LOG, one line each:
+ * It logs its calls to the file $STUB_LOG, one line each:
  *
  *   init NAME MAJOR.MINOR THREADSAFE INSTANCE-DATA
- *   add TYPE                  type of the code that dat_registry_add_provider() returned
+ *   add TYPE                  result of dat_registry_add_provider()
  *   open NAME, close, fini NAME, remove TYPE
  *
  * and in 2.0
  *
- *   asks TYPE, asks itself    what dats_get_ia_handle() says of the adapter "asks" while it opens
- *   related NAME              asked about another adapter
- *   op NUMBER WORD...         an extended operation, with as many words as the number says
+ *   asks TYPE, asks itself    result of dats_get_ia_handle() while the adapter "asks" is opened
+ *   related NAME              a query about another adapter
+ *   op NUMBER WORD...         an extended operation with NUMBER words
  *
- * Variants, chosen when it is compiled:
+ * Variants at compile time:
  *
- *   STUB_NO_INIT      there is no dat_provider_init
- *   STUB_CONSTRUCTOR  likewise; it registers the adapter "constructed" when it is loaded
- *   STUB_MUTE         dat_provider_init registers nothing
- *   STUB_TWICE        dat_provider_init registers twice
- *   STUB_UNRESOLVED   it needs a function that does not exist
- *   STUB_FORGETS      dat_provider_fini removes nothing
- *   STUB_TAG          a word that follows "init"
- *   STUB_WILD         the instance data say what dat_provider_init and dat_provider_fini do besides;
- *                     see wild()
+ *   STUB_NO_INIT:     it has no dat_provider_init
+ *   STUB_CONSTRUCTOR: likewise; a constructor registers the adapter "constructed"
+ *   STUB_MUTE:        dat_provider_init registers nothing
+ *   STUB_TWICE:       dat_provider_init registers twice
+ *   STUB_UNRESOLVED:  it has an undefined symbol
+ *   STUB_FORGETS:     dat_provider_fini removes nothing
+ *   STUB_TAG:         a word after "init"
+ *   STUB_WILD:        the instance data select an action of init or fini, see wild()
  *
- * The adapter's name steers it: "refuse" fails in ia_open, "stay" fails in ia_close, "friend" is related
- * to all others, "foe" to none; others do not know.
+ * The adapter "refuse" fails in ia_open, "stay" fails in ia_close, "friend" is related to all others, and
+ * "foe" to none. For other adapters the relation is unknown.
  */
 #define _GNU_SOURCE
 #include "common/dat.h"
@@ -52,7 +50,7 @@
 #define STUB_TAG ""
 #endif
 
-/* Every object; the table comes first, as the interface wants it. */
+/* An object. The interface requires the table as its first field. */
 struct object {
     const DAT_PROVIDER *provider;
     DAT_HANDLE_TYPE kind;
@@ -84,7 +82,7 @@ static void note_type(const char *what, DAT_RETURN rc)
     note(what, text);
 }
 
-/* Objects live in a pool that is used around, so that stale handles point to dead objects. */
+/* Objects are in a cyclic pool, so that stale handles point to dead objects. */
 #define POOL 4096
 static struct object pool[POOL];
 static unsigned next;
@@ -114,7 +112,6 @@ static struct object *make(DAT_HANDLE_TYPE kind, struct object *ia)
     return NULL;
 }
 
-/* The end of an object and of all that belong to it. */
 static void end(struct object *o)
 {
     for (unsigned i = 0; i < POOL; i++)
@@ -181,7 +178,7 @@ static DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 
     if (o == NULL)
         return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-    /* Without the class bit, as some C providers answer. */
+    /* Without the class bit, like some C providers. */
     if (strcmp(o->name, "stay") == 0 && flags == DAT_CLOSE_GRACEFUL_FLAG)
         return (DAT_RETURN)(DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE);
     note("close", "");
@@ -261,7 +258,7 @@ static DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event)
     return DAT_SUCCESS;
 }
 
-/* Waits in a cancellation point, as the system calls of real providers are. */
+/* Waits in a cancellation point, like real providers. */
 static DAT_RETURN evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COUNT threshold,
                            DAT_EVENT *event, DAT_COUNT *more)
 {
@@ -382,10 +379,10 @@ __attribute__((constructor)) static void constructed(void)
 }
 #elif !defined(STUB_NO_INIT)
 #ifdef STUB_WILD
-/* What the last init was told; fini is not told again. */
+/* Instance data of the last init. fini gets none. */
 static char told[64];
 
-/* What providers should not do. when is "before" or "after" the registration, or "fini". */
+/* Does what providers should not do. when is "before" or "after" the registration, or "fini". */
 static void wild(const DAT_PROVIDER_INFO *info, const char *when)
 {
     char action[32] = "";

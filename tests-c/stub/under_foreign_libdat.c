@@ -1,4 +1,4 @@
-/* under_foreign_libdat.c - our providers under a libdat that is not ours (foreign_libdat.c). */
+/* under_foreign_libdat.c - our providers under a third-party libdat (foreign_libdat.c). */
 #include "registry/scene.h"
 
 #include "common/provider.h"
@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     else
         scene_play("shm", &(struct setting){ .program = "../stub/foreign_libdat",
                                              .env = { "FOREIGN_PROVIDER=%L/libdaplshm" SO } });
-    /* Other providers open a device. They are tested only if the suite runs on one. */
+    /* Other providers need a device or a network, which the suite's adapter specifies. */
     if (ia != NULL && strcmp(ia, "shm") != 0 && provider_of(ia) != NULL) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(ia, "-"), ia);
         snprintf(adapter, sizeof adapter, "FOREIGN_ADAPTER=%.400s", ia);

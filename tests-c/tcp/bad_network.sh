@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# bad_network.sh - transfers between two hosts over a network that delays, loses, reorders, duplicates and corrupts packets,
-# is slow, is cut, and loses a host. It needs the kernel's network emulator sch_netem, and to be root. Prints TAP.
+# bad_network.sh - transfers between two hosts over a network with delays, losses and outages, and with a host that
+# restarts. It needs the kernel's network emulator sch_netem, and root. Prints TAP.
 set -u
 . "$(dirname "$0")/hosts.sh"
 
-# shape ARGUMENT...: puts the network emulator with these arguments on both ends of w4 and w6; without arguments, removes it.
+# shape [ARGUMENT...]: configures the network emulator on both ends of w4 and w6, or removes it.
 shape()
 {
     for wire in w4 w6; do
@@ -31,22 +31,21 @@ start()
     client=$!
 }
 
-# complete CLIENT ADAPTER ROWS: the client ends with that number of complete measurements. If it does not end, shows the
-# connections of both hosts.
+# complete CLIENT ADAPTER ROWS: the client succeeds with that number of measurements. If it hangs, shows connections.
 complete()
 {
-    within "$patience" ended "$1" || { both ss -tnie; kill "$1"; return 1; }
+    within "$timeout_s" ended "$1" || { both ss -tnie; kill "$1"; return 1; }
     wait "$1" && [ "$(grep -c "^$2,.*,true\$" "$work/$2.out")" = "$3" ]
 }
 
-# loaded: w4 has sent 1 MB since the last call of start().
+# loaded: w4 has sent 1 MB since start().
 loaded() { [ $(($(bytes_sent) - before)) -ge 1000000 ]; }
 
 bytes_sent() { awk '$1 == "w4:" { print $10 }' /proc/net/dev; }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-# exchanged NAME: every byte of messages, writes and reads arrives, both ways, over both families concurrently.
+# exchanged NAME: all bytes of messages, writes and reads arrive, both ways, over IPv4 and IPv6 concurrently.
 exchanged()
 {
     start tcp-w6 fd99::2 -t send_bw,write_bw,read_bw --both -s 20000 -n 40 --verify
@@ -59,7 +58,7 @@ exchanged()
 
 since() { awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $1 }"; }
 
-# about SECONDS START [END]: the time from START to END, or to now, is that number of seconds, or up to 5 s more.
+# about SECONDS START [END]: from START to END, or to now, SECONDS to SECONDS + 5 have passed (tolerance 1 s).
 about()
 {
     took=$(awk "BEGIN { printf \"%.1f\", ${3:-$(date +%s.%N)} - $2 }")
@@ -67,22 +66,23 @@ about()
     awk "BEGIN { exit !($took >= $1 - 1 && $took <= $1 + 5 * $DAT_TEST_SCALE) }"
 }
 
-# rested: the near end of the connection at rest is BROKEN 25 s after its last round, and the far end too.
+# rested: both ends of the idle connection are BROKEN; the near end 25 s after its last round.
 rested()
 {
-    # shellcheck disable=SC2046 # two words are wanted
-    within "$patience" grep -q 'gone.*BROKEN' "$work/resting.out" && within "$patience" grep -q 'gone.*BROKEN' "$work/rest.out" &&
+    # shellcheck disable=SC2046 # two words
+    within "$timeout_s" grep -q 'gone.*BROKEN' "$work/resting.out" &&
+        within "$timeout_s" grep -q 'gone.*BROKEN' "$work/rest.out" &&
         about 25 $(sed -n 's/^\[\([0-9.]*\)\].*\( seq=1 \| has gone\).*/\1/p' "$work/resting.out")
 }
 
-# broken: the client fails because its connection is BROKEN, 3 to 8 s after the cut.
+# broken: the client fails with BROKEN, 3 to 8 s after the cut.
 broken()
 {
-    within "$patience" ended "$client" && about 3 "$cut" && grep -q 'the peer has gone away' "$work/tcp-w4.out"
+    within "$timeout_s" ended "$client" && about 3 "$cut" && grep -q 'the peer has gone away' "$work/tcp-w4.out"
 }
 
-# goodput: the library moves at least 0.9 of what a socket moves, in one of three attempts. A message takes longer than the
-# quarter of a second after which dat-perf stops to synchronise both sides.
+# goodput: the library reaches 0.9 of a socket's goodput, in one of three attempts. A message must take longer than
+# 250 ms, because dat-perf then stops to synchronise both sides.
 goodput()
 {
     for attempt in 1 2 3; do
@@ -102,19 +102,19 @@ if ! shape delay 1ms 2>/dev/null; then
 fi
 shape
 begin=$(date +%s.%N)
-# The emulator treats each packet, and not up to 64 KiB of them, as one.
+# The emulator must treat each packet separately, not segments of up to 64 KiB.
 links gso_max_segs 1
 ok 'dat-perf listens, IPv4' serve perf4 dat-perf tcp-w4
 ok 'dat-perf listens, IPv6' serve perf6 dat-perf tcp-w6
 ok 'dat-ping listens' serve rest dat-ping tcp-v4
 
-# This wire stays cut. The result comes later.
+# This wire stays cut; `rested` checks the result later.
 "$programs/dat-ping" tcp-v4 10.98.0.2 --interval 1000 --timestamps >"$work/resting.out" 2>&1 </dev/null &
-ok 'a connection rests' within "$patience" grep -q seq=1 "$work/resting.out"
+ok 'a connection rests' within "$timeout_s" grep -q seq=1 "$work/resting.out"
 both tc qdisc add dev v4 root netem loss 100%
 
 while read -r netem; do
-    # shellcheck disable=SC2086 # words are wanted
+    # shellcheck disable=SC2086 # several words
     shape $netem
     exchanged "$netem"
 done <<'END'
@@ -140,44 +140,44 @@ start tcp-w4 10.99.0.2 -t send_bw,write_bw --both -s 64K -o 64 -n 80 --verify
 ok 'full send queues on both sides: every byte arrives' complete "$client" tcp-w4 2
 both sysctl -q -w 'net.ipv4.tcp_wmem=4096 16384 4194304' 'net.ipv4.tcp_rmem=4096 131072 6291456'
 
-# A slow emulated machine reaches this rate too, and the window has to grow for it.
+# The rate is low enough for a slow emulated machine, and high enough to require a larger window.
 shape delay 25ms rate 40mbit
 ok 'goodput at 40 Mbit/s and 50 ms: at least 0.9 of a socket' goodput
 sed 's/^/# /' "$work/goodput"
 
-# 4 MB each way take more than 3 s.
+# 4 MB in each direction take more than 3 s.
 shape rate 10mbit
 start tcp-w4 10.99.0.2 -t send_bw --both -s 20000 -n 200 --verify
-ok 'the load begins' within "$patience" loaded
+ok 'the load begins' within "$timeout_s" loaded
 far ip link set w4 down
 sleep 2
 far ip link set w4 up
 ok 'a cable is unplugged for 2 s under load: every byte arrives' complete "$client" tcp-w4 1
 
 shape
-# The kernel ends a connection at the first retransmission after 3 s without an acknowledgement, so after at most 6.2 s.
+# The kernel ends a connection at the first retransmission after 3 s without an acknowledgement: after at most 6.2 s.
 both sysctl -q -w net.ipv4.tcp_retries2=3
 start tcp-w4 10.99.0.2 -t send_bw --both -s 20000 -D 60
-ok 'the load begins' within "$patience" loaded
+ok 'the load begins' within "$timeout_s" loaded
 far ip link set w4 down
 cut=$(date +%s.%N)
 ok 'a cable is unplugged under load: BROKEN after 3 to 8 s' broken
 echo "# $(cat "$work/time")"
 
-# The far host loses its wires to another host without processes, which gets the same address later.
+# Moves the far host's wires to a new host without processes, which later gets the same addresses.
 serve host dat-ping tcp-w6
 "$programs/dat-ping" tcp-w6 fd99::2 --interval 1 >>"$work/client.out" 2>&1 </dev/null &
 client=$!
-ok 'a host answers' within "$patience" grep -q seq=2 "$work/client.out"
+ok 'a host answers' within "$timeout_s" grep -q seq=2 "$work/client.out"
 old=$far
 new_far
 for wire in w4 v4 w6; do nsenter -t $old -n ip link set $wire netns "$far"; done
-ok 'a host disappears: the round is lost' within "$patience" grep -q ' lost: ' "$work/client.out"
+ok 'a host disappears: the round is lost' within "$timeout_s" grep -q ' lost: ' "$work/client.out"
 grep ' lost: ' "$work/client.out" | sed 's/^/# /'
 addresses 2 | far sh
 serve host dat-ping tcp-w6
 : >"$work/client.out"
-ok 'the host returns with its address: it answers' within "$patience" grep -q 'seq=.*send=' "$work/client.out"
+ok 'the host returns with its address: it answers' within "$timeout_s" grep -q 'seq=.*send=' "$work/client.out"
 echo "# $(since "$begin") s"
 echo "1..$number"
 exit $failed

@@ -1,6 +1,8 @@
 /*
- * bulk.c - the goodput of a TCP connection without the library: bulk PORT takes what one connection brings, and
- * bulk ADDRESS PORT SECONDS sends for that time, after a tenth of it that does not count, and prints megabytes per second.
+ * bulk.c - measures the goodput of a TCP connection without the library.
+ *
+ *   bulk PORT                   receives from one connection
+ *   bulk ADDRESS PORT SECONDS   sends, and prints MB/s without the first tenth of the time
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>

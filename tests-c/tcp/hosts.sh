@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# hosts.sh - two hosts for shell scripts, which read this file first: two network namespaces with three wires. The interfaces
-# are w4 and v4, which have IPv4 addresses only, and w6, which has IPv6 addresses only. The near host has 10.99.0.1, 10.98.0.1
-# and fd99::1, and the far host the same with 2. Skips the script where the kernel has no namespaces.
+# hosts.sh - two hosts for scripts that source this file: network namespaces with three wires. The script runs on the
+# near host. All its processes end with it. Its directory is $work. Without namespaces the script is skipped.
 #
-# The script runs on the near host. All its processes end with it. Its directory is $work.
-# shellcheck shell=sh disable=SC2034 # the scripts use what is set here
+#   wire  near        far
+#   w4    10.99.0.1   10.99.0.2
+#   v4    10.98.0.1   10.98.0.2
+#   w6    fd99::1     fd99::2
+# shellcheck shell=sh disable=SC2034 # the scripts use these variables
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
 unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
@@ -19,8 +21,8 @@ if [ -z "${DAT_TEST_HOSTS:-}" ]; then
     DAT_TEST_HOSTS=1 exec unshare -n -p -f --kill-child --mount-proc sh "$0" "$@"
 fi
 : "${DAT_TEST_SCALE:=1}"
-# The longest time, in seconds, of what takes a few seconds.
-patience=$(awk "BEGIN { print int(30 * $DAT_TEST_SCALE) }")
+# Maximum time in seconds of operations that take a few seconds.
+timeout_s=$(awk "BEGIN { print int(30 * $DAT_TEST_SCALE) }")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/../common/tap.sh"
@@ -28,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
 far() { nsenter -t "$far" -n "$@"; }
 both() { "$@" && far "$@"; }
 
-# new_far: starts another far host, which has no addresses.
+# new_far: starts a far host without addresses.
 new_far()
 {
     unshare -n sleep 100000 &
@@ -37,7 +39,7 @@ new_far()
     far ip link set lo up
 }
 
-# addresses NUMBER: sets the addresses of a host, which end with that number. Prints commands for sh.
+# addresses NUMBER: prints commands that set a host's addresses, which end with NUMBER.
 addresses()
 {
     echo "ip addr add 10.99.0.$1/24 dev w4 && ip addr add 10.98.0.$1/24 dev v4 && ip addr add fd99::$1/64 dev w6 nodad &&
@@ -55,8 +57,8 @@ within()
     done
 }
 
-# serve FILE PROGRAM ARGUMENT...: starts a server on the far host with its output in FILE.out, and waits until it listens. Its
-# process is $server.
+# serve FILE PROGRAM ARGUMENT...: starts a server, $server, on the far host with its output in FILE.out, and waits until
+# it listens.
 serve()
 {
     output=$work/$1.out
@@ -64,7 +66,7 @@ serve()
     shift 2
     far "$tool" "$@" >"$output" 2>&1 </dev/null &
     server=$!
-    within "$patience" grep -q qualifier "$output"
+    within "$timeout_s" grep -q qualifier "$output"
 }
 
 ip link set lo up

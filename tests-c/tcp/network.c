@@ -1,7 +1,4 @@
-/*
- * network.c - what arrives over a wire between two hosts: one that is as it should be, one whose hosts have little room for
- * what is not read, and one that is slow and loses frames.
- */
+/* network.c - transfers over three wires: a good one, one with small socket buffers, and one with delays and losses. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/exchange.h"
 #include "srq/srq_common.h"
@@ -12,17 +9,17 @@
 
 enum { ENDPOINTS = 4, MESSAGES = 24, ROUNDS = 10, BUFFERS = ENDPOINTS * MESSAGES, SIZE = 20000 };
 
-/* What exchange_both_ways() has sent last, where it lies, and where it lies at the other side. */
+/* Offsets and sizes for reads of the bytes that exchange_both_ways() has sent last. */
 enum { LAST = 1 << 20, PART = 64 * 1024, READS = 8 };
 
-/* Little room for what the kernel has sent or received, and nobody has read. */
+/* Limits the kernel's socket buffers. */
 static void little_room(void)
 {
     world_set("net/ipv4/tcp_wmem", "4096 16384 16384");
     world_set("net/ipv4/tcp_rmem", "4096 16384 16384");
 }
 
-/* Meets the near host again and again, where it listens or here, until the order is below 0; above 1 with little room. */
+/* Exchanges with the near host. Order 0: connects; 1: listens; 2: listens with small socket buffers; below 0: ends. */
 static int far(struct link *up)
 {
     struct fx fx;
@@ -55,7 +52,7 @@ static int far_sender(struct link *up)
     return sender_role(up);
 }
 
-/* Several reads at a time of what was written last; the last record of each is a short one. */
+/* Several concurrent reads of the last bytes. The last record of each read is short. */
 static bool reads(struct side *s, struct region *r, DAT_RMR_TRIPLET all)
 {
     DAT_RMR_TRIPLET part = all;
@@ -92,7 +89,7 @@ static void exchange(struct peer *p, const char *how, int order)
     fx_close(&fx);
 }
 
-/* One message after the other of each of several endpoints, on a shared receive queue whose counters are exact. */
+/* Messages of several endpoints in turn, on a shared receive queue. Checks the counters of the queue. */
 static void shared(const char *how)
 {
     struct fx fx;

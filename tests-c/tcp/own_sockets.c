@@ -1,7 +1,8 @@
 /*
- * own_sockets.c - sockets of the program itself at the address and port of a service point, and sockets that another thread
- * creates while adapters are opened and closed. The library changes none of them: each still works afterwards, also in the
- * child of a fork, and none is close-on-exec.
+ * own_sockets.c - the library changes no socket of the program.
+ *
+ * Tests sockets at the address and port of a service point, and sockets that another thread creates while adapters are
+ * opened and closed. Each works afterwards, also in the child of a fork, and none is close-on-exec.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -24,7 +25,6 @@ struct ends {
 
 static struct fx fx;
 
-/* ---- What is checked of a socket ---- */
 
 static bool passes(int from, int to, char byte)
 {
@@ -35,7 +35,7 @@ static bool passes(int from, int to, char byte)
            recv(to, &got, 1, 0) == 1 && got == byte;
 }
 
-/* Both ends are open, survive an exec, and pass a byte in both directions. */
+/* Returns whether both ends survive an exec and pass a byte in both directions. */
 static bool work(const struct ends *e)
 {
     for (int i = 0; i < 2; i++) {
@@ -47,7 +47,7 @@ static bool work(const struct ends *e)
     return passes(e->fd[0], e->fd[1], 'a') && passes(e->fd[1], e->fd[0], 'b');
 }
 
-/* The same in the child of a fork, for all of them. Returns the number that work there. */
+/* Returns how many work in the child of a fork. */
 static int work_in_child(const struct ends *all, int count)
 {
     int status, good = 0;
@@ -99,7 +99,7 @@ static in_port_t port_of(int fd)
     return a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port : ((struct sockaddr_in *)&a)->sin_port;
 }
 
-/* A socket that is bound to a port of the adapter's address, which other sockets may share. */
+/* Returns a socket that is bound to a port of the adapter's address and shares the port. */
 static int bound(int type, in_port_t port)
 {
     struct sockaddr_storage a = fx.address;
@@ -122,7 +122,7 @@ static void connect_to(int fd, in_port_t port)
 
 enum { KINDS = 4 };
 
-/* Sockets at one port, each with its other end. Returns the port, at which no socket listens. */
+/* Creates connected sockets at one port. Returns the port, at which no socket listens. */
 static DAT_CONN_QUAL make(struct ends *all)
 {
     int listener = bound(SOCK_STREAM, 0), other = bound(SOCK_STREAM, 0);
@@ -201,7 +201,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int stop;
 static unsigned long made, failed;
 
-/* Replaces the oldest pair by a new one, again and again. */
+/* Repeatedly replaces the oldest pair. */
 static void *maker(void *unused)
 {
     (void)unused;
@@ -218,7 +218,7 @@ static void *maker(void *unused)
         must(socketpair(AF_UNIX, at % 2 != 0 ? SOCK_DGRAM : SOCK_STREAM, 0, e->fd) == 0, "socketpair: %s", strerror(errno));
         made++;
         pthread_mutex_unlock(&lock);
-        /* The other thread needs the lock, too. */
+        /* Let the other thread lock. */
         if (at % 16 == 0)
             poll(NULL, 0, 1);
     }

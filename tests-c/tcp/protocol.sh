@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# protocol.sh SOURCES - writes a C header with the constants of the wire protocol, from SOURCES/record.rs, hello.rs and cm.rs.
-# Fails if a name that the tests use is missing.
+# protocol.sh SOURCES - prints a C header with the constants of the wire protocol, from record.rs, hello.rs and cm.rs in
+# SOURCES. Fails if a constant that the tests use is missing.
 set -eu
 sources=$1
 needed='RECORD_HEADER RECORD_MAX_PAYLOAD RECORD_MIN_WINDOW RECORD_MAX_WINDOW RECORD_LARGEST RECORD_WORD RECORD_SOLICITED
@@ -10,8 +10,8 @@ RECORD_WAITED RECORD_TARGET RECORD_ATOMIC RECORD_ADD RECORD_SWAP RECORD_STATUSES
 KIND_IMMEDIATE KIND_INVALIDATE KIND_READ KIND_ATOMIC KIND_LAST_REQUEST KIND_HANDLED KIND_RESPONSE KIND_END HELLO_MAGIC
 HELLO_SIZE HELLO_MAX_PRIVATE_DATA HELLO_EXTENDED HELLO_REJECTED HELLO_REFUSED CM_GREETING_TIMEOUT CM_MAX_GREETINGS'
 
-# constants FILE PREFIX - the constants outside of modules as PREFIX_NAME, those of `mod kind` as KIND_NAME. Numbers get the
-# type unsigned long long, because some exceed an int.
+# constants FILE PREFIX: prints the constants outside of modules as PREFIX_NAME, those in `mod kind` as KIND_NAME.
+# Numbers have the type unsigned long long, because some exceed an int.
 constants()
 {
     awk -v prefix="$2" '

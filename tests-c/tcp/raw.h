@@ -1,6 +1,6 @@
 /*
- * raw.h - the wire protocol of the transport tcp without the library: a raw peer sends any bytes to a service point, or
- * accepts the connection of an endpoint. The constants are those of the library's sources (protocol.sh).
+ * raw.h - a raw peer: the wire protocol of the transport tcp without the library. The constants come from the library's
+ * sources (protocol.sh).
  */
 #ifndef TESTS_C_RAW_H
 #define TESTS_C_RAW_H
@@ -8,9 +8,9 @@
 #include "common/fixture.h"
 #include "tcp/protocol.h"
 
-/* Offsets of the numbers in a greeting. */
+/* Offsets in a greeting. */
 enum { HELLO_KIND = 4, HELLO_FLAGS = 5, HELLO_READS_IN = 6, HELLO_READS_OUT = 7, HELLO_LENGTH = 8, HELLO_RESERVED = 9 };
-/* The same in the header of a record. */
+/* Offsets of reserved bytes in the header of a record. */
 enum { RESERVED_LOW = 2, RESERVED_HIGH = 20 };
 
 struct greeting {
@@ -18,16 +18,16 @@ struct greeting {
     size_t len;
 };
 
-/* A greeting that requests or accepts a connection. */
+/* Builds a greeting that requests or accepts a connection. */
 void greeting_make(struct greeting *g, const void *private_data, size_t len);
 
-/* A record. What is left out is 0, apart from the window. */
+/* A record. Omitted fields are 0, except the window. */
 struct record {
     unsigned kind, flags;
     uint64_t handled, aux;
-    uint64_t window;       /* RECORD_MIN_WINDOW if this is 0 */
-    bool no_window;        /* the window is 0 */
-    unsigned reserved;     /* if this is not 0, the byte of the header at this offset is 1 */
+    uint64_t window;       /* RECORD_MIN_WINDOW if 0 */
+    bool no_window;        /* sends a window of 0 */
+    unsigned reserved;     /* offset of a header byte to set to 1, unless 0 */
     int64_t len_error;     /* added to the length in the header */
     const void *head;
     size_t head_len;
@@ -35,34 +35,33 @@ struct record {
     size_t payload_len;
 };
 
-/* Sends a record: RAW_RECORD(fd, .kind = KIND_HANDLED). */
+/* Sends a record, as in RAW_RECORD(fd, .kind = KIND_HANDLED). */
 #define RAW_RECORD(fd, ...) raw_record((fd), &(struct record){ __VA_ARGS__ })
 void raw_record(int fd, const struct record *r);
 
-/* Connects to a port of the adapter. */
 int raw_connect(struct fx *fx, DAT_CONN_QUAL at);
-/* A listening socket at the address of the adapter. */
+/* Returns a listening socket at the adapter's address. */
 int raw_listen(struct fx *fx, DAT_CONN_QUAL *at);
 
-/* Sends as many bytes as the peer accepts. Returns their number. */
+/* Sends until the peer closes the connection. Returns the number of sent bytes. */
 size_t raw_say(int fd, const void *bytes, size_t len);
-/* Receives exactly that many bytes. False at the deadline, and at the end of the stream. */
+/* Receives exactly len bytes. Returns false at the deadline and at the end of the stream. */
 bool raw_hear(int fd, void *bytes, size_t len);
 bool raw_hear_greeting(int fd, struct greeting *g);
 
-/* A received header, and the number of the bytes that follow it. */
+/* A received header. len is the number of bytes that follow. */
 struct heard {
     unsigned kind;
     uint64_t handled, aux;
     uint32_t window, len;
 };
 
-/* Receives a record; its bytes go to body if that is not NULL. */
+/* Receives a record. Stores its bytes in body unless NULL. */
 bool raw_hear_record(int fd, struct heard *h, void *body, size_t room);
-/* Receives records until one is of this kind. */
+/* Discards records until one is of this kind. */
 bool raw_hear_kind(int fd, unsigned kind, struct heard *h, void *body, size_t room);
 
-/* Whether the peer ends the connection in time. */
+/* Returns whether the peer closes the connection before the deadline. */
 bool raw_is_ended(int fd);
 /* Closes the socket so that the peer receives an RST. */
 void raw_reset(int fd);

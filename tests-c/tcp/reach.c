@@ -1,6 +1,6 @@
 /*
- * reach.c - hosts that are not there, ports where nobody listens or that a firewall closes, and a wire that is cut: before
- * a connection is made, while it rests and under load.
+ * reach.c - connections to hosts that do not exist, to ports that no socket uses or a firewall closes, and over a wire
+ * that is cut: before the connection is established, while it is idle, and under load.
  */
 #define _DEFAULT_SOURCE
 #include "world.h"
@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 enum { SIZE = 30000, RECEIVES = 8, OUT_AT = RECEIVES * SIZE };
-/* The kernel of these hosts sends again for about 3 s, and asks a silent host for 30 s. */
+/* The kernel of these hosts ends a connection 3 to 6.2 s after the first lost byte, and an idle one after 25 s. */
 #define RETRIES "3"
 #define GIVE_UP_MS 60000u
 
 static struct fx fx;
 static struct wire *wire;
 
-/* The sockets of this host that listen. */
+/* Returns the number of listening sockets of this host. */
 static int listening(void)
 {
     static const char *const tables[] = { "/proc/self/net/tcp", "/proc/self/net/tcp6" };
@@ -40,7 +40,7 @@ static int listening(void)
     return count;
 }
 
-/* The far host accepts one connection, and sends back what comes until it is told to end. */
+/* The far host accepts one connection and returns each message until it gets a word. */
 static int far(struct link *up)
 {
     struct side s;
@@ -62,7 +62,7 @@ static int far(struct link *up)
         struct {
             struct sockaddr_storage address;
             DAT_CONN_QUAL qual;
-        } card; /* as of side_accept_peer() */
+        } card; /* like side_accept_peer() */
         DAT_PSP_HANDLE psp;
 
         memset(&card, 0, sizeof card);
@@ -101,7 +101,7 @@ static DAT_RETURN try(struct side *s, const char *host, DAT_CONN_QUAL qual, DAT_
                           DAT_CONNECT_DEFAULT_FLAG);
 }
 
-/* An attempt ends with that event, after so many ms at least and with others meanwhile, which no test is about. */
+/* Checks that a connect fails with this event after `least` to `least` + 5000 ms. */
 static void ends(const char *host, DAT_CONN_QUAL qual, DAT_TIMEOUT limit, DAT_EVENT_NUMBER number, unsigned least,
                  const char *what)
 {
@@ -120,7 +120,6 @@ static void ends(const char *host, DAT_CONN_QUAL qual, DAT_TIMEOUT limit, DAT_EV
     side_free(&s);
 }
 
-/* A connection with the far host. */
 struct call {
     struct peer p;
     struct side s;
@@ -157,7 +156,7 @@ static void call_start(struct call *c, bool firewall)
     must(wait_connection(c->s.conn, DAT_CONNECTION_EVENT_ESTABLISHED), "no ESTABLISHED");
 }
 
-/* A message, and what comes back. */
+/* Sends a message and checks the reply. */
 static bool talks(struct call *c)
 {
     DAT_EVENT event;
@@ -183,7 +182,7 @@ static void call_end(struct call *c)
     region_free(&c->r);
 }
 
-/* One port of the far host is enough, and the only one that listens. */
+/* The firewall permits only the port of the service point. */
 static void firewall(void)
 {
     struct call c;
@@ -195,8 +194,8 @@ static void firewall(void)
     call_end(&c);
 }
 
-/* A wire that is cut for a while takes nothing away. */
-static void joined(void)
+/* A wire that is cut for some time loses nothing. */
+static void rejoined(void)
 {
     struct call c;
 
@@ -212,8 +211,8 @@ static void joined(void)
     call_end(&c);
 }
 
-/* What was posted comes back: of each queue so many, flushed but for the first request, which may have failed by itself. */
-static bool given_back(struct call *c, int sends)
+/* Returns whether all requests and receives are flushed, except the first request, which can have failed earlier. */
+static bool are_returned(struct call *c, int sends)
 {
     DAT_EVENT event;
     const DAT_DTO_COMPLETION_EVENT_DATA *d = &event.event_data.dto_completion_event_data;
@@ -227,7 +226,7 @@ static bool given_back(struct call *c, int sends)
     return bad == 0;
 }
 
-/* A connection is cut; with `stopped` the far host has what was sent, but its process has not answered. */
+/* Cuts the wire. `stopped`: the far host has received the bytes, but its process has not replied. */
 static void cut(bool stopped, const char *what)
 {
     enum { SENDS = 4 };
@@ -257,7 +256,7 @@ static void cut(bool stopped, const char *what)
        what);
     diag("%s after %llu ms", event_text(event.event_number), (unsigned long long)(now_ms() - start));
     is_int(ep_state(c.s.ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
-    ok(given_back(&c, SENDS), "%s: every buffer comes back", what);
+    ok(are_returned(&c, SENDS), "%s: every buffer comes back", what);
     ok(quiet(c.s.conn), "%s: one event and no more", what);
     peer_kill(&c.p);
     wire->cut = 0;
@@ -277,7 +276,7 @@ int main(int argc, char **argv)
     ends("10.98.0.1", 20000, env_us(SOON_MS), DAT_CONNECTION_EVENT_UNREACHABLE, 0, "no route");
     ends("10.99.0.77", 20000, DAT_TIMEOUT_INFINITE, DAT_CONNECTION_EVENT_UNREACHABLE, 1000, "no host there");
     firewall();
-    joined();
+    rejoined();
     wire->cut = 1;
     ends(FAR, 20000, env_us(1000), DAT_CONNECTION_EVENT_TIMED_OUT, env_ms(1000), "the wire is cut");
     ends(FAR, 20000, DAT_TIMEOUT_INFINITE, DAT_CONNECTION_EVENT_UNREACHABLE, 1000, "the wire is cut, without a limit");

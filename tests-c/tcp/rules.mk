@@ -1,12 +1,12 @@
-# Programs between two network namespaces share world.c; strangers.c uses raw.c.
+# Programs that use two network namespaces share world.c; strangers.c uses raw.c.
 NOT_PROGRAMS += tcp/world.c tcp/within.c tcp/raw.c tcp/protocol.sh
-# Scripts between two network namespaces share hosts.sh; bad_network.sh runs bulk.c.
+# Scripts that use two network namespaces share hosts.sh; bad_network.sh runs bulk.c.
 NOT_PROGRAMS += tcp/hosts.sh tcp/bulk.c
 
 WORLD := $(OUT)/tcp/world.o $(OUT)/srq/srq_common.o
 WORLD_PROGRAMS := $(patsubst %,$(OUT)/tcp/%,network reach within)
 
-# ---- Programs that speak the protocol without the library ----
+# ---- Raw peers ----
 
 TCP_SOURCES := $(ROOT)/src/transport/tcp/src
 RAW := $(OUT)/tcp/raw.o $(OUT)/srq/srq_common.o

@@ -1,10 +1,9 @@
 /*
- * strangers.c - raw peers at the port of a service point and on accepted connections: garbage, half a greeting, greetings of
- * other versions, records that violate the protocol, silence. The process survives each of them, only the connection of the
- * raw peer ends, conforming peers are served meanwhile, and no descriptor and no buffer is lost.
+ * strangers.c - raw peers that violate the protocol: garbage, incomplete and wrong greetings, invalid records, silence.
  *
- * A second process serves conforming peers and is the target of many raw peers. This process holds the endpoints whose
- * events are compared.
+ * Only the connection of the raw peer ends. The process continues to serve conforming peers, and loses no descriptor
+ * and no buffer. A second process serves conforming peers and is the target of many raw peers. This process has the
+ * endpoints whose events are checked.
  */
 #define _DEFAULT_SOURCE
 #include "common/chance.h"
@@ -25,7 +24,7 @@
 
 enum { BUFFERS = 32, SIZE = 30000, SILENT = 2000, RANDOM = 300 };
 
-/* ---- The process that listens ---- */
+/* ---- The second process ---- */
 
 static struct fx fx;
 
@@ -56,7 +55,7 @@ static void accept_it(struct service *v, DAT_CR_HANDLE cr)
         must_rc(dat_ep_free(ep), DAT_SUCCESS, "dat_ep_free");
 }
 
-/* Sends a message back and posts its buffer again. Only this thread frees endpoints, so the endpoint exists. */
+/* Returns a message and posts its buffer again. Only this thread frees endpoints, so the endpoint exists. */
 static void data(struct service *v, const DAT_DTO_COMPLETION_EVENT_DATA *d)
 {
     DAT_UINT64 mine = d->user_cookie.as_64;
@@ -97,7 +96,7 @@ static void *serve(void *argument)
         while (dat_evd_dequeue(v->requests, &e) == DAT_SUCCESS)
             accept_it(v, e.event_data.cr_arrival_event_data.cr_handle);
         while (dat_evd_dequeue(v->conn, &e) == DAT_SUCCESS) {
-            /* Messages of this endpoint are sent back before the endpoint is freed. */
+            /* Return the messages of this endpoint before it is freed. */
             all_data(v);
             if (e.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
                 must_rc(dat_ep_free(e.event_data.connect_event_data.ep_handle), DAT_SUCCESS, "dat_ep_free");
@@ -108,7 +107,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* The second process: sends each message back. On request it returns the number of posted buffers. */
+/* Serves connections. On request it reports the number of posted buffers. */
 static int echo(struct link *up)
 {
     static struct service v;
@@ -138,7 +137,7 @@ static struct peer server;
 static DAT_CONN_QUAL port;
 static struct region memory;
 
-/* Connects to the process, exchanges messages and disconnects. Returns the time in ms, or -1 after a failure. */
+/* Exchanges messages with the second process. Returns the time in ms, or -1 after a failure. */
 static int exchange(int messages)
 {
     uint64_t start = now_ms();
@@ -169,7 +168,7 @@ static void conforming(unsigned limit, const char *what)
     diag("in %d ms", took);
 }
 
-/* ---- What the process holds ---- */
+/* ---- Resources of the second process ---- */
 
 static int files(void)
 {
@@ -208,7 +207,6 @@ static void is_idle(const char *what)
     diag("%ld ms of 1000", used);
 }
 
-/* The process holds what it held before. */
 static void at_rest(int before, const char *what)
 {
     char after[100];
@@ -219,11 +217,11 @@ static void at_rest(int before, const char *what)
     is_idle(after);
 }
 
-/* ---- Raw peers of the process ---- */
+/* ---- Raw peers of the second process ---- */
 
 static struct greeting greeting;
 
-/* A raw peer that the process has accepted. */
+/* Connects a raw peer. */
 static int stranger(void)
 {
     struct greeting reply;
@@ -235,7 +233,7 @@ static int stranger(void)
     return fd;
 }
 
-/* Compares the greeting and the first record of an endpoint with those of this test, and relays them. */
+/* Compares an endpoint's greeting and first record with what raw.c sends, and relays both. */
 static void greetings_match(void)
 {
     struct greeting theirs, reply;
@@ -265,7 +263,6 @@ static void greetings_match(void)
     side_free(&s);
 }
 
-/* Connections that must end. */
 enum { MAX_BAD = 64 };
 static struct {
     int fd;
@@ -289,19 +286,19 @@ static void all_end(void)
     bad_count = 0;
 }
 
-/* A greeting in which one byte has another value. */
+/* Sends a greeting with one wrong byte. */
 static void bad_greeting(const char *what, size_t at, unsigned byte)
 {
     struct greeting other = greeting;
     int fd = raw_connect(&fx, port);
 
     other.bytes[at] = (unsigned char)byte;
-    /* Private data for any length. */
+    /* Includes private data for any length. */
     raw_say(fd, other.bytes, sizeof other.bytes);
     must_end(fd, what);
 }
 
-/* ---- Before a connection is accepted ---- */
+/* ---- Before the greeting ---- */
 
 static void at_the_door(void)
 {
@@ -361,18 +358,18 @@ static void at_the_door(void)
 
 static DAT_EVD_HANDLE requests;
 static DAT_CONN_QUAL mine;
-/* Memory that peers may use in every way, read, and not use. */
+/* Memory with all remote rights, with remote read, and without remote rights. */
 static struct region granted, readable, closed;
 
 enum { RECEIVES = 2, RECEIVE = 100, AT = 4 * SIZE };
 
-/* An endpoint with posted receives, and the raw peer that is connected with it. */
+/* An endpoint and its raw peer. */
 struct victim {
     struct side s;
     int fd, receives;
 };
 
-/* With "first" bytes after the greeting, before the endpoint accepts. */
+/* Connects a raw peer, which sends `first` before the endpoint accepts. */
 static void victim_begin_with(struct victim *v, int receives, const void *first, size_t len)
 {
     struct greeting reply;
@@ -401,7 +398,7 @@ static void victim_begin(struct victim *v)
     victim_begin_with(v, RECEIVES, NULL, 0);
 }
 
-/* Every posted receive from number "from" on completes exactly once, without success. */
+/* Returns whether all receives from number `from` on complete exactly once, without success. */
 static bool is_flushed(struct victim *v, int from)
 {
     unsigned seen = 0;
@@ -419,12 +416,12 @@ static bool is_flushed(struct victim *v, int from)
     return seen == (1u << v->receives) - (1u << from) && dat_evd_dequeue(v->s.recv, &e) != DAT_SUCCESS;
 }
 
-/* The connection ends with that event. The receives before "taken" completed before. */
+/* Checks that the connection ends with `event`. `taken` receives have completed before. */
 static void victim_ends_after(struct victim *v, int taken, DAT_EVENT_NUMBER event, const char *what)
 {
     int took;
 
-    /* Without the event, the rest would only wait for its deadlines. */
+    /* Without the event, the next checks would wait for their deadlines. */
     if (ok(wait_connection(v->s.conn, event), "%s: %s", what, event_text(event))) {
         ok(is_flushed(v, taken), "%s: each posted buffer is returned once", what);
         ok(v->fd < 0 || raw_is_ended(v->fd), "%s: the peer receives the end of the stream", what);
@@ -443,7 +440,7 @@ static void victim_ends(struct victim *v, DAT_EVENT_NUMBER event, const char *wh
 
 /* ---- Records that violate the protocol ---- */
 
-/* Up to two records on a new connection, which ends then. */
+/* One or two records that end a new connection. */
 struct bad {
     const char *what;
     struct record r, then;
@@ -622,7 +619,7 @@ static void without_rights(void)
            all_bytes(granted.mem, granted.size, 0),
        "requests without rights: no memory has changed");
 
-    /* The peer sees the reason, and a connection with rights serves the same request. */
+    /* The end contains the reason. A connection with the right gets the bytes. */
     victim_begin(&v);
     RAW_RECORD(v.fd, .kind = KIND_READ, .aux = 16, HEAD(theirs, RECORD_TARGET));
     ok(raw_hear_kind(v.fd, KIND_END, &h, NULL, 0) && h.aux >= 2 && h.aux < RECORD_STATUSES + 2,
@@ -645,7 +642,7 @@ static bool has_changed(void *unused)
     DAT_EVENT e;
 
     (void)unused;
-    /* A poll of the adapter. */
+    /* Polls the adapter. */
     (void)dat_evd_dequeue(requests, &e);
     return *watched != 0;
 }
@@ -675,7 +672,7 @@ static void freed_write_target(void)
     region_free(&r);
 }
 
-/* The source of a response, or of a message, is freed while its bytes wait for room in the socket. */
+/* Frees the source of a response or a message while its bytes wait for the socket. */
 static void freed_source(bool response)
 {
     enum { LEN = 32 << 20, PART = 16 };
@@ -692,14 +689,14 @@ static void freed_source(bool response)
         for (int i = 0; i < PART; i++)
             RAW_RECORD(v.fd, .kind = KIND_READ, .aux = LEN, HEAD(from, RECORD_TARGET));
     } else {
-        /* With its largest window, the peer takes a whole message. */
+        /* The largest window permits complete messages. */
         RAW_RECORD(v.fd, .kind = KIND_HANDLED, .window = RECORD_MAX_WINDOW);
         for (int i = 0; i < PART; i++) {
             t = segment(&r, 0, 1 << 20);
             must_rc(dat_ep_post_send(v.s.ep, 1, &t, cookie(0), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS, "dat_ep_post_send");
         }
     }
-    /* The bytes in the socket fill up. */
+    /* Wait until the socket is full. */
     must(quiet(requests), "an unexpected request");
     must_rc(dat_lmr_free(r.lmr), DAT_SUCCESS, "dat_lmr_free");
     r.lmr = DAT_HANDLE_NULL;
@@ -709,7 +706,7 @@ static void freed_source(bool response)
 
 /* ---- Windows ---- */
 
-/* Sends messages to an endpoint without receives until the endpoint ends the connection. */
+/* Sends messages to an endpoint without receives until the connection ends. */
 static void ignores_window(bool wide)
 {
     enum { PAYLOAD = 16384 };
@@ -739,7 +736,7 @@ static void ignores_window(bool wide)
     } while (sent == RECORD_HEADER + PAYLOAD && total < 16 * RECORD_MAX_WINDOW &&
              ep_state(v.s.ep) == DAT_EP_STATE_CONNECTED);
     used = resident_kib() - used;
-    /* The sockets have room for some megabytes more. */
+    /* The sockets store some megabytes more. */
     ok(total < 8 * RECORD_MAX_WINDOW, "%s: the connection ends", what);
     ok(used <= (long)((wide ? 4 * RECORD_MAX_WINDOW : 64 * RECORD_MIN_WINDOW) >> 10), "%s: memory is bounded", what);
     diag("%zu KiB sent, %ld KiB resident", total >> 10, used);
@@ -747,7 +744,7 @@ static void ignores_window(bool wide)
     free(messages);
 }
 
-/* The peer fills its window before receives are posted; all messages arrive then. */
+/* Fills the window before receives are posted. */
 static void uses_window(void)
 {
     enum { COUNT = 24, PAYLOAD = 4000 };
@@ -769,7 +766,7 @@ static void uses_window(void)
 
 static volatile int sender_stops;
 
-/* Posts sends until it is stopped. */
+/* Posts sends until sender_stops. */
 static void *sender(void *argument)
 {
     struct victim *v = argument;
@@ -785,7 +782,6 @@ static void *sender(void *argument)
     return NULL;
 }
 
-/* Polls the adapter until it is stopped. */
 static void *poller(void *unused)
 {
     DAT_EVENT e;
@@ -797,8 +793,8 @@ static void *poller(void *unused)
 }
 
 /*
- * A peer that waits for the window makes an endpoint widen it. The endpoint reports the window from several threads, and no
- * report is smaller than one before, since a smaller one violates the protocol.
+ * A waiting peer makes the endpoint widen the window. Several threads report it, but no report may be smaller than an
+ * earlier one, which would violate the protocol.
  */
 static void windows_grow(void)
 {
@@ -855,8 +851,8 @@ static void handled_backwards(void)
 }
 
 /*
- * The peer does not read, and reports more and more bytes as handled, up to those that the process still sends from the
- * program's memory. No byte that the program writes after the completion of a send may reach the peer.
+ * The raw peer does not read, and reports more bytes as handled than it has received. Bytes that the program writes
+ * after the completion of a send must not reach it.
  */
 static void handled_too_early(void)
 {
@@ -900,7 +896,7 @@ static void handled_too_early(void)
 
 enum { READ_COOKIE = 40 };
 
-/* Requests a read of len bytes, which the raw peer receives. */
+/* Posts a read of len bytes, whose request the raw peer receives. */
 static void victim_reads(struct victim *v, size_t len)
 {
     DAT_RMR_TRIPLET from;
@@ -914,7 +910,7 @@ static void victim_reads(struct victim *v, size_t len)
     must(raw_hear_kind(v->fd, KIND_READ, &h, NULL, 0), "no request of a read");
 }
 
-/* The rest of a payload, in two pieces that the endpoint receives separately. */
+/* Sends bytes in two parts, which the endpoint receives separately. */
 static void in_two(int fd, const unsigned char *bytes, size_t len)
 {
     DAT_EVENT e;
@@ -970,7 +966,7 @@ static void responses(void)
     RAW_RECORD(v.fd, .kind = KIND_RESPONSE, .handled = handled, .aux = LEN, .payload_len = 1);
     victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "a second response to a read");
 
-    /* The last piece has fewer bytes than a word, and arrives in two parts. */
+    /* The last part is shorter than a word, and arrives in two pieces. */
     for (size_t last = 1; last < RECORD_WORD; last++) {
         victim_begin(&v);
         victim_reads(&v, 4096 + last);
@@ -986,7 +982,7 @@ static void responses(void)
     }
 }
 
-/* Messages and writes whose parts arrive in the smallest steps. */
+/* Messages and writes whose last part is shorter than a word. */
 static void short_last_parts(void)
 {
     enum { LEN = 16384 };
@@ -1001,7 +997,7 @@ static void short_last_parts(void)
 
         victim_begin(&v);
         memset(memory.mem + AT, 0, SIZE);
-        /* The header first: the endpoint then receives the payload into its place. */
+        /* The header first, so that the endpoint receives the payload directly into the buffer. */
         RAW_RECORD(v.fd, .kind = KIND_MESSAGE, .aux = LEN + last, .len_error = LEN);
         in_two(v.fd, bytes, LEN);
         RAW_RECORD(v.fd, .kind = KIND_MESSAGE, .aux = LEN + last, .len_error = (int64_t)last);
@@ -1015,7 +1011,7 @@ static void short_last_parts(void)
         in_two(v.fd, bytes, LEN);
         RAW_RECORD(v.fd, .kind = KIND_WRITE_PART, .aux = LEN + last, .len_error = (int64_t)last);
         in_two(v.fd, bytes + LEN, last);
-        /* The response to a read arrives once the write is complete. */
+        /* The response proves that the write is complete. */
         RAW_RECORD(v.fd, .kind = KIND_READ, .aux = LEN + last, HEAD(to, RECORD_TARGET));
         ok(raw_hear_kind(v.fd, KIND_RESPONSE, &h, NULL, 0) && memcmp(granted.mem, bytes, LEN + last) == 0,
            "a write whose last part has %zu bytes, in two: the bytes are right", last);
@@ -1077,7 +1073,7 @@ static void ends(void)
     }
 }
 
-/* Records directly after the greeting, before the endpoint accepts. */
+/* Sends records before the endpoint accepts. */
 static void before_acceptance(void)
 {
     unsigned char record[RECORD_HEADER + 4];
@@ -1197,7 +1193,7 @@ static void random_records(void)
 
         for (int k = 0; k < 4; k++) {
             size_t len = draw_size(&c, 1, k == 3 ? sizeof bytes : 200);
-            /* Most headers are valid, so that more of the record is used. */
+            /* Most headers are valid, so that the endpoint processes the record. */
             bool valid = draw(&c, 8) != 0;
             struct record r = { .kind = kinds[draw(&c, sizeof kinds)], .payload = bytes, .payload_len = len };
 
@@ -1237,7 +1233,7 @@ static void *flood(void *argument)
     static unsigned char bytes[RECORDS * LEN];
     int fd = *(int *)argument;
 
-    /* Writes of no bytes need no right. */
+    /* Zero-length writes need no rights. */
     for (size_t at = 0; at < sizeof bytes; at += LEN) {
         bytes[at] = KIND_WRITE;
         bytes[at + 4] = RECORD_TARGET;
@@ -1275,14 +1271,14 @@ static void silent(void)
 {
     static int fds[SILENT];
     int before = files(), with, most, count = env_count(SILENT, 200);
-    int limit = (int)CM_MAX_GREETINGS / 2; /* of one address */
+    int limit = (int)CM_MAX_GREETINGS / 2; /* limit for one address */
     int held = count < limit ? count : limit;
 
     for (int i = 0; i < count; i++)
         fds[i] = raw_connect(&fx, port);
     with = before + held;
     ok(wait_until(files_at_least, &with, SOON_MS), "%d peers are silent: the process holds %d", count, held);
-    /* One more for the peer that is accepted before the oldest one is closed. */
+    /* The oldest one is closed after the next one has been accepted. */
     most = with + 1;
     ok(wait_until(files_at_most, &most, SOON_MS), "%d peers are silent: the process holds no more", count);
     conforming(10000, "silent peers");
@@ -1296,7 +1292,7 @@ static void silent(void)
 
 /* ---- A peer that stops reading ---- */
 
-/* Carries the bytes between a conforming peer and the process, except while it is on hold. */
+/* Relays bytes between a conforming peer and the second process, unless `hold` is set. */
 struct relay {
     int door;
     volatile size_t carried;

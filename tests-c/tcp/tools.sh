@@ -16,7 +16,7 @@ if [ ! -x "$programs/dat-ping" ]; then
     exit
 fi
 : "${DAT_TEST_SCALE:=1}"
-patience=$(awk "BEGIN { print int(30 * $DAT_TEST_SCALE) }")
+timeout_s=$(awk "BEGIN { print int(30 * $DAT_TEST_SCALE) }")
 work=$(mktemp -d) || exit 1
 pid=
 trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null; rm -rf "$work"' EXIT
@@ -33,7 +33,7 @@ serve()
     tries=0
     until grep -q 'qualifier' "$work/server.out"; do
         tries=$((tries + 1))
-        [ $tries -lt $((patience * 5)) ] || return 1
+        [ $tries -lt $((timeout_s * 5)) ] || return 1
         sleep 0.2
     done
 }
@@ -41,7 +41,7 @@ serve()
 # run TOOL ARGUMENT...: the tool on this host ends with 0; its output is in run.out.
 run()
 {
-    timeout "$patience" "$programs/$1" "$2" "$3" $4 >"$work/run.out" 2>&1
+    timeout "$timeout_s" "$programs/$1" "$2" "$3" $4 >"$work/run.out" 2>&1
 }
 
 pinged()

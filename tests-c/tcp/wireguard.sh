@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# wireguard.sh - runs the commands of docs/security.md that encrypt all traffic between two hosts, then exchanges messages over
-# it. In the document, a prompt that begins with "first" or "second" names the host. It needs the kernel module wireguard and
-# the command wg, and to be root. Prints TAP.
+# wireguard.sh - runs the commands of docs/security.md that encrypt the traffic between two hosts, and exchanges
+# messages over the tunnel. In the document, a prompt begins with "first" or "second" for the host. Needs the kernel
+# module wireguard, the command wg, and root. Prints TAP.
 set -u
 . "$(dirname "$0")/hosts.sh"
 document=$(cd "$(dirname "$0")/../.." && pwd)/docs/security.md
@@ -20,10 +20,10 @@ mkdir "$work/first" "$work/second"
 first() { (cd "$work/first" && far "$@"); }
 second() { (cd "$work/second" && "$@"); }
 
-# commands PATTERN: the commands of the document that match, each after the name of its host.
+# commands PATTERN: prints the document's commands that match, each after the name of its host.
 commands() { sed -n 's/^    \(first\|second\)[#$] /\1 /p' "$document" | grep -e "$1"; }
 
-# executed PATTERN NUMBER: that number of commands match, and each succeeds.
+# executed PATTERN NUMBER: that number of commands match, and all succeed.
 executed()
 {
     commands "$1" >"$work/commands" && [ "$(wc -l <"$work/commands")" = "$2" ] || return 1
@@ -42,7 +42,7 @@ private()
     grep -q '^10\.8\.0\.1:' "$work/listening.out" && ! grep -qv '^10\.8\.0\.1:' "$work/listening.out"
 }
 
-# encrypted: WireGuard has carried the bytes, which are more than three rounds need.
+# encrypted: WireGuard has transferred more bytes than three rounds need.
 encrypted()
 {
     wg show wg0 transfer >"$work/transfer.out" && awk '{ exit !($2 > 60000 && $3 > 60000) }' "$work/transfer.out"

@@ -1,4 +1,4 @@
-/* world.c - two hosts and the wire between them. */
+/* world.c - see world.h. */
 #define _GNU_SOURCE
 #include "world.h"
 
@@ -22,7 +22,7 @@
 
 enum { FRAME = 1600, QUEUE = 4096, ETHERNET = 14, TCP = 6 };
 
-/* Frames on their way to one of the hosts. */
+/* Frames in transit to one of the hosts. */
 struct lane {
     int from, to;
     unsigned head, tail;
@@ -61,7 +61,7 @@ void world_set(const char *name, const char *value)
     must(put(path, value), "%s cannot be set: %s", path, strerror(errno));
 }
 
-/* A network of its own for this process, in which it may do everything. */
+/* Creates a network namespace in which this process has all privileges. */
 static bool new_network(void)
 {
     char map[32];
@@ -71,7 +71,7 @@ static bool new_network(void)
            (unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 && put("/proc/self/uid_map", map));
 }
 
-/* The interface w0 of this network, with that last number of its addresses; -1 if there are none. */
+/* Creates the interface w0 with addresses that end with `number`. Returns -1 if that fails. */
 static int host(int number)
 {
     char command[320];
@@ -89,7 +89,7 @@ static int host(int number)
     return system(command) == 0 ? fd : -1;
 }
 
-/* Whether the firewall lets a frame through. */
+/* Returns whether the firewall permits a frame. */
 static bool allowed(const unsigned char *frame, size_t len, bool outward, unsigned port)
 {
     const unsigned char *ip = frame + ETHERNET, *tcp;
@@ -104,7 +104,7 @@ static bool allowed(const unsigned char *frame, size_t len, bool outward, unsign
     return (unsigned)(tcp[2] << 8 | tcp[3]) == port;
 }
 
-/* Takes what a host sends. */
+/* Reads the frames that a host sends. */
 static void take(struct lane *l, struct wire *w, struct chance *c)
 {
     while (l->head - l->tail < QUEUE) {
@@ -124,7 +124,7 @@ static void take(struct lane *l, struct wire *w, struct chance *c)
     }
 }
 
-/* Hands over what has been on its way for long enough; gives the time until there is more, in us. */
+/* Delivers frames that are due. Returns the time until the next one in us. */
 static uint64_t deliver(struct lane *l, struct wire *w)
 {
     while (l->tail != l->head) {
@@ -139,7 +139,7 @@ static uint64_t deliver(struct lane *l, struct wire *w)
     return 1000000;
 }
 
-/* The process between the hosts; it lives on the far one. */
+/* The process that forwards frames. It is in the far host's namespace. */
 static void carry(struct wire *w, int near_fd, int ready)
 {
     struct chance c;
@@ -163,7 +163,7 @@ static void carry(struct wire *w, int near_fd, int ready)
     }
 }
 
-/* Names adapters of both hosts in a configuration. */
+/* Writes a configuration with adapters of both hosts. */
 static void configure(void)
 {
     static const char *const names[3][2] = { { "wire", "w0" }, { "near6", "fd99::1" }, { "far6", "fd99::2" } };

@@ -1,9 +1,9 @@
 /*
- * world.h - two hosts and the wire between them: two network namespaces, each with an interface w0, and a process that
- * carries the frames of one to the other. It can lose, delay and refuse some of them, or be cut.
+ * world.h - two hosts and a wire: two network namespaces, each with an interface w0, and a process that forwards their
+ * frames. It can drop, delay or filter frames.
  *
- * The program is on the near host, 10.99.0.1 and fd99::1; a peer that calls world_enter() is on the far one, 10.99.0.2
- * and fd99::2. Nobody else is on the wire.
+ * The program runs on the near host, 10.99.0.1 and fd99::1. A peer that calls world_enter() runs on the far host,
+ * 10.99.0.2 and fd99::2.
  */
 #ifndef TESTS_C_WORLD_H
 #define TESTS_C_WORLD_H
@@ -13,25 +13,26 @@
 #define NEAR "10.99.0.1"
 #define FAR "10.99.0.2"
 
-/* What the process does with frames; both look at it. */
+/* Settings and counters of the forwarding process, in shared memory. */
 struct wire {
-    volatile int cut;      /* none arrives */
-    volatile int delay_us; /* each takes that long */
-    volatile int lost;     /* of each 1000, so many get lost */
-    volatile int port;     /* if not 0, a firewall: TCP goes to this port of the far host, and back, alone */
+    volatile int cut;      /* 1: drops all frames */
+    volatile int delay_us; /* delay of each frame */
+    volatile int lost;     /* dropped frames of 1000 */
+    volatile int port;     /* 0, or the only TCP port of the far host that the firewall permits */
     volatile unsigned carried, dropped, refused;
 };
 
 /*
- * Makes both. To be called first: this process moves, and the adapter of env_ia() is "wire" from then on; "near6" and
- * "far6" are those of IPv6. Skips the program where that is not possible.
+ * Creates the hosts and the wire, and moves this process to the near host. Call it first. env_ia() is then "wire"; the
+ * adapters "near6" and "far6" use IPv6. Skips the program if the system does not permit this.
  */
 struct wire *world_make(int argc, char **argv, const struct peer_role *roles);
 
-/* Goes over to the far host, before anything of libdat. */
+/* Moves this process to the far host. Call it before any dat_ function. */
 void world_enter(void);
 
-/* Sets a number of the kernel's for the network of this host, such as "net/ipv4/tcp_retries2". */
+/* Sets a kernel parameter of this host's network, such as "net/ipv4/tcp_retries2". */
+
 void world_set(const char *name, const char *value);
 
 #endif

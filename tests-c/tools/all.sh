@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# all.sh - runs the tests of the tools: the scripts beside it, which print TAP.
+# all.sh - runs the test scripts in this directory, which print TAP.
 #
 # usage: BIN=target/bin LIB=target/lib tests-c/tools/all.sh [NAME...]
 #
-# BIN is the directory of dat-info, dat-ping and dat-perf, LIB that of the libraries. The scripts find both in the
-# environment, with LIB in LD_LIBRARY_PATH. NAME is a script without its ending; all of them by default. The last
-# line is "N passed, N failed, N skipped"; the exit status is 0 when nothing failed.
+# BIN contains the tools, LIB the libraries. The scripts get both, and LIB in LD_LIBRARY_PATH. NAME is a script without
+# its suffix; default: all. Prints "N passed, N failed, N skipped" last. Exits with 0 if no test failed.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -27,7 +26,7 @@ if [ $# -eq 0 ]; then
     done
 fi
 for name in "$@"; do
-    # 1 says that a test failed, which can be seen.
+    # Status 1 means failed tests, which the output contains.
     sh "$here/$name.sh" || [ $? -eq 1 ] || echo "not ok - $name: it did not come to its end"
 done | tee "$out"
 set -- $(awk '/^ok / { if (/# SKIP/) s++; else p++ } /^not ok / { f++ } END { print p + 0, f + 0, s + 0 }' "$out")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# api.sh - the tools as programs of uDAPL 1.2 and of 2.0, and with each other. Prints TAP; all.sh sets $BIN and $LIB.
+# api.sh - the tools as programs of uDAPL 1.2 and 2.0, also with each other. Prints TAP; all.sh sets $BIN and $LIB.
 set -u
 work=$(mktemp -d) || exit 2
 server=
@@ -11,7 +11,7 @@ mkdir -m 700 "$work/meet"
 . "$(dirname "$0")/../common/tap.sh"
 . "$(dirname "$0")/../common/said.sh"
 
-# run STATUS TOOL ARGUMENT...: runs a tool, keeps both outputs in $work/out, and compares the exit status.
+# run STATUS TOOL ARGUMENT...: the tool exits with STATUS; its output is in $work/out.
 run()
 {
     wanted=$1
@@ -22,7 +22,7 @@ run()
     [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
 }
 
-# listens: the server has said that it waits for clients; for at most a minute.
+# listens: waits up to a minute until the server has printed that it waits for clients.
 listens()
 {
     for _ in $(seq 600); do
@@ -34,14 +34,14 @@ listens()
     return 1
 }
 
-# between SERVER CLIENT TOOL ARGUMENT...: a server of one version, and a client of another.
+# between SERVER CLIENT TOOL ARGUMENT...: runs a server and a client of these versions.
 between()
 {
     of_server=$1
     of_client=$2
     tool=$3
     shift 3
-    # The server of dat-perf tells of its own accord on a terminal alone.
+    # Without a terminal, the server of dat-perf prints only with --verbose.
     verbose=
     [ "$tool" = dat-ping ] || verbose=--verbose
     # shellcheck disable=SC2086 # no argument, or one
@@ -86,7 +86,7 @@ cp "$LIB/libdat2.so.2" "$LIB/libdaplshm.so.2" "$work/lib"
 if ldconfig -p 2>/dev/null | grep -q 'libdat\.so\.1 '; then
     skip 'a host with 2.0 alone' 'the loader knows a libdat.so.1'
 else
-    # In a tree of its own the tool finds no library beside itself.
+    # The copied tool finds no library next to itself.
     alone() { cp "$BIN/$1" "$work" && (BIN=$work LD_LIBRARY_PATH=$work/lib run 0 "$@"); }
     ok 'a host with 2.0 alone, dat-info: status 0' alone dat-info
     ok 'a host with 2.0 alone, dat-info: its adapters, and that 1.2 is not there' says "$work/dat.conf:2" \

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# completions.sh - what the shells complete with docs/completions. Prints TAP.
+# completions.sh - the completions of docs/completions in each shell. Prints TAP.
 set -u
-folder=$(cd "$(dirname "$0")/../../docs/completions" && pwd) || exit 2
+directory=$(cd "$(dirname "$0")/../../docs/completions" && pwd) || exit 2
 number=0 failed=0
 
-# offers SHELL TOOL WORD WANTED COMMAND...: the command prints WANTED as one of the completions of WORD.
+# offers SHELL TOOL WORD WANTED COMMAND...: COMMAND prints WANTED as a completion of WORD.
 offers()
 {
     shell=$1 tool=$2 word=$3 wanted=$4
@@ -34,14 +34,14 @@ complete_in()
     bash)
         offers "$@" bash --norc -c '. "$1/bash/$2"; COMP_WORDS=("$2" "$3") COMP_CWORD=1
             complete=$(complete -p "$2"); function=${complete#*-F }
-            "${function%% *}" "$2" "$3" "$2"; echo "${COMPREPLY[@]}"' bash "$folder" "$2" "$3" ;;
+            "${function%% *}" "$2" "$3" "$2"; echo "${COMPREPLY[@]}"' bash "$directory" "$2" "$3" ;;
     zsh)
-        # The function hands what it knows to _arguments, whose place is taken here to see it.
+        # Replaces _arguments, to print what the function passes to it.
         offers "$@" zsh -f -c 'compdef() { :; }; . "$1/zsh/_$2"; _arguments() { print -l -- "$@"; }
-            "_$2" | grep -o -e "--[a-z][a-z-]*"' zsh "$folder" "$2" "$3" ;;
+            "_$2" | grep -o -e "--[a-z][a-z-]*"' zsh "$directory" "$2" "$3" ;;
     fish)
         offers "$@" fish -N -c 'source $argv[1]/fish/$argv[2].fish; complete -C "$argv[2] $argv[3]"' \
-            "$folder" "$2" "$3" ;;
+            "$directory" "$2" "$3" ;;
     esac
 }
 

@@ -1,19 +1,16 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * connector.c - programs that are no dat-ping, at the other side of one.
+ * connector.c - programs other than dat-ping, as peers of dat-ping.
  *
- *     connector connect ADAPTER QUALIFIER [ADDRESS]
- *         connects to this host, or to an address of IPv4; ends the connection when standard input ends
- *     connector slander ADAPTER QUALIFIER
- *         connects to this host as dat-ping does, sends one message of other bytes than dat-ping expects, and waits until the
- *         connection has gone
- *     connector accept ADAPTER QUALIFIER
- *         accepts one connection, and waits until it has gone
- *     connector lie ADAPTER QUALIFIER
- *         accepts as dat-ping does, and sends every message back as it came, which are not the bytes that dat-ping expects
+ *     connector COMMAND ADAPTER QUALIFIER [ADDRESS]
  *
- * Each says on standard output what has happened, and ends with 0 if all of it did.
+ * - connect: connects to this host or an IPv4 address; disconnects at the end of standard input
+ * - slander: connects to this host like dat-ping, sends one message of wrong bytes, waits for the end of the connection
+ * - accept: accepts one connection and waits for its end
+ * - lie: accepts like dat-ping, and returns every message unchanged, which dat-ping does not expect
+ *
+ * Each prints its progress, and exits with 0 if all steps succeeded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
@@ -28,8 +25,8 @@
 #define DEADLINE (20 * 1000 * 1000)
 #define BUFFERS  4
 #define LONGEST  4096
-#define HELLO    36 /* bytes of the private data of dat-ping */
-#define HEAD     16 /* bytes before those of a transfer in its messages */
+#define HELLO    36 /* bytes of dat-ping's private data */
+#define HEAD     16 /* bytes of the header of its messages */
 #define TRANSFER 64
 
 static DAT_IA_HANDLE ia;
@@ -124,7 +121,7 @@ static int accept_and_stay(DAT_CONN_QUAL qualifier)
     return 0;
 }
 
-/* Registers memory; the contexts by which it is known. */
+/* Registers memory and returns its contexts. */
 static void *memory(size_t size, DAT_LMR_CONTEXT *local, DAT_RMR_CONTEXT *remote)
 {
     DAT_REGION_DESCRIPTION region;
@@ -174,7 +171,7 @@ static int slander(DAT_CONN_QUAL qualifier)
     iov = segment(local, buffers + LONGEST, LONGEST);
     must("dat_ep_post_recv", dat_ep_post_recv(ep, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
     connect_to("127.0.0.1", qualifier, HELLO, hello);
-    /* Zeros are the head of a message in round 0, and no bytes that dat-ping sends. */
+    /* Zeros are a header of round 0, followed by bytes that dat-ping never sends. */
     iov = segment(local, buffers, HEAD + TRANSFER);
     must("dat_ep_post_send", dat_ep_post_send(ep, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
     for (int i = 0; i < 2; i++)

@@ -1,19 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# info.sh - what dat-info says, of this host and of configurations made for the purpose. Prints TAP; all.sh sets $BIN
-# and $LIB.
+# info.sh - dat-info on this host, and with configurations of the test. Prints TAP; all.sh sets $BIN and $LIB.
 set -u
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
-# Others may look into it: an unprivileged user runs here as well.
+# An unprivileged user reads it, too.
 chmod 755 "$work"
 info=$BIN/dat-info
 . "$(dirname "$0")/../common/tap.sh"
 . "$(dirname "$0")/../common/said.sh"
 
-# run STATUS ARGUMENT...: runs dat-info, keeps both outputs in $work/out, and compares the exit status.
+# run STATUS ARGUMENT...: dat-info exits with STATUS; its output is in $work/out.
 run()
 {
     wanted=$1
@@ -23,14 +22,14 @@ run()
     [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
 }
 
-# json EXPRESSION: the last run printed JSON, of which this is true; `d` is the value.
+# json EXPRESSION: the output is JSON, and the expression of it, `d`, is true.
 json()
 {
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(0 if eval("(%s)" % sys.argv[2]) else repr(d))' \
         "$work/out" "$1"
 }
 
-# conf LINE...: a configuration of these lines.
+# conf LINE...: writes a configuration.
 conf()
 {
     printf '%s\n' "$@" >"$work/dat.conf"
@@ -59,7 +58,7 @@ ok 'dat-info --library: it says which file, and why not' says "$work/libdat.so.1
 ok 'dat-info --library: the file that is named is used' run 0 --library "$LIB/libdat.so.1" --json
 ok 'dat-info --library: it is told which' json "[f.endswith('/libdat.so.1') for f in d['libraries']] == [True]"
 
-# Installed, but in no folder where the loader looks: only the tool finds the library.
+# Installed where the loader does not search: only the tool finds the library.
 tree=$work/tree
 mkdir -p "$tree/bin" "$tree/lib" "$tree/broken"
 cp "$info" "$tree/bin"
@@ -79,7 +78,7 @@ else
     echo 'no library' >"$tree/broken/libdat.so.1"
     ok 'a broken file where the loader looks: that one beside the tool is not taken' \
         sh -c '! "$@"' broken env LD_LIBRARY_PATH="$tree/broken" "$tree/bin/dat-info" --explain shm
-    # The other version would do, but the one that programs of 1.2 find is broken.
+    # libdat2 would work, but the libdat that programs of 1.2 find is broken.
     env LD_LIBRARY_PATH="$tree/broken:$LIB" "$info" --explain shm >"$work/out" 2>&1 </dev/null
     ok 'a broken file where the loader looks, --explain shm: it is wrong' says 'WRONG  libdat.so.1 cannot be used' 'file too short'
     unset DAT_OVERRIDE
@@ -124,7 +123,7 @@ ok 'a reader that leaves: nothing on standard error' test ! -s "$work/errors"
 
 # ---- Colours ----
 
-# terminal VARIABLE=VALUE...: dat-info --explain on a terminal; keeps what it writes there.
+# terminal VARIABLE=VALUE...: dat-info --explain on a terminal.
 terminal()
 {
     env TERM=xterm "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$info" --explain shm >"$work/out" 2>&1 \
@@ -151,7 +150,7 @@ ok 'dat-info gone: the reason, and what to do next' says 'libno-such-provider' '
 
 # ---- What does not open, and why ----
 
-# in_environment VARIABLE=VALUE STATUS ARGUMENT...: as run, with that in the environment.
+# in_environment VARIABLE=VALUE STATUS ARGUMENT...: run() with this variable.
 in_environment() (
     export "$1"
     shift
@@ -189,7 +188,7 @@ conf "$shm"
 ok '--explain shm: without these lines, status 0' run 0 --explain shm
 ok '--explain shm: the directory in which processes meet, and its owner' says "$work/meet belongs to you, user $(id -u)"
 chmod 755 "$work/meet"
-# refused VARIABLE=VALUE...: a program on a terminal opens an adapter that lacks something.
+# refused VARIABLE=VALUE...: on a terminal, a program opens an adapter that lacks a resource.
 refused()
 {
     env "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$BIN/dat-ping" shm --self --count 1 >"$work/out" 2>&1 \
@@ -218,7 +217,7 @@ conf "$shm"
 run 0 --explain shm
 ok 'a file with a line for shm: it is not' never_says 'has no line for shm'
 
-# Many adapters, none of which has its device.
+# Adapters without a device.
 if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>&1; then
     conf "$shm" "$(seq 9 | sed 's/.*/eth& u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere 0" ""/')"
     run 1 --explain
@@ -268,7 +267,7 @@ done
 
 # ---- Lines that cannot be used ----
 
-# wrong NAME LINE: the line is wrong for the adapter a.
+# wrong NAME LINE: the line is an error for the adapter a.
 wrong()
 {
     conf "$shm" "$2"
@@ -322,7 +321,7 @@ fi
 "$info" --json nosuch >"$work/out" 2>/dev/null </dev/null
 ok '--json nosuch: one document with the error' json "d['name'] == 'nosuch' and 'does not open' in d['error']"
 if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
-    # without_proc COMMAND...: a provider may need /proc, but the tool finds itself, and tells all about it.
+    # without_proc COMMAND...: a provider may need /proc, but dat-info must list all adapters.
     without_proc()
     {
         unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@" >"$work/out" 2>&1 </dev/null
@@ -378,7 +377,7 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
         'instance data "nothing7 lo": its first word must be tcp, not nothing7' '#instance-data'
     DAT_OVERRIDE=builtin
     if unshare -rn true 2>/dev/null; then
-        # without_network STATUS ARGUMENT...: as run, in a network that has the loopback interface alone.
+        # without_network STATUS ARGUMENT...: run() in a network with only the loopback interface.
         without_network()
         {
             wanted=$1

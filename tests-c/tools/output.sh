@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# output.sh - standard output and standard error of the tools that cannot be written, and those that nobody reads. Prints
-# TAP; all.sh sets $BIN and $LIB.
+# output.sh - the tools when standard output or error cannot be written, or is closed. Prints TAP; all.sh sets $BIN and
+# $LIB.
 set -u
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -10,11 +10,11 @@ trap 'exit 2' HUP INT TERM
 . "$(dirname "$0")/../common/tap.sh"
 DAT_OVERRIDE=$work/dat.conf
 export DAT_OVERRIDE
-# Processes of other runs meet in another place.
+# A private rendezvous directory.
 mkdir -m 700 "$work/meet"
 echo "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$DAT_OVERRIDE"
 
-# full STATUS COMMAND...: with a standard output that is full, a tool ends with this status and says why.
+# full STATUS COMMAND...: standard output is full. The tool prints this error and exits with STATUS.
 full()
 {
     wanted=$1
@@ -26,7 +26,7 @@ full()
         grep -q "^$1: .*standard output cannot be written: No space left" "$work/err"
 }
 
-# silent STATUS COMMAND...: with both outputs full, the status alone tells.
+# silent STATUS COMMAND...: both outputs are full. The tool exits with STATUS.
 silent()
 {
     wanted=$1
@@ -36,7 +36,7 @@ silent()
     [ "$got" -eq "$wanted" ] || { echo "exit status $got"; return 1; }
 }
 
-# unread COMMAND...: nobody reads the output, of which the tool says nothing.
+# unread COMMAND...: the reader of standard output exits. The tool prints no error.
 unread()
 {
     { timeout 120 "$BIN/$@" 2>"$work/err"; } | true

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# perf.sh - dat-perf on the adapter shm: each test in each mode, with the bytes compared; server and client; its output;
-# and programs that are no dat-perf. Prints TAP.
+# perf.sh - dat-perf on the adapter shm: all tests and modes with verified bytes, server and client, output, and other
+# programs as peers. Prints TAP.
 #
-# BIN names the folder with the tools, LIB the one with the libraries.
+# BIN contains the tools, LIB the libraries.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -13,7 +13,7 @@ unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG LD_PRELOAD
 perf=$BIN/dat-perf
 work=$(mktemp -d) || exit 2
 server= client=
-# Ends what a test has left, and waits for it.
+# clean_up: ends all remaining processes.
 clean_up()
 {
     for pid in $server $client; do
@@ -27,12 +27,12 @@ LD_LIBRARY_PATH=$LIB
 DAT_OVERRIDE=$work/dat.conf
 export LD_LIBRARY_PATH DAT_OVERRIDE
 
-# Processes of other runs meet in another place.
+# A private rendezvous directory.
 mkdir -m 700 "$work/meet"
 echo "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$DAT_OVERRIDE"
 
 number=0 failed=0
-# result STATUS NAME: one test; what the programs have written explains a failure.
+# result STATUS NAME: one test; the output of the programs explains a failure.
 result()
 {
     number=$((number + 1))
@@ -45,7 +45,7 @@ result()
     fi
 }
 
-# run STATUS ARGUMENT...: dat-perf ends with this status; its output is in $work/out and $work/err.
+# run STATUS ARGUMENT...: dat-perf exits with STATUS; its output is in $work/out and $work/err.
 run()
 {
     status=$1
@@ -55,7 +55,7 @@ run()
     [ "$got" -eq "$status" ] || { echo "exit status $got" >>"$work/err"; return 1; }
 }
 
-# values NUMBER: as many rows, of which each has positive times, rates, bandwidth and processor time on either side.
+# values NUMBER: there are that many rows with positive times, rates, bandwidths and CPU times of both sides.
 values()
 {
     awk -F, -v rows="$1" '
@@ -76,7 +76,7 @@ values()
         END { if (n != rows) print n + 0 " rows"; exit bad || n != rows }' "$work/out" >>"$work/err"
 }
 
-# measures ROWS ARGUMENT...: a measurement with its own server, whose bytes are compared.
+# measures ROWS ARGUMENT...: a measurement with its own server and verified bytes.
 measures()
 {
     rows=$1
@@ -101,7 +101,7 @@ measures 15 --both --size 1,8,64,5000,100000 -n 300
 measures 3 --both --size 64 -n 100 --connections 3 --srq --wait
 measures 3 --both --size 64 -n 40 --threads 2 --connections 8 --active 3 --outstanding 1
 measures 3 --both --size 16 -n 40K --wait
-# column NAME: the values of a column, in a line.
+# column NAME: prints the values of a column in one line.
 column()
 {
     awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { printf "%s ", $at[name] }' "$work/out"
@@ -173,9 +173,9 @@ result $? 'a picture that cannot be written: said before anything is measured'
 run 1 nowhere --self --svg "$work/new" && [ ! -e "$work/new" ]
 result $? 'a picture of nothing: no file'
 
-# ---- A server of its own ----
+# ---- A separate server ----
 
-# serve ARGUMENT...: starts a server in place of the last one; what that has written is gone before anybody looks.
+# serve ARGUMENT...: restarts the server; its output is in $work/server.
 serve()
 {
     stop
@@ -184,7 +184,6 @@ serve()
     server=$!
 }
 
-# Ends the server.
 stop()
 {
     [ -n "$server" ] || return 0
@@ -193,7 +192,7 @@ stop()
     server=
 }
 
-# Waits until the server has written a line.
+# says PATTERN: waits until the server has printed a matching line.
 says()
 {
     tries=0
@@ -210,7 +209,7 @@ result $? 'client and server'
 run 0 shm localhost --csv --size 8 -n 20 -t read_lat && values 1 && says 'has gone'
 result $? 'the server serves one client after the other'
 
-# Waits until the client is in the middle of a measurement: nothing else takes so much of its processor time.
+# measures_now: waits until the client measures, which is what takes most of its CPU time.
 measures_now()
 {
     tries=0
@@ -221,7 +220,7 @@ measures_now()
     done
 }
 
-# A client that is killed in the middle of a measurement.
+# A client that is killed during a measurement.
 for how in '' '--srq --wait'; do
     # shellcheck disable=SC2086
     "$perf" shm localhost --size 16 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
@@ -235,13 +234,13 @@ for how in '' '--srq --wait'; do
     result $? "a client that is killed: the server serves the next one${how:+, $how}"
     : >"$work/server"
 done
-# A client that ends before it has all connections, since there are more than two processes can have.
+# A client that fails while it connects: two processes cannot have that many connections.
 run 1 shm localhost --size 8 -n 20 -t send_lat --connections 4000 --srq &&
     grep -q 'connection \([0-9]*\) of thread 0; there is room for \1 to this server: DAT_CON' "$work/err" && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
 result $? 'a client that ends while it connects: the server serves the next one'
 
-# What goes wrong in one thread of the server ends its measurement, and the client hears why: a processor that is not there,
-# and threads that cannot be made, since no memory is as large as their stacks.
+# An error in one thread of the server ends its measurement, and the client prints the reason. The errors are a CPU that
+# does not exist, and a thread whose stack exceeds the memory.
 serve --verbose --cpu 0,1023
 says 'listens at' && run 1 shm localhost --size 8 -n 20 -t send_lat --threads 2 --limit 20 &&
     grep -q 'the server.*processor 1023 cannot be used' "$work/err" && run 0 shm localhost --csv --size 8 -n 20 && values 6
@@ -254,8 +253,8 @@ says 'listens at' && run 1 shm localhost --size 8 -n 20 -t send_lat --threads 2 
     run 1 shm localhost --size 8 -n 20 -t send_lat --limit 20 && kill -0 "$server"
 result $? 'a server that can have no more threads says so, and stays'
 
-# Clients that stop in the middle of a measurement hold a server until its limit. On a busy machine the limit may be over
-# while the server still connects.
+# Clients that stop during a measurement occupy the server until its limit. On a busy machine the limit can expire while
+# the server still connects.
 serve --verbose --limit 3
 says 'listens at'
 status=$?
@@ -273,7 +272,7 @@ for how in '-t send_lat' '-t send_lat --srq' '-t send_lat --srq --wait' '-t writ
     client=
     : >"$work/server"
 done
-# The six tests of dat-perf have to be through within the server's limit each, which a busy machine may not manage at once.
+# The six tests must each finish within the server's limit, which may need several attempts on a busy machine.
 held=$status tries=0
 until run 0 shm localhost --csv --size 8 -n 5 --warmup 0 --wait && values 6; do
     tries=$((tries + 1))
@@ -290,14 +289,14 @@ result "$held" 'a measurement that goes on may be longer than the limit of the s
 serve --verbose
 says 'listens at'
 
-# dat-ping connects without the greeting, as a program of somebody else.
+# dat-ping connects without the greeting of dat-perf.
 timeout 30 "$BIN/dat-ping" shm localhost --qualifier 18516 --count 1 >"$work/out" 2>"$work/err"
 [ $? -ne 0 ] && says 'is no dat-perf'
 result $? 'a program that is no dat-perf is rejected'
 run 0 shm localhost --csv --size 64 -n 20 -t send_lat && values 1
 result $? 'and the server serves the next one'
 
-# A server that is killed in the middle of a measurement, polling and waiting.
+# A server that is killed during a measurement, polling and waiting.
 for how in '' --wait; do
     "$perf" shm localhost --size 32 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
     client=$!
@@ -370,7 +369,7 @@ run 1 shm host.invalid && grep -q 'host.invalid is no host' "$work/err"
 result $? 'a host that is not there'
 run 1 shm --self --size 8 --cpu 1023 -n 1 && grep -q 'processor 1023 cannot be used' "$work/err"
 result $? 'a processor that is not there'
-# Each wrong argument is a matter of the Rust tests.
+# The Rust tests cover all other wrong arguments.
 for wrong in '' 'shm --self --size 0' 'shm --self --both -t send_lat' 'shm --self --csv --json' 'shm --json' \
     'shm --self -t send_bw --percentiles'; do
     # shellcheck disable=SC2086
@@ -382,13 +381,13 @@ run 1 shm --self --verify --size 2G --outstanding 16384 -n 1 -t write_bw &&
 result $? 'more memory than the machine has'
 run 1 shm --self --size 8 -n 1000000000 -t send_lat --limit 1 && grep -q 'longer than 1 s' "$work/err"
 result $? '--limit'
-# The first row has to be complete within the limit on a busy machine as well, where a poll may cost its turn on a processor.
+# The first row must finish within the limit on a busy machine, too, where a poll can cost a time slice.
 run 1 shm --self --csv --size 8,64M,8 -n 1K --warmup 1 -t send_lat --wait --limit 4 && values 3 &&
     [ "$(column complete)" = 'true false true ' ] &&
     grep -q '^dat-perf: send_lat, 67108864 bytes: it takes longer than 4 s (--limit): [0-9]* of 1000 transfers$' "$work/err"
 result $? '--limit: what was measured until then is shown, and the rest is measured'
 
-# Somebody ends it in its second measurement.
+# A signal during the second measurement.
 serve --verbose
 says 'listens at'
 for how in '-TERM --csv' '-INT --csv --wait' '-INT --json --wait'; do

@@ -1,7 +1,8 @@
 #!/bin/sh
-# ping.sh - dat-ping on the adapter shm: both sides in one, two processes, and programs that are no dat-ping. Prints TAP.
+# ping.sh - dat-ping on the adapter shm: both sides in one process, two processes, and other programs as peers. Prints
+# TAP.
 #
-# BIN names the folder with the tools, LIB the one with the libraries, CC the compiler.
+# BIN contains the tools, LIB the libraries; CC is the compiler.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -12,7 +13,7 @@ root=$(cd "$here/../.." && pwd)
 ping=$BIN/dat-ping
 work=$(mktemp -d) || exit 2
 started=
-# Ends what a test has left, and waits for it.
+# clean_up: ends all remaining processes.
 clean_up()
 {
     for pid in $started; do
@@ -27,14 +28,14 @@ DAT_OVERRIDE=$work/dat.conf
 export LD_LIBRARY_PATH DAT_OVERRIDE
 . "$(dirname "$0")/../common/tap.sh"
 
-# Processes of other runs meet in another place.
+# A private rendezvous directory.
 mkdir -m 700 "$work/meet"
 cat >"$DAT_OVERRIDE" <<END
 shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$work/meet" ""
 shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$work/meet" ""
 END
 
-# run STATUS ARGUMENT...: dat-ping ends with this status; its output is in run.out and run.err.
+# run STATUS ARGUMENT...: dat-ping exits with STATUS; its output is in run.out and run.err.
 run()
 {
     wanted=$1
@@ -44,19 +45,19 @@ run()
     [ $status = "$wanted" ] || { echo "# dat-ping $*: exit status $status, not $wanted"; return 1; }
 }
 
-# start NAME COMMAND...: starts a program whose output goes to NAME.out and NAME.err; sets $pid.
+# start NAME COMMAND...: starts a program with its output in NAME.out and NAME.err; sets $pid.
 start()
 {
     out=$1
     shift
-    # Before the program starts, so that nobody takes what an earlier one has said for its words.
+    # Clears the output first, because `says` must not see that of an earlier program.
     : >"$work/$out.out" >"$work/$out.err"
     "$@" >"$work/$out.out" 2>"$work/$out.err" </dev/null &
     pid=$!
     started="$started $pid"
 }
 
-# says NAME PATTERN [LINES]: waits until so many lines of the output of a program match.
+# says NAME PATTERN [LINES]: waits until LINES lines of a program's output match.
 says()
 {
     tries=0
@@ -67,7 +68,7 @@ says()
     done
 }
 
-# ends PID [STATUS]: waits for a program; its exit status is this one.
+# ends PID [STATUS]: waits for a program, which exits with STATUS.
 ends()
 {
     wait "$1"
@@ -75,7 +76,7 @@ ends()
     [ $status = "${2:-0}" ] || { echo "# exit status $status, not ${2:-0}"; return 1; }
 }
 
-# lines PATTERN: the lines of run.out that match.
+# lines PATTERN: prints the number of lines of run.out that match.
 lines()
 {
     grep -c -e "$1" "$work/run.out"
@@ -190,7 +191,7 @@ diagnostics()
 }
 ok 'diagnostics of the libraries on standard output do not keep --self from its server' diagnostics
 
-# The server must go with its client, however that ends.
+# The server must exit with its client, however the client ends.
 no_server_left()
 {
     tries=0
@@ -278,7 +279,7 @@ qualifier_in_use()
 }
 ok 'a second server on the same qualifier is refused' qualifier_in_use
 
-# The client of this test stays for the next one.
+# The next test uses this client, too.
 killed_server()
 {
     start client "$ping" shm localhost --interval 0.05
@@ -310,14 +311,14 @@ stopped_server()
 }
 ok 'a server that does not answer in time' stopped_server
 
-# The server is stopped, so the client is interrupted before its first round.
+# The server is stopped, so the signal arrives before the first round.
 interrupted_at_once()
 {
     kill -STOP "$server"
     start client "$ping" shm localhost --timeout 100
     client=$pid
     tries=0
-    # It catches the signal by now: bit 1 of the mask of signals is SIGINT. The shell that becomes dat-ping has caught it too.
+    # Waits until dat-ping itself handles SIGINT (bit 1 of the mask); the shell before exec handles it, too.
     until awk '$1 == "Name:" { name = $2 } $1 == "SigCgt:" { caught = $2 }
         END { exit !(name == "dat-ping" && caught ~ /[2367abef]$/) }' "/proc/$client/status"; do
         tries=$((tries + 1))
@@ -332,14 +333,14 @@ interrupted_at_once()
 }
 ok 'Ctrl-C before the first round is complete: exit status 1' interrupted_at_once
 
-# A client of the stopped server may still come and go.
+# The numbers vary: a client of the stopped server can still have connected.
 server_ends()
 {
     kill -TERM "$server" && ends "$server" && says server '^clients: [0-9]*, transfers: [0-9]*, wrong: 0$'
 }
 ok 'a server that is asked to end says what it has done' server_ends
 
-# Three operations of a round are told by messages, each ten times; the client comes to its rest behind each round.
+# The server counts three operations of a round, each ten times. The client then sleeps between rounds.
 still_connected()
 {
     start server "$ping" shm -q 79 && server=$pid && says server 'waiting for clients' &&
@@ -357,7 +358,7 @@ counted_server()
 }
 ok 'a server with --count and --json on a qualifier of its own' counted_server
 
-# The first connection of a client with 64 MiB a transfer needs more than the server may have.
+# The first connection of a client with transfers of 64 MiB needs more memory than the server's limit.
 little_memory()
 {
     (ulimit -v 700000; exec "$ping" shm) >"$work/server.out" 2>"$work/server.err" </dev/null &
@@ -371,7 +372,7 @@ ok 'a server without memory for a client sends it away, and serves the next one'
 
 # ---- Programs that are no dat-ping ----
 
-# compiled NAME FLAG...: the program for either version of the interface.
+# compiled NAME FLAG...: compiles connector.c for one version.
 compiled()
 {
     program=$1
@@ -380,7 +381,6 @@ compiled()
         -o "$work/$program" "$here/connector.c" "$LIB/libdat${program#connector}" 2>"$work/cc.err"
 }
 
-# stranger_connects PROGRAM
 stranger_connects()
 {
     start server "$ping" shm
@@ -401,7 +401,6 @@ stranger_connects()
         kill -INT "$server" && ends "$server"
 }
 
-# stranger_accepts PROGRAM
 stranger_accepts()
 {
     start stranger "$work/$1" accept shm 18515
@@ -410,7 +409,6 @@ stranger_accepts()
         says stranger gone && ends "$stranger"
 }
 
-# liar PROGRAM
 liar()
 {
     start stranger "$work/$1" lie shm 18515
@@ -422,7 +420,6 @@ liar()
     [ "$(lines '2 rounds, 2 complete, 2 with wrong bytes, 0.0 % lost')" = 1 ] && ends "$stranger"
 }
 
-# slanderer PROGRAM
 slanderer()
 {
     start server "$ping" shm
@@ -432,7 +429,6 @@ slanderer()
         says stranger gone
 }
 
-# flooded_liar PROGRAM
 flooded_liar()
 {
     start stranger "$work/$1" lie shm 18515
@@ -475,7 +471,7 @@ ok 'transfers that are too long' tells 2 'shm --self --size 999999999' 'size'
 ok 'no adapter' tells 2 '' 'NAME'
 ok 'an unknown option' tells 2 '--nonsense' 'nonsense'
 
-# one_document ARGUMENT...: what fails with --json is one document with the error, which is on standard error as well.
+# one_document ARGUMENT...: the output is one document with the error, which is also on standard error.
 one_document()
 {
     run 1 --json "$@" && [ "$(lines .)" = 1 ] && [ "$(lines '^{.*"error":".*}$')" = 1 ] && grep -q '^dat-ping: ' "$work/run.err" ||

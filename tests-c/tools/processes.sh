@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# processes.sh - what dat-info --processes shows of processes that have an adapter open. Prints TAP; all.sh sets $BIN and
-# $LIB.
+# processes.sh - dat-info --processes. Prints TAP; all.sh sets $BIN and $LIB.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -27,9 +26,9 @@ DAT_OVERRIDE=$work/dat.conf
 export LD_LIBRARY_PATH DAT_OVERRIDE
 . "$here/../common/tap.sh"
 
-# Another user runs here as well.
+# Another user must enter it.
 chmod 755 "$work"
-# conf DIRECTORY: processes meet there, and not where those of other runs do.
+# conf DIRECTORY: writes a configuration with this rendezvous directory.
 conf()
 {
     cat >"$DAT_OVERRIDE" <<END
@@ -41,7 +40,7 @@ END
 mkdir -m 700 "$work/meet"
 conf "$work/meet"
 
-# start NAME COMMAND...: starts a program whose output goes to NAME.out and NAME.err; sets $pid.
+# start NAME COMMAND...: starts a program with its output in NAME.out and NAME.err; sets $pid.
 start()
 {
     name=$1
@@ -51,8 +50,8 @@ start()
     started="$started $pid"
 }
 
-# shows EXPRESSION: waits until this is true of what dat-info tells: of `p`, the processes that meet below $work by pid, and
-# `a`, their first adapters.
+# shows EXPRESSION: waits until the expression is true. `p` maps pids to the processes below $work, `a` to their first
+# adapters.
 shows()
 {
     tries=0
@@ -70,7 +69,7 @@ END
     done
 }
 
-# sends PID: the number of sends that was shown last.
+# sends PID: prints the number of sends in the last output.
 sends()
 {
     python3 -c 'import json, sys; print([o["adapters"][0]["sends"] for o in json.load(open(sys.argv[1]))["processes"]
@@ -79,7 +78,7 @@ sends()
 
 ok 'nobody: no process, and status 0' shows 'p == {}'
 
-# Entries that are no sockets of processes.
+# Entries that are no sockets.
 mkdir "$work/meet/p-1-0123456789abcdef"
 : >"$work/meet/p-2-0123456789abcdef"
 ln -s /dev/zero "$work/meet/p-3-0123456789abcdef"
@@ -101,7 +100,7 @@ grows()
 }
 ok 'messages and bytes of both grow' grows
 
-# A line of the table: process, command, user, adapter, version, connections, made, failed, sent, received, stalls, age.
+# Columns: process, command, user, adapter, version, connections, made, failed, sent, received, stalls, age.
 table()
 {
     "$BIN/dat-info" --processes >"$work/table.out" &&
@@ -115,7 +114,8 @@ table()
 }
 ok 'the table for people' table
 
-# Answers come from a thread of the process, which is stopped with it.
+# A stopped process cannot respond.
+
 stopped()
 {
     kill -STOP "$client"

@@ -14,7 +14,7 @@ complete -c dat-perf -s c -l connections -d 'Connections of a thread' -r
 complete -c dat-perf -l active -d 'Connections of a thread that carry traffic, in turn; by default all' -r
 complete -c dat-perf -l threads -d 'Threads on each side, each with its own connections and event dispatchers' -r
 complete -c dat-perf -l pause -d 'Pause before each send of send_lat, so that the peer sleeps in its wait; the pause is not measured' -r
-complete -c dat-perf -l cpu -d 'CPUs of this process, one after the other for each thread' -r
+complete -c dat-perf -l cpu -d 'CPUs of this process, which its threads use in turn' -r
 complete -c dat-perf -l peer-cpu -d 'CPUs of the server that --self starts' -r
 complete -c dat-perf -l limit -d 'Maximum time of one measurement; by default 120, or twice --duration plus 20 if that is more' -r
 complete -c dat-perf -l svg -d 'Draw the results into this file' -r -F
@@ -26,7 +26,7 @@ complete -c dat-perf -s b -l both -d 'Transfer in both directions at the same ti
 complete -c dat-perf -l srq -d 'Take receive buffers from a shared receive queue'
 complete -c dat-perf -s w -l wait -d 'Wait with dat_evd_wait instead of polling with dat_evd_dequeue'
 complete -c dat-perf -l target-polls -d 'Poll at the target of RDMA with dat_evd_dequeue instead of reading its memory'
-complete -c dat-perf -l verify -d 'Compare the bytes of each transfer, or in write_bw of the last write into each buffer; the measured time includes this'
+complete -c dat-perf -l verify -d 'Compare the bytes of each transfer (in write_bw, of the last write into each buffer); the measured time includes this'
 complete -c dat-perf -l percentiles -d 'Show the distribution of latencies: 50, 90, 99, 99.9 and 99.99 percent, and the standard deviation'
 complete -c dat-perf -l histogram -d 'Show a histogram for each measurement of latency; with --json for all measurements'
 complete -c dat-perf -l csv -d 'Write comma-separated values'

@@ -1,21 +1,14 @@
-//! A fence of two halves: one that costs nothing, for the side that passes often, and one that pays for both, for the
-//! side that passes rarely.
+//! A fence in two halves: a *light* half for frequent callers, and a *heavy* half for rare ones.
 //!
-//! Two threads that each write one place and then read the other's place need a full fence between the two steps, so
-//! that at least one of them sees what the other wrote. One that calls [`light`] there may rely on one that calls
-//! [`heavy`]: of the store before a `light` and a `heavy` that another thread calls, either the store is seen by the
-//! loads after the `heavy`, or the loads after the `light` see what was stored before the `heavy`. Two calls of `light`
-//! order nothing between them; two calls of `heavy` do.
+//! Thread A stores X, calls [`light`] and loads Y. Thread B stores Y, calls [`heavy`] and loads X. Then at least one of
+//! the two loads sees the other thread's store. Two calls of `heavy` have the same effect, two calls of `light` have
+//! none.
 //!
-//! The kernel makes the difference: membarrier(2) has every processor that runs a thread of this process pass a full
-//! fence. Where it cannot, both halves are full fences, which is right and costs time.
-//!
-//! The first call of a process that enters an object asks the kernel. The places that rely on the fence carry marks of
-//! memory order, which docs/dev/memory-order.md describes.
+//! [`heavy`] calls membarrier(2), which makes every running thread of the process execute a full fence, so [`light`]
+//! only restricts the compiler. If the kernel lacks membarrier, both halves are full fences.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-// In a model, the fences are those of the model.
 #[cfg(loom)]
 use loom::sync::atomic::fence;
 #[cfg(not(loom))]
@@ -23,21 +16,20 @@ use std::sync::atomic::{compiler_fence, fence};
 
 use rustix::thread::{MembarrierCommand, MembarrierQuery, Timespec, membarrier, membarrier_query, nanosleep};
 
-/// The kernel was not asked yet.
 const UNKNOWN: u8 = 0;
-/// The kernel does it, and the process is registered for it.
+/// Registered for membarrier(2).
 const ASYMMETRIC: u8 = 1;
-/// Both halves are full fences.
+/// Without membarrier(2).
 const SYMMETRIC: u8 = 2;
 
-/// What this process does. It changes once: a thread that acted on `ASYMMETRIC` relies on all others to do so.
-static WAY: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// Changes only once, because a thread that uses `ASYMMETRIC` relies on all others.
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Whether [`light`] costs nothing here. The first call of a process asks the kernel, which can take some milliseconds
-/// when other threads run; so a library calls it once before anything is in a hurry.
+/// Returns whether [`light`] costs nothing. The first call in a process asks the kernel, which can take some
+/// milliseconds if other threads run.
 #[inline]
 pub fn available() -> bool {
-    match WAY.load(Ordering::Relaxed) {
+    match MODE.load(Ordering::Relaxed) {
         ASYMMETRIC => true,
         SYMMETRIC => false,
         _ => choose(),
@@ -48,28 +40,27 @@ pub fn available() -> bool {
 #[inline(never)]
 fn choose() -> bool {
     let wanted = MembarrierQuery::PRIVATE_EXPEDITED | MembarrierQuery::REGISTER_PRIVATE_EXPEDITED;
-    // Miri and loom run no other program's system calls.
+    // Miri and loom cannot execute these system calls.
     let able = !cfg!(any(miri, loom)) && membarrier_query().contains(wanted) && register();
-    let way = if able { ASYMMETRIC } else { SYMMETRIC };
-    let chosen = WAY.compare_exchange(UNKNOWN, way, Ordering::Relaxed, Ordering::Relaxed);
-    chosen.map_or_else(|earlier| earlier, |_| way) == ASYMMETRIC
+    let mode = if able { ASYMMETRIC } else { SYMMETRIC };
+    let chosen = MODE.compare_exchange(UNKNOWN, mode, Ordering::Relaxed, Ordering::Relaxed);
+    chosen.map_or_else(|earlier| earlier, |_| mode) == ASYMMETRIC
 }
 
 fn register() -> bool {
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
 }
 
-/// The half for the side that passes often: nothing but a bound for the compiler where [`available`] is true.
+/// Executes the light half: only a compiler fence if [`available`] returns `true`.
 #[inline]
 pub fn light() {
-    if WAY.load(Ordering::Relaxed) == ASYMMETRIC {
+    if MODE.load(Ordering::Relaxed) == ASYMMETRIC {
         light_if_available();
     } else {
         light_first();
     }
 }
 
-/// A first call asks the kernel, so that those after it cost nothing.
 #[cold]
 #[inline(never)]
 fn light_first() {
@@ -77,19 +68,18 @@ fn light_first() {
     fence(Ordering::SeqCst);
 }
 
-/// Does what [`light`] does, for a caller that knows that [`available`] is true because it would not be here otherwise.
+/// Executes the light half, if [`available`] is known to return `true`.
 #[inline]
 pub fn light_if_available() {
     #[cfg(not(loom))]
     compiler_fence(Ordering::SeqCst);
-    // A model has no fence that another thread passes for this one, so each thread passes its own.
+    // In loom, each thread must execute its own fence.
     #[cfg(loom)]
     fence(Ordering::SeqCst);
 }
 
-/// The half for the side that passes rarely: a full fence for this thread and, where [`available`] is true, for every
-/// other thread of the process. Takes a microsecond or a few. Changes no errno and is no place where a thread may be
-/// cancelled.
+/// Executes the heavy half, in a few microseconds: a full fence for this thread and, if [`available`] returns `true`,
+/// for every other thread of the process. Leaves errno unchanged. Not a cancellation point.
 #[cold]
 #[inline(never)]
 pub fn heavy() {
@@ -100,15 +90,13 @@ pub fn heavy() {
     }
 }
 
-/// Has every running thread of this process pass a full fence.
 fn everywhere() {
     let expedited = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
-    // A process that is not registered, as the child of a fork may be, registers, which lasts.
+    // The child of a fork may have to register again.
     if expedited() || register() && expedited() || membarrier(MembarrierCommand::Global).is_ok() {
         return;
     }
-    // The program has forbidden itself the call since. Stores stay in a processor for less than a microsecond by
-    // themselves; the thread waits thousands of times as long.
+    // The program has since forbidden the call, such as with seccomp(2). Stores leave a CPU within a microsecond.
     let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
 }
 

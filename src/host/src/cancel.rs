@@ -1,18 +1,15 @@
-//! Cancellation of threads: the places where `pthread_cancel` may end a thread.
+//! Control of thread cancellation (`pthread_cancel`).
 //!
-//! Cancellation unwinds the stack from a system call of libc, and nearly every one is a cancellation point: closing a
-//! descriptor with the last reference to it, loading a library, writing a line to the log. It would unwind frames that
-//! hold locks and that Rust does not allow to be unwound. So a face forbids cancellation everywhere except in the sleep
-//! of a wait, whose frames own nothing, and in fast calls of transports that say that they reach no cancellation point.
-//! What such calls can reach, and is one after all, forbids cancellation itself: closing a descriptor ([`Shielded`]),
-//! waiting for the end of a thread, reading a file.
+//! Nearly every system call of libc is a cancellation point. Cancellation would unwind frames that hold locks, and Rust
+//! frames that must not be unwound. So providers disable cancellation, except in the sleep of a wait, whose frames own
+//! nothing, and in fast calls that reach no cancellation point. Rare operations in such calls disable cancellation
+//! themselves, such as closing a descriptor ([`Shielded`]).
 //!
-//! A program that lets a thread be cancelled asynchronously, at any instruction, may call nothing meanwhile.
+//! While asynchronous cancellation is enabled for a thread, the program must not call the library on it.
 //!
-//! The sleep on a word is futex(2), which is no cancellation point of libc. For that one system call the thread can be
-//! cancelled at any instruction, in a function of its own without anything to be dropped. The call always has a time
-//! limit: only then every handled signal ends it, as with ppoll(2), instead of restarting it after handlers with
-//! SA_RESTART.
+//! A wait sleeps in futex(2), which is no cancellation point of libc. So [`allow_anywhere`] enables asynchronous
+//! cancellation for this system call. The sleep always has a timeout: then every handled signal ends it, as with
+//! ppoll(2), while a sleep without timeout restarts after a handler with SA_RESTART.
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -20,11 +17,11 @@ use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr;
 
-/// Whether a thread could be cancelled before [`forbid`]. Plain data.
+/// Cancellation state before [`forbid`]. Plain data.
 #[derive(Clone, Copy, Debug)]
 pub struct Before(c_int);
 
-/// Where a thread could be cancelled before [`allow_anywhere`]. Plain data.
+/// Cancellation type before [`allow_anywhere`]. Plain data.
 #[derive(Clone, Copy, Debug)]
 pub struct Where(c_int);
 
@@ -32,44 +29,43 @@ const PTHREAD_CANCEL_DISABLE: c_int = 1;
 const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
 
 unsafe extern "C-unwind" {
-    // Not in the libc crate. They may unwind when they let an asynchronous cancellation in.
+    // Not in the libc crate. They unwind if they enable an asynchronous cancellation that is pending.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
-    // What pthread_cleanup_push and _pop were before they were macros; both libcs keep them.
+    // What the macros of these names use in glibc and musl.
     fn _pthread_cleanup_push(place: *mut Note, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
     fn _pthread_cleanup_pop(place: *mut Note, execute: c_int);
 }
 
-/// Makes cancellations of the calling thread wait from now on.
+/// Disables cancellation of the calling thread; cancellations stay pending until [`restore`].
 #[inline(always)]
 pub fn forbid() -> Before {
     let mut before = 0;
-    // SAFETY: the state is one of the two that exist; `before` outlives the call.
+    // SAFETY: the state is valid; `before` outlives the call.
     unsafe { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &mut before) };
     Before(before)
 }
 
-/// Undoes [`forbid`]. It is no cancellation point itself.
+/// Undoes [`forbid`]. Not a cancellation point.
 ///
 /// # Parameters
 /// * `before` - the value that the outermost `forbid` returned.
 #[inline(always)]
 pub fn restore(before: Before) {
     let mut ignored = 0;
-    // SAFETY: the state is the one that was in force; the pointer outlives the call.
+    // SAFETY: the state was valid before `forbid`; the pointer outlives the call.
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
 }
 
-/// From now on the calling thread may be cancelled at any instruction, if it may be cancelled at all; a cancellation that
-/// waits already unwinds from here.
+/// Enables asynchronous cancellation: if cancellation is enabled, any instruction can unwind from here.
 ///
 /// # Safety
-/// Until [`allow_as`] the caller makes one system call and nothing else, in a function that owns nothing and whose calls
-/// all lie outside of what catches panics: the unwinding may begin at any of its instructions.
+/// Until [`allow_as`], the caller only makes one system call. It has no destructors, and is not inlined into a function
+/// that catches panics.
 #[inline(always)]
 pub unsafe fn allow_anywhere() -> Where {
     let mut before = 0;
-    // SAFETY: the kind is one of the two that exist; `before` outlives the call.
+    // SAFETY: the type is valid; `before` outlives the call.
     unsafe { pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &mut before) };
     Where(before)
 }
@@ -78,44 +74,43 @@ pub unsafe fn allow_anywhere() -> Where {
 #[inline(always)]
 pub fn allow_as(before: Where) {
     let mut ignored = 0;
-    // SAFETY: the kind is the one that was in force; the pointer outlives the call.
+    // SAFETY: the type was valid before `allow_anywhere`; the pointer outlives the call.
     unsafe { pthread_setcanceltype(before.0, &mut ignored) };
 }
 
-/// The place of a note on the stack of a thread: see [`note`]. Plain data, which libc knows.
+/// A registered cleanup handler in the format of libc: see [`note`]. Plain data.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Note([*mut c_void; 4]);
 
 impl Note {
-    /// Nothing is noted.
+    /// A value that is not registered.
     pub const EMPTY: Note = Note([ptr::null_mut(); 4]);
 }
 
-/// Has `routine` called with NULL when the calling thread is unwound to the frame that has `place`, because it is cancelled or
-/// leaves by `pthread_exit` in a signal handler; that is before any handler that the program has noted for that itself. Glibc
-/// calls it as well when a signal handler leaves by `longjmp`.
+/// Registers `routine` as a cleanup handler of the calling frame. libc calls it with NULL if cancellation, or
+/// `pthread_exit` in a signal handler, unwinds this frame; glibc also if a signal handler leaves by `longjmp`. It runs
+/// before the program's own handlers.
 ///
 /// # Safety
-/// `place` stays where it is until [`forget`], and the frame is left in no other way before that.
+/// Until [`forget`], `place` must not move, and the frame may only be left in these ways.
 #[inline(always)]
 pub unsafe fn note(place: &mut Note, routine: extern "C" fn(*mut c_void)) {
-    // SAFETY: the place is as large as the buffer of any libc, and stays.
+    // SAFETY: `Note` is as large as the buffer of glibc and musl, and does not move.
     unsafe { _pthread_cleanup_push(place, routine, ptr::null_mut()) };
 }
 
-/// Undoes [`note`]. It is no cancellation point itself.
+/// Undoes [`note`]. Not a cancellation point.
 ///
 /// # Safety
-/// `place` is that of the last note of the calling thread.
+/// `place` belongs to the last `note` of the calling thread.
 #[inline(always)]
 pub unsafe fn forget(place: &mut Note) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller passes the place of the thread's last `note`.
     unsafe { _pthread_cleanup_pop(place, 0) };
 }
 
-/// Runs `f` with cancellation of the thread forbidden: two uncontended exchanges, no system call. After a panic of `f`
-/// it stays forbidden.
+/// Runs `f` with cancellation disabled, which costs two uncontended exchanges. If `f` panics, it stays disabled.
 #[inline(always)]
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let before = forbid();
@@ -124,13 +119,12 @@ pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// A value that is dropped with cancellation of the thread forbidden, because that is a cancellation point: a
-/// descriptor. Calls that do not forbid cancellation may drop the last reference to it.
+/// A value whose drop is a cancellation point, such as a descriptor. Drops it with cancellation disabled.
 #[derive(Debug)]
 pub struct Shielded<T>(ManuallyDrop<T>);
 
 impl<T> Shielded<T> {
-    /// Shields a value.
+    /// Wraps `value`.
     pub fn new(value: T) -> Self {
         Shielded(ManuallyDrop::new(value))
     }
@@ -138,7 +132,7 @@ impl<T> Shielded<T> {
 
 impl<T> Drop for Shielded<T> {
     fn drop(&mut self) {
-        // SAFETY: the value is dropped once, and not used again.
+        // SAFETY: this is the only drop, and nothing uses the value afterwards.
         uncancelled(|| unsafe { ManuallyDrop::drop(&mut self.0) });
     }
 }

@@ -1,25 +1,24 @@
-//! Names that C programs hand in.
+//! C strings from programs.
 
 use std::ffi::{CStr, c_char};
 
-/// The text at `text`, if there is one that ends within the limit.
+/// Returns the C string at `text`. Returns `None` if `text` is NULL or has no NUL within `limit` bytes.
 ///
 /// # Parameters
-/// * `limit` - the most bytes that the text may have with the NUL at its end.
+/// * `limit` - maximum number of bytes, including the NUL.
 ///
 /// # Safety
-/// `text` is NULL or a C string that stays as it is for `'a`; no more than `limit` bytes of it are
-/// read.
+/// `text` is NULL, or a C string that does not change during `'a`. The function reads at most `limit` bytes.
 pub unsafe fn bounded<'a>(text: *const c_char, limit: usize) -> Option<&'a CStr> {
     if text.is_null() {
         return None;
     }
-    // SAFETY: reads up to the final NUL, and no further than the limit.
+    // SAFETY: reads up to the NUL, and at most `limit` bytes.
     let length = unsafe { libc::strnlen(text, limit) };
     if length == limit {
         return None;
     }
-    // SAFETY: a NUL was found within the limit.
+    // SAFETY: there is a NUL within the limit.
     Some(unsafe { CStr::from_ptr(text) })
 }
 

@@ -1,4 +1,4 @@
-//! Flags of descriptors that other libraries or processes have made.
+//! Flags of descriptors that other libraries or processes created.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{FdFlags, fcntl_getfd, fcntl_setfd};
 
-/// Makes calls on `fd` return at once where they would wait.
+/// Sets O_NONBLOCK.
 pub fn never_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = fcntl_getfl(fd)?;
     if !flags.contains(OFlags::NONBLOCK) {
@@ -17,7 +17,7 @@ pub fn never_block(fd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the system close `fd` when an exec replaces the process.
+/// Sets FD_CLOEXEC.
 pub fn close_on_exec(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = fcntl_getfd(fd)?;
     Ok(fcntl_setfd(fd, flags | FdFlags::CLOEXEC)?)

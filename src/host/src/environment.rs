@@ -1,17 +1,15 @@
-//! Environment variables, read only where that is safe.
+//! Environment variables, which privileged processes ignore.
 
 use std::ffi::OsString;
 
-/// The value of `name`. `None` when it is not set, or when this process runs with more rights than its starter
-/// (set-user-ID, set-group-ID, file capabilities).
+/// Returns the value of `name`; `None` if it is not set, or if the process is [`privileged`].
 ///
-/// Every variable of these libraries is read through here. A user who starts a privileged program must not choose the
-/// files it reads, the output it writes or the way it works.
+/// All variables are read here, because a user who starts a privileged program must not choose its files or its
+/// behaviour.
 pub fn secure(name: &str) -> Option<OsString> {
     value(name, privileged())
 }
 
-/// The rule of [`secure`].
 fn value(name: &str, privileged: bool) -> Option<OsString> {
     if privileged {
         return None;
@@ -19,9 +17,10 @@ fn value(name: &str, privileged: bool) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Whether this process runs with more rights than its starter, who then must not have a say in what it does.
+/// Returns whether this process has more rights than the user who started it (set-user-ID, set-group-ID, file
+/// capabilities).
 pub fn privileged() -> bool {
-    // SAFETY: getauxval reads a value that the kernel gave at start, whatever the argument.
+    // SAFETY: getauxval takes any argument, and reads values that the kernel passed at start.
     (unsafe { libc::getauxval(libc::AT_SECURE) }) != 0
 }
 

@@ -1,25 +1,30 @@
-//! "Is anybody still using this?", answered without a locked instruction on the side that uses.
+//! Epoch-based reclamation without locked instructions for readers.
 //!
-//! A thread that uses something that another one may take away does so in a *section*, which it counts in a word of its
-//! own; entering and leaving are plain stores. What it finds in a section stays until it has left. A thread that takes
-//! something away first marks it where those who use it look, and then calls [`wait`]: that has all threads pass a fence
-//! ([`asymmetric::heavy`]), and waits until each thread that was in a section has left it, or has been in another one
-//! since. So of a thread that enters and then looks, and one that marks and then waits, one sees the other.
+//! A thread uses a shared item only in a *section*, which it counts in a word of its own with plain stores. An item
+//! that it finds there stays valid until the thread leaves the section. A thread that frees an item marks it as dead,
+//! and then calls [`synchronize`]:
 //!
-//! There are two kinds of sections, because a thread may wait for one kind in the midst of the other: [`Objects`] and
-//! [`Memory`]. What takes long is not done in a section: it counts a reference inside, and goes on without.
+//! ```text
+//! reader                                thread that frees
+//!   count the section, light half         store the mark
+//!   load the mark                         heavy half, load all counts
+//!   use the item                          wait for the sections that it saw
+//!   count the end of the section          free the item
+//! ```
 //!
-//! # Who waits for whom
-//! A thread that takes something away waits for threads of its own process, for as long as a section takes, and never for
-//! another process. It does not wait for itself: [`is_inside`] tells that it may not take away yet, as in a signal
-//! handler that has interrupted a fast call. A thread that ends in the middle of a section leaves it; in the child of a
-//! fork no other thread is in one. Calls reach no point where a thread is cancelled while they are in a section.
+//! So the reader sees the mark, or `synchronize` waits for the reader. Long operations take a reference in a section
+//! and continue outside. There are two kinds of sections, [`Objects`] and [`Memory`], because a thread can wait for one
+//! kind inside the other.
 //!
-//! # Threads without a record
-//! A thread finds its record, which has its words, with one load ([`static_tls::word`]). It gets it with its first
-//! section, and another thread uses it when it has ended. There is none for a thread without memory for one, or whose
-//! thread-local data are gone already, or where the kernel has no membarrier(2): then [`EpochGuard::enter`] refuses, and
-//! [`briefly`] takes one of a few spare records for as long as it counts a reference. Records are never given back.
+//! `synchronize` does not wait for the calling thread, which must not free inside a section ([`is_inside`]). A section
+//! contains no cancellation point, and ends with its thread. In the child of a fork, [`in_child`] ends the sections of
+//! all other threads.
+//!
+//! # Records
+//! The counts of a thread are in a record, which one load finds ([`static_tls::word`]). A thread gets its record with
+//! its first section, and another thread can reuse it later. A thread has no record if memory is short, if its
+//! thread-local data has been destroyed, or if the kernel lacks membarrier(2). Then [`EpochGuard::enter`] returns
+//! `None`, and [`briefly`] borrows a spare record.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -35,34 +40,35 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// What a section keeps.
-pub trait Kept {
-    /// The place of its count in a record.
+/// A kind of section.
+pub trait SectionKind {
+    /// Index of its count in a record.
     #[doc(hidden)]
-    const COUNT: usize;
+    const INDEX: usize;
 }
 
-/// Objects behind handles, for a whole fast call. Such a call takes locks, and may wait for sections for [`Memory`]: when the
-/// message of a peer revokes a window, for instance. So a thread that waits for these sections holds no lock that a fast call
-/// takes.
+/// Sections that protect objects behind handles, for a whole fast call.
+///
+/// The call takes locks, and may wait for [`Memory`] sections, for example if a message of a peer revokes a memory
+/// window. So a thread that waits for these sections must not hold a lock that a fast call takes.
 #[derive(Debug)]
 pub enum Objects {}
 
-/// Registered memory, for a copy of no more than a record, and what else is done with so few instructions. In such a section a
-/// thread takes the locks of an endpoint's receives, of a shared receive queue, of an EVD and of all that an event wakes, so a
-/// thread that waits for these sections holds none of them. In such a section it waits for no other one.
+/// Sections that protect registered memory and other data, at most for the copy of one record.
+///
+/// In the section, a thread takes the locks of an endpoint's receives, an SRQ, an EVD, and what an event wakes. So a
+/// thread that waits for these sections must hold none of them. A thread in such a section waits for no section.
 #[derive(Debug)]
 pub enum Memory {}
 
-impl Kept for Objects {
-    const COUNT: usize = 0;
+impl SectionKind for Objects {
+    const INDEX: usize = 0;
 }
 
-impl Kept for Memory {
-    const COUNT: usize = 1;
+impl SectionKind for Memory {
+    const INDEX: usize = 1;
 }
 
-/// An atomic word; a model of the memory has its own.
 trait Word {
     fn load(&self, order: Ordering) -> u64;
     fn store(&self, value: u64, order: Ordering);
@@ -80,21 +86,20 @@ impl Word for AtomicU64 {
     }
 }
 
-/// The count of one thread, which alone calls the functions that change it. The high half is the number of sections that the
-/// thread has left. The low half is 0 while it is in none; otherwise it counts the section and those inside of it.
+/// The sections of one thread, which alone changes the count. High half: number of sections that the thread has left.
+/// Low half: nesting depth, 0 outside sections.
 #[derive(Debug)]
 struct Count<W>(W);
 
-/// One more section that was left.
 const LEFT: u64 = 1 << 32;
 
 impl<W: Word> Count<W> {
     #[inline(always)]
     fn enter(&self) {
-        // SYNC section-leave: a Release here too, because this store may hide that of the leave before it.
+        // SYNC section-leave: a Release, because this store may hide the preceding store of `leave`.
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Release);
-        // SYNC section-enter: the thread counts, passes the light half and looks; a thread that takes away marks, passes
-        // the heavy half and loads the count. Either the mark is found, or the section is waited for.
+        // SYNC section-enter: the reader stores the count, executes the light half and loads the mark. The other thread
+        // stores the mark, executes the heavy half and loads the count. So one of them sees the other's store.
         asymmetric::light_if_available();
     }
 
@@ -102,25 +107,22 @@ impl<W: Word> Count<W> {
     fn leave(&self) {
         let count = self.0.load(Ordering::Relaxed) - 1;
         let count = if count % LEFT == 0 { count.wrapping_add(LEFT) } else { count };
-        // SYNC section-leave: what the thread did in the section comes before this store, and is visible to a thread
-        // that finds the section left.
+        // SYNC section-leave: a thread that sees the end of the section sees its accesses.
         self.0.store(count, Ordering::Release);
     }
 
-    /// Leaves all sections, for a thread that has ended.
     fn clear(&self) {
         // SYNC section-leave
         self.0.store((self.0.load(Ordering::Relaxed) | (LEFT - 1)).wrapping_add(1), Ordering::Release);
     }
 
-    /// The section in which its thread is.
     fn section(&self) -> Option<u64> {
         // SYNC section-enter, section-leave
         let count = self.0.load(Ordering::Acquire);
         (count % LEFT != 0).then_some(count / LEFT)
     }
 
-    /// Waits until its thread has left the section that it is in; false if `pass` has returned false before.
+    /// Waits for the end of the present section, with `pass` between polls. Returns `false` once `pass` does.
     fn await_left(&self, mut pass: impl FnMut() -> bool) -> bool {
         let section = self.section();
         while section.is_some() && self.section() == section {
@@ -132,14 +134,11 @@ impl<W: Word> Count<W> {
     }
 }
 
-/// The counts of one thread, on cache lines of their own.
+/// On a separate pair of cache lines.
 #[repr(C, align(128))]
 struct Record {
-    /// By [`Kept::COUNT`].
     counts: [Count<AtomicU64>; 2],
-    /// The record that was made before this one.
     next: Option<&'static Record>,
-    /// Whether a thread has it.
     taken: AtomicBool,
 }
 
@@ -149,32 +148,29 @@ impl Record {
         Record { counts, next: None, taken: AtomicBool::new(taken) }
     }
 
-    /// Takes it, if no thread has it.
     fn take(&self) -> bool {
-        // SYNC record: pairs with the Release of the thread before, which has left its sections.
+        // SYNC record: pairs with the Release of the previous owner.
         self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Gives it back.
     fn free(&self) {
         self.counts.iter().for_each(Count::clear);
-        // SYNC record: stored behind the last section, so the next thread finds the counts as they are.
+        // SYNC record: follows the last section, so the next owner sees the final counts.
         self.taken.store(false, Ordering::Release);
     }
 
-    fn count<K: Kept>(&self) -> &Count<AtomicU64> {
-        &self.counts[K::COUNT]
+    fn count<K: SectionKind>(&self) -> &Count<AtomicU64> {
+        &self.counts[K::INDEX]
     }
 }
 
-/// The records of threads, in a list that only grows. They are never freed.
+/// The list of records, which only grows.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
-/// What threads take for a moment that have no record.
+/// Records for threads that cannot have their own.
 static SPARE: [Record; 8] = [const { Record::new(false) }; 8];
 
-/// Gives the record of a thread back when the thread ends. Destructors of the program that run later may still make calls; then
-/// the thread gets both again.
+/// Releases the record of a thread that ends. If destructors make calls later, the thread gets both again.
 #[derive(Default)]
 struct Owner;
 
@@ -190,42 +186,40 @@ impl Drop for Owner {
 static OWNERS: PerThread<Owner> = PerThread::new();
 
 fn all() -> impl Iterator<Item = &'static Record> {
-    // SYNC record: the memory behind the pointer is initialised.
+    // SYNC record: makes the contents of the record visible.
     let first = FIRST.load(Ordering::Acquire);
-    // SAFETY: the pointer is NULL or comes from a box that `make` gave away.
+    // SAFETY: the pointer is NULL or a record that `make` has leaked.
     SPARE.iter().chain(std::iter::successors(unsafe { first.as_ref() }, |record| record.next))
 }
 
-/// The record of the calling thread, if it has one.
 #[inline(always)]
 fn own() -> Option<&'static Record> {
-    // SAFETY: the word is 0 or the address of a record, none of which is ever freed.
+    // SAFETY: the word is 0 or the address of a record, and records are never freed.
     unsafe { ptr::with_exposed_provenance::<Record>(static_tls::word()).as_ref() }
 }
 
 fn set_own(record: Option<&'static Record>) {
     let address = record.map_or(0, |record| ptr::from_ref(record).expose_provenance());
-    // SAFETY: this module defines the word; records are never freed.
+    // SAFETY: only this module uses the word, and records are never freed.
     unsafe { static_tls::set_word(address) };
 }
 
-/// The records of all threads but the calling one.
 fn others() -> impl Iterator<Item = &'static Record> {
     let own = own();
     all().filter(move |record| own.is_none_or(|own| !ptr::eq(own, *record)))
 }
 
-/// A section of the calling thread, for as long as this lives. A thread can be in several at once.
+/// A section of the calling thread, until the guard is dropped. Sections nest.
 #[derive(Debug)]
 #[must_use]
-pub struct EpochGuard<K: Kept> {
+pub struct EpochGuard<K: SectionKind> {
     count: &'static Count<AtomicU64>,
-    /// It stays with its thread.
-    kept: PhantomData<*mut K>,
+    /// The guard stays on its thread.
+    not_send: PhantomData<*mut K>,
 }
 
-impl<K: Kept> EpochGuard<K> {
-    /// Enters a section. `None` if the calling thread has no record and gets none.
+impl<K: SectionKind> EpochGuard<K> {
+    /// Enters a section. Returns `None` if the calling thread has no record and cannot get one.
     #[inline(always)]
     pub fn enter() -> Option<Self> {
         let record = match own() {
@@ -234,18 +228,18 @@ impl<K: Kept> EpochGuard<K> {
         };
         let count = record.count::<K>();
         count.enter();
-        Some(EpochGuard { count, kept: PhantomData })
+        Some(EpochGuard { count, not_send: PhantomData })
     }
 }
 
-impl<K: Kept> Drop for EpochGuard<K> {
+impl<K: SectionKind> Drop for EpochGuard<K> {
     #[inline(always)]
     fn drop(&mut self) {
         self.count.leave();
     }
 }
 
-/// Calls `f`, which only looks and counts a reference, in a section for objects. That needs no record.
+/// Calls `f` in an [`Objects`] section, even if the calling thread has no record. `f` must be short.
 pub fn briefly<R>(f: impl FnOnce() -> R) -> R {
     let Some(_section) = EpochGuard::<Objects>::enter() else { return with_spare(f) };
     f()
@@ -262,23 +256,24 @@ fn with_spare<R>(f: impl FnOnce() -> R) -> R {
         }
     };
     record.count::<Objects>().enter();
-    // Where the kernel has no membarrier.
+    // A fence even without membarrier, unlike the fence in `enter`.
     asymmetric::light();
     let result = f();
     record.free();
     result
 }
 
-/// Whether the calling thread is in a section.
-pub fn is_inside<K: Kept>() -> bool {
+/// Returns whether the calling thread is in a section of this kind.
+pub fn is_inside<K: SectionKind>() -> bool {
     own().is_some_and(|record| record.count::<K>().section().is_some())
 }
 
-/// Waits until all sections are over that other threads are in, but no longer than `limit`, if there is one; whether they are
-/// over. What was done in them is visible then. [`Objects`] and [`Memory`] say which locks the caller may hold.
-pub fn synchronize<K: Kept>(limit: Option<Duration>) -> bool {
+/// Waits until all other threads have left their present sections, for at most `limit`. Returns whether they have; then
+/// their accesses in these sections are visible. [`Objects`] and [`Memory`] specify which locks the caller must not
+/// hold.
+pub fn synchronize<K: SectionKind>(limit: Option<Duration>) -> bool {
     let begun = Instant::now();
-    // SYNC section-enter: behind the mark of the caller.
+    // SYNC section-enter: follows the caller's store of the mark.
     asymmetric::heavy();
     others().all(|record| {
         let mut pause = Pause::new();
@@ -289,7 +284,7 @@ pub fn synchronize<K: Kept>(limit: Option<Duration>) -> bool {
     })
 }
 
-/// Gives the calling thread a record, if it can have one; if not, it asks again next time.
+/// Assigns a record to the calling thread, if possible.
 #[cold]
 #[inline(never)]
 fn register() -> Option<&'static Record> {
@@ -301,21 +296,19 @@ fn register() -> Option<&'static Record> {
     Some(record)
 }
 
-/// A new record; `None` if there is no memory.
 fn make() -> Option<&'static Record> {
     let record = Box::into_raw(memory::boxed(Record::new(true)).ok()?);
-    // SYNC record: each exchange loads the head before it with Acquire, so a thread that finds the head finds all records
-    // behind it.
+    // SYNC record: also loads the previous head with Acquire, so the head publishes all records.
     let _ = FIRST.fetch_update(Ordering::AcqRel, Ordering::Acquire, |first| {
-        // SAFETY: no other thread has the new record yet; the first one is as in `all`.
+        // SAFETY: no other thread has the new record; `first` is NULL or a record that `make` has leaked.
         unsafe { (*record).next = first.as_ref() };
         Some(record)
     });
-    // SAFETY: it is never freed, and from now on it is shared.
+    // SAFETY: the record is never freed, and only shared from here.
     Some(unsafe { &*record })
 }
 
-/// Frees the records of all threads but the calling one. Only the child of a fork may call this, which has no other.
+/// Ends the sections of all other threads and releases their records. Only for the child of a fork.
 pub fn in_child() {
     others().for_each(Record::free);
 }

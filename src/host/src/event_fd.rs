@@ -1,4 +1,4 @@
-//! An event descriptor (eventfd) that wakes the threads of this process that sleep on it.
+//! An eventfd that wakes the sleeping threads of this process.
 
 #![forbid(unsafe_code)]
 
@@ -9,16 +9,16 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
 use crate::cancel::Shielded;
 
-/// It is readable from when it is rung until it is cleared. It does not outlive an exec.
+/// An eventfd that is readable from [`EventFd::wake`] until [`EventFd::clear`]. It is closed on exec.
 ///
-/// It must not be given to another process, which could make it block, and silence it.
+/// Must not be passed to another process, which could make it blocking or clear it.
 #[derive(Debug)]
 pub struct EventFd {
     fd: Shielded<OwnedFd>,
 }
 
 impl EventFd {
-    /// Makes one that is not readable.
+    /// Creates an eventfd that is not readable.
     ///
     /// # Errors
     /// The error of the system, for example too many open files.
@@ -26,27 +26,27 @@ impl EventFd {
         Ok(EventFd { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
-    /// Makes the descriptor readable. Never blocks: a bell that cannot be rung again is already ringing.
+    /// Makes the descriptor readable. Never blocks: if the counter is full, the descriptor is already readable.
     #[inline]
     pub fn wake(&self) {
         if rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_err() {
-            self.ring_again();
+            self.retry_wake();
         }
     }
 
-    /// A sleeper would miss a ring that an error prevents, which may pass.
+    /// Retries, because the error may be temporary, and a sleeping thread would miss the wake-up.
     #[cold]
-    fn ring_again(&self) {
+    fn retry_wake(&self) {
         for _ in 0..8 {
-            let mut rung = [PollFd::new(&self.fd, PollFlags::IN)];
-            let rings = rustix::event::poll(&mut rung, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(1);
-            if rings || rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_ok() {
+            let mut polled = [PollFd::new(&self.fd, PollFlags::IN)];
+            let is_readable = rustix::event::poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(1);
+            if is_readable || rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_ok() {
                 return;
             }
         }
     }
 
-    /// Silences the bell; returns whether it had been rung.
+    /// Clears the descriptor. Returns whether it was readable.
     #[inline]
     pub fn clear(&self) -> bool {
         rustix::io::read(&self.fd, &mut [0_u8; 8]) == Ok(8)

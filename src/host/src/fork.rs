@@ -1,13 +1,10 @@
-//! Things that a fork must not break: locks that another thread holds, and descriptors whose end peers wait for.
+//! Protection of locks and descriptors during a fork.
 //!
-//! The kernel may take the end of the last copy of a descriptor for the end of the process. Peers would then not
-//! learn that a process is gone while a child of it lives.
+//! A socket closes only when its last copy closes. So while a child of a fork has a copy, the peer does not see the end
+//! of the parent. [`CloseOnFork`] marks the descriptors that children close.
 //!
-//! A library that we call may have locks of its own that it does not watch over a fork. If another thread were inside
-//! at that moment, the child would find the lock taken for ever. So such calls are made by [`with_fork_lock`], and so is
-//! the making of a descriptor together with its note.
-//!
-//! The handler before a fork waits for such calls, for two seconds at most.
+//! If another thread holds a lock of some other library during a fork, the lock stays locked in the child. So calls
+//! that take such locks run in [`with_fork_lock`], and so does the creation of a marked descriptor.
 
 use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -16,107 +13,104 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{Timespec, nanosleep};
 
-/// The number of threads inside [`with_fork_lock`], with [`FORKING`] while a fork is going on.
+/// Number of threads inside [`with_fork_lock`], plus [`FORKING`] during a fork.
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
-/// A fork is going on or waits for the threads that are inside.
 const FORKING: u32 = 1 << 31;
 
-/// The longest time for which a fork waits for the threads that are inside: a thread may be stuck in a call.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Maximum time of a fork's wait for threads inside, which may be stuck.
+const FORK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The stay of a thread in [`with_fork_lock`].
-struct Stay;
+/// The calling thread is inside.
+struct Inside;
 
-impl Stay {
-    fn begin() -> Self {
+impl Inside {
+    fn enter() -> Self {
         loop {
             let entered = INSIDE.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |inside| {
                 (inside & FORKING == 0).then_some(inside + 1)
             });
             if entered.is_ok() {
-                return Stay;
+                return Inside;
             }
-            a_moment();
+            sleep_briefly();
         }
     }
 }
 
-impl Drop for Stay {
+impl Drop for Inside {
     fn drop(&mut self) {
-        // A fork whose patience ended has forgotten the threads that were inside.
+        // The child has reset the count.
         let _ = INSIDE
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |inside| (inside & !FORKING > 0).then(|| inside - 1));
     }
 }
 
-fn a_moment() {
+fn sleep_briefly() {
     let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 50_000 });
 }
 
-/// Runs `f` so that no fork of the process falls into it: a fork waits until `f` has returned, and `f` begins only
-/// when no fork is going on. For short calls that take locks which other libraries keep for the whole process, or that
-/// make a descriptor that children must not have. `f` must not call this function again.
+/// Runs `f` while no fork runs: a fork waits for `f` for up to 2 s, and `f` waits for a fork.
+///
+/// For short calls that take process-wide locks of other libraries, or that create descriptors for [`CloseOnFork`].
+/// Must not be nested.
 pub fn with_fork_lock<R>(f: impl FnOnce() -> R) -> R {
-    let _stay = Stay::begin();
+    let _inside = Inside::enter();
     f()
 }
 
-/// Keeps threads out of [`with_fork_lock`] and waits until none is inside. For the handler before a fork, where one thread
-/// at a time may be.
+/// Blocks [`with_fork_lock`], and waits for threads inside for up to 2 s. For the handler before a fork; not
+/// concurrently.
 pub fn keep_out() {
     INSIDE.fetch_or(FORKING, Ordering::AcqRel);
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + FORK_TIMEOUT;
     while INSIDE.load(Ordering::Acquire) != FORKING && Instant::now() < until {
-        a_moment();
+        sleep_briefly();
     }
 }
 
-/// Lets threads in again after [`keep_out`]. For the handler after a fork, in the parent.
+/// Unblocks [`with_fork_lock`] after a fork, in the parent.
 pub fn let_in() {
     INSIDE.fetch_and(!FORKING, Ordering::AcqRel);
 }
 
-/// Lets threads in again after [`keep_out`], in the child, which has none of the threads that may still be inside.
+/// Unblocks [`with_fork_lock`] after a fork, in the child, where the threads inside do not exist.
 pub fn let_in_child() {
     INSIDE.store(0, Ordering::Release);
-    LIVES.fetch_add(1, Ordering::Relaxed);
+    FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// The forks that lie between this process and the one that loaded the library.
-static LIVES: AtomicU32 = AtomicU32::new(0);
+/// Number of forks since the library was loaded.
+static FORKS: AtomicU32 = AtomicU32::new(0);
 
-/// A number that is another one in the child of a fork than in its parent. Costs one load. It counts the calls of
-/// [`let_in_child`], so the handlers for forks must have been set up.
+/// Returns a number that differs between a parent and its children. Costs one load. [`let_in_child`] increments it.
 #[inline]
 pub fn life() -> u32 {
-    LIVES.load(Ordering::Relaxed)
+    FORKS.load(Ordering::Relaxed)
 }
 
-/// Descriptors that children close: one bit for each number. The size is fixed, because the child of a fork can neither
-/// take a lock nor trust a list that another thread was changing. The kernel provides the pages that are used.
+/// Bitmap of the descriptors that children close. A child could neither lock nor read a growing list. Unused pages take
+/// no memory.
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
-/// Number above those that can be noted: the kernel's default for `fs.nr_open`.
+/// First descriptor that does not fit: the kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;
-/// Number above those that were ever noted.
+/// Upper bound of all descriptors in [`NOTED`] so far.
 static END: AtomicU32 = AtomicU32::new(0);
 
-/// Returns the word of [`NOTED`] and the bit in it for a descriptor.
 fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
     let fd = u32::try_from(fd).ok()?;
     Some((NOTED.get((fd / u64::BITS) as usize)?, 1 << (fd % u64::BITS)))
 }
 
-/// A note that children close a descriptor. The note must end before the descriptor is closed here, because another
-/// file may get the same number at once. So a value that owns both declares the note first, and one that closes in its
-/// own `drop` calls [`CloseOnFork::end`] there.
+/// Marks a descriptor that children of a fork close. Descriptors from [`MAX_FD`] on stay open in children.
 ///
-/// A descriptor from [`MAX_FD`] on stays open in children.
+/// The mark must end before this process closes the descriptor, because another file can then get the number. So
+/// declare the mark before the descriptor, or call [`CloseOnFork::end`].
 #[derive(Debug)]
 pub struct CloseOnFork(RawFd);
 
 impl CloseOnFork {
-    /// Notes `fd`.
+    /// Marks `fd`.
     pub fn new(fd: impl AsFd) -> Self {
         let fd = fd.as_fd().as_raw_fd();
         if let Some((word, bit)) = bit(fd) {
@@ -126,7 +120,7 @@ impl CloseOnFork {
         CloseOnFork(fd)
     }
 
-    /// Lets children keep the descriptor from now on.
+    /// Removes the mark.
     pub fn end(&mut self) {
         if let Some((word, bit)) = bit(std::mem::replace(&mut self.0, -1)) {
             word.fetch_and(!bit, Ordering::AcqRel);
@@ -140,11 +134,10 @@ impl Drop for CloseOnFork {
     }
 }
 
-/// Closes, in the child of a fork, the descriptors that its parent has noted. Takes no lock and allocates nothing.
+/// Closes the marked descriptors. Takes no lock and allocates nothing.
 ///
 /// # Safety
-/// The caller is the child of a fork, in which no value is ever touched again that owns one of these descriptors, because
-/// another file may soon get the same number.
+/// The caller is the child of a fork, and never again uses a value that owns one of these descriptors.
 pub unsafe fn close_in_child() {
     let end = END.load(Ordering::Acquire).div_ceil(u64::BITS) as usize;
     for (at, word) in NOTED.iter().enumerate().take(end) {
@@ -152,42 +145,40 @@ pub unsafe fn close_in_child() {
         while noted != 0 {
             let fd = at as RawFd * u64::BITS as RawFd + noted.trailing_zeros() as RawFd;
             noted &= noted - 1;
-            // SAFETY: this is the child's copy of a descriptor, and its owner is never touched again, as said above.
+            // SAFETY: the caller never again uses the owner of this descriptor.
             unsafe { rustix::io::close(fd) };
         }
     }
 }
 
-/// A place for the guard of a lock during a fork: the handler before the fork takes the lock and leaves the guard here,
-/// and the handlers after the fork fetch it. So the child never gets the locked data half changed.
+/// The guard of a lock during a fork: the handler before the fork stores it, and the handlers after the fork take it.
+/// So the child never sees half-changed data.
 pub struct Hold<G>(UnsafeCell<Option<G>>);
 
-// SAFETY: only `keep` and `fetch` touch the cell, and their callers promise to do so one at a time.
+// SAFETY: callers of `keep` and `fetch` hold the same lock.
 unsafe impl<G> Sync for Hold<G> {}
 
 impl<G> Hold<G> {
-    /// An empty place.
+    /// Creates an empty slot.
     pub const fn new() -> Self {
         Hold(UnsafeCell::new(None))
     }
 
-    /// Leaves a guard here.
+    /// Stores a guard.
     ///
     /// # Safety
-    /// Only the handler before a fork may call this, and `guard` must belong to the lock that is always held when this
-    /// place is used.
+    /// The caller is the handler before a fork. All guards in this slot belong to the same lock.
     pub unsafe fn keep(&self, guard: G) {
-        // SAFETY: the lock, which the caller has, allows one user at a time.
+        // SAFETY: the caller holds the lock.
         unsafe { *self.0.get() = Some(guard) };
     }
 
-    /// Fetches the guard.
+    /// Takes the guard out, if there is one.
     ///
     /// # Safety
-    /// Only a handler after a fork may call this, and [`Hold::keep`] must have been called before that fork: the lock
-    /// is held until the guard is dropped.
+    /// The caller is a handler after a fork, before which [`Hold::keep`] was called.
     pub unsafe fn fetch(&self) -> Option<G> {
-        // SAFETY: the lock, which is still held, allows one user at a time.
+        // SAFETY: the lock is still held.
         unsafe { (*self.0.get()).take() }
     }
 }

@@ -1,26 +1,25 @@
 //! Resource limits of the process.
 //!
-//! These call libc, because rustix assumes that the system answers, and a filter of system calls can prevent that.
+//! rustix assumes that getrlimit succeeds, but a seccomp filter can make it fail. So these functions call libc.
 
 use std::io;
 
-/// Open files; `None` for no limit.
+/// Returns the maximum number of open files; `None` if unlimited.
 pub fn open_files() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_NOFILE)
 }
 
-/// Bytes of locked memory, which registered memory is; `None` for no limit.
+/// Returns the maximum size of locked memory in bytes, including memory registered with devices; `None` if unlimited.
 pub fn locked_memory() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_MEMLOCK)
 }
 
-/// The size to which a file may grow, in bytes; `None` for no limit. Shared memory is a file too. A thread that makes a
-/// file grow beyond this gets a signal that ends the process.
+/// Returns the maximum size of a file, including shared memory, in bytes; `None` if unlimited. Extending a file beyond
+/// it ends the process by a signal.
 pub fn file_size() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_FSIZE)
 }
 
-/// The type of a limit's number, which is not the same in every libc.
 #[cfg(target_env = "gnu")]
 type Resource = libc::__rlimit_resource_t;
 #[cfg(not(target_env = "gnu"))]

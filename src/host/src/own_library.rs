@@ -1,10 +1,9 @@
-//! The shared library that this code is part of, as the dynamic loader knows it.
+//! The shared library that contains this code.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, NonNull};
 
-/// The path by which the loader knows the library. If the code is part of the program itself, this is what the program
-/// was called by.
+/// Returns the loader's path of the library, or the program's name if the code is part of the program.
 pub fn path() -> Option<&'static CStr> {
     let mut info = libc::Dl_info {
         dli_fname: ptr::null(),
@@ -12,31 +11,28 @@ pub fn path() -> Option<&'static CStr> {
         dli_sname: ptr::null(),
         dli_saddr: ptr::null_mut(),
     };
-    // SAFETY: the address belongs to this library's code, and `info` outlives the call.
+    // SAFETY: the address is in this library, and `info` outlives the call.
     let found = unsafe { libc::dladdr(path as *const c_void, &mut info) };
     if found == 0 || info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: the loader keeps the name of a library while the library is mapped, and it is mapped while this code
-    // runs.
+    // SAFETY: the C string exists while the library is loaded.
     Some(unsafe { CStr::from_ptr(info.dli_fname) })
 }
 
-/// Keeps the library in the process from now on, even if its users close it. Returns its handle, which stays valid, or `None` if
-/// this code is part of the program itself or the loader has no memory.
+/// Keeps the library loaded even if its users close it, and returns its handle. Returns `None` if the code is part of
+/// the program, or if the loader has no memory.
 pub fn keep() -> Option<NonNull<c_void>> {
     reference(libc::RTLD_LOCAL)
 }
 
-/// The same, and puts the library's names into the global scope, where libraries find them that were not
-/// linked with it.
+/// Does what [`keep`] does, and adds the library's symbols to the global scope.
 pub fn keep_with_global_names() -> Option<NonNull<c_void>> {
     reference(libc::RTLD_GLOBAL)
 }
 
 fn reference(scope: c_int) -> Option<NonNull<c_void>> {
     let flags = libc::RTLD_NOW | libc::RTLD_NOLOAD | scope;
-    // SAFETY: the path is a C string; the library is already loaded, so no code runs. The reference that this takes is
-    // never given back.
+    // SAFETY: the path is a C string. The library is already loaded, so none of its code runs.
     NonNull::new(unsafe { libc::dlopen(path()?.as_ptr(), flags) })
 }

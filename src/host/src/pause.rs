@@ -1,12 +1,7 @@
-//! Waiting for another thread that will soon be done, where there is no word to sleep on.
+//! Back-off of a thread that polls for a change by another thread and has no word to sleep on.
 //!
-//! Such a wait begins with looking again and again, and ends in sleeps. The other thread may need the very processor,
-//! and a thread of a real-time class gives that to one of a lower priority by sleeping alone, however often it yields.
-//!
-//! Some looks come at once, some offer the processor, and from then on each is a sleep of up to a millisecond. These
-//! wait so: an attempt at a gate that another attempt has, rounds of progress, slots of the table of transfers,
-//! transfers of peers, sections, spare records of sections, and the reserve of memory. All other looks
-//! have a bound that depends on no other thread.
+//! A wait spins 64 times, yields 64 times, and then sleeps between polls, for up to 1.28 ms. Only a sleep of a
+//! real-time thread lets a thread of lower priority run, which may be the other one.
 
 #![forbid(unsafe_code)]
 
@@ -14,33 +9,32 @@ use std::hint::spin_loop;
 
 use rustix::thread::{Timespec, nanosleep, sched_yield};
 
-/// How often the thread looks at once, and by when it has offered its processor to others as often.
+/// Number of spins, and number of pauses before the first sleep.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 2 * SPINS;
-/// Nanoseconds of the first sleep; each further one is twice as long, until it has doubled so often.
-const FIRST: i64 = 20_000;
-const DOUBLINGS: u32 = 6;
+/// First sleep in nanoseconds, and how many times it doubles.
+const FIRST_SLEEP: i64 = 20_000;
+const MAX_DOUBLINGS: u32 = 6;
 
-/// The pauses between the looks of one wait.
+/// The pauses between the polls of one wait.
 #[derive(Debug, Default)]
 pub struct Pause {
     turns: u32,
 }
 
 impl Pause {
-    /// The wait begins.
+    /// Starts a wait.
     pub const fn new() -> Self {
         Pause { turns: 0 }
     }
 
-    /// True while the pauses are too short for a look at the clock.
+    /// Returns whether the next pause is a spin, and so shorter than reading the clock.
     pub fn is_short(&self) -> bool {
         self.turns < SPINS
     }
 
-    /// Lets some time pass before the next look: nothing but a moment at first, a millisecond in the end. No place where a
-    /// thread can be cancelled.
-    // Out of line, because the callers that hardly ever wait are fast paths.
+    /// Pauses before the next poll: spins, yields or sleeps. Not a cancellation point.
+    // Out of line, because callers rarely wait.
     #[cold]
     #[inline(never)]
     pub fn pass(&mut self) {
@@ -48,7 +42,7 @@ impl Pause {
             0..SPINS => spin_loop(),
             SPINS..YIELDS => sched_yield(),
             slept => {
-                let nanos = FIRST << (slept - YIELDS).min(DOUBLINGS);
+                let nanos = FIRST_SLEEP << (slept - YIELDS).min(MAX_DOUBLINGS);
                 let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: nanos });
             }
         }

@@ -1,6 +1,4 @@
-//! Sleeping on descriptors: on a few of them, or on a set.
-//!
-//! Neither sleep is a place where `pthread_cancel` may end a thread.
+//! Sleeping on descriptors: a few, or a set. No function here is a cancellation point.
 
 #![forbid(unsafe_code)]
 
@@ -17,24 +15,21 @@ use rustix::io::Errno;
 
 use crate::cancel::Shielded;
 
-/// The state that [`wait`] found a descriptor in.
+/// The state of a descriptor after [`wait`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polled {
-    /// There is something to read.
+    /// Data can be read.
     pub readable: bool,
-    /// The descriptor failed, or its other end is gone.
+    /// The descriptor failed, or its other end has closed.
     pub failed: bool,
 }
 
-/// Waits until there is something to read on one of `fds` or `limit` is over; `None` waits without a limit. Finds
-/// nothing after a timeout or a signal.
-///
-/// # Parameters
-/// * `fds` - the descriptors to look at; `None` is skipped.
+/// Waits until one of `fds` is readable or has failed, for at most `limit`. Skips `None`. Reports nothing after a
+/// timeout or a signal.
 pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Duration>) -> io::Result<[Polled; N]> {
     let mut entries: ArrayVec<PollFd<'_>, N> =
         fds.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-    // A time that is too long for the system counts as no limit.
+    // An overlong duration counts as no limit.
     let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
     match rustix::event::poll(&mut entries, limit.as_ref()) {
         Ok(_) => {}
@@ -51,14 +46,14 @@ pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Dura
     }))
 }
 
-/// The state of a descriptor that is ready.
+/// A descriptor that is ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// The token that the descriptor was added with.
+    /// The token from [`Epoll::add`].
     pub token: u64,
-    /// There is something to read, or the end of the stream can be found by reading.
+    /// Data, or the end of the stream, can be read.
     pub readable: bool,
-    /// There is room to write.
+    /// Data can be written.
     pub writable: bool,
     /// The peer has closed its end, or the descriptor failed. Earlier data can still be read.
     pub closed: bool,
@@ -70,13 +65,13 @@ pub struct Events {
 }
 
 impl Events {
-    /// Makes room for `capacity` results at a time, at least one.
+    /// Creates a list for `capacity` results per wait, at least one.
     #[expect(clippy::disallowed_methods, reason = "a thread of a provider has one")]
     pub fn with_capacity(capacity: usize) -> Events {
         Events { found: Vec::with_capacity(capacity.max(1)) }
     }
 
-    /// The results of the last wait.
+    /// Returns the results of the last wait.
     pub fn iter(&self) -> impl Iterator<Item = Ready> + '_ {
         self.found.iter().map(Ready::of)
     }
@@ -85,32 +80,32 @@ impl Events {
 impl Ready {
     fn of(event: &epoll::Event) -> Ready {
         let (events, data) = (event.flags, event.data);
-        let over = EventFlags::HUP | EventFlags::ERR | EventFlags::RDHUP;
+        let closed = EventFlags::HUP | EventFlags::ERR | EventFlags::RDHUP;
         Ready {
             token: data.u64(),
-            readable: events.intersects(over | EventFlags::IN),
+            readable: events.intersects(closed | EventFlags::IN),
             writable: events.contains(EventFlags::OUT),
-            closed: events.intersects(over),
+            closed: events.intersects(closed),
         }
     }
 }
 
-/// What [`Epoll::look`] finds at most.
-const LOOK: usize = 64;
+const MAX_RESULTS: usize = 64;
 
-/// A set of descriptors to wait for. Errors and the end of a connection are always reported. Its own descriptor can be waited for too.
+/// A set of descriptors, for epoll(7), which can be polled itself. It always reports errors and the end of a
+/// connection.
 #[derive(Debug)]
 pub struct Epoll {
     fd: Shielded<OwnedFd>,
 }
 
 impl Epoll {
-    /// Makes an empty set.
+    /// Creates an empty set.
     pub fn new() -> io::Result<Epoll> {
         Ok(Epoll { fd: Shielded::new(epoll::create(epoll::CreateFlags::CLOEXEC)?) })
     }
 
-    /// Adds `fd`, to wait for something to read. If it has duplicates, it must be deleted before it is closed.
+    /// Adds `fd`, to report when it is readable. A descriptor with duplicates must be deleted before it is closed.
     ///
     /// # Errors
     /// `AlreadyExists`, or another error of the system.
@@ -118,15 +113,12 @@ impl Epoll {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::RDHUP | EventFlags::IN)?)
     }
 
-    /// Adds `fd`, to be told once when it has room to write again after it had none. As for [`Epoll::add`].
-    ///
-    /// # Errors
-    /// As for [`Epoll::add`].
+    /// Adds `fd`, to report once each time it becomes writable.
     pub fn add_room(&self, fd: BorrowedFd<'_>, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
     }
 
-    /// Changes whether `fd` is waited for until there is `room` to write, too.
+    /// Sets whether to report also when `fd` is writable.
     ///
     /// # Errors
     /// `NotFound`, or another error of the system.
@@ -144,31 +136,28 @@ impl Epoll {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Calls `f` with what is ready, [`LOOK`] of the set at most; the others come first in the next call. Allocates nothing, and
-    /// finds nothing where the system fails.
+    /// Calls `f` with up to 64 ready descriptors; the next call starts with the others. Allocates nothing. Ignores
+    /// errors of the system.
     pub fn look(&self, f: impl FnMut(Ready)) {
-        let mut found = [const { MaybeUninit::<epoll::Event>::uninit() }; LOOK];
+        let mut found = [const { MaybeUninit::<epoll::Event>::uninit() }; MAX_RESULTS];
         if let Ok((found, _)) = epoll::wait(&self.fd, &mut found[..], Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
             found.iter().map(Ready::of).for_each(f);
         }
     }
 
-    /// Waits until something happens or `timeout` (from a millisecond on rounded up to those, 24 days at most) is over; `None`
-    /// waits without a limit. Leaves the results in `events`: none after a timeout or a signal.
-    ///
-    /// # Errors
-    /// The error of the system; `events` is empty then.
+    /// Waits until a descriptor is ready, for at most `timeout`: up to 24 days, and from 1 ms on rounded up to
+    /// milliseconds. Stores the results in `events`: none after an error, a timeout or a signal.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
-        let most = Duration::from_millis(i32::MAX as u64);
+        let max = Duration::from_millis(i32::MAX as u64);
         let timeout = match timeout {
-            // epoll_wait(2) counts in milliseconds.
+            // epoll_wait(2) counts milliseconds.
             Some(short) if !short.is_zero() && short < Duration::from_millis(1) => {
                 wait([Some(self.as_fd())], timeout)?;
                 Some(Duration::ZERO)
             }
             other => other,
         };
-        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(most)).ok());
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(max)).ok());
         events.found.clear();
         match epoll::wait(&self.fd, spare_capacity(&mut events.found), timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => Ok(()),

@@ -1,14 +1,14 @@
-//! The standard output of the program, for calls whose work is to print.
+//! The standard output of the program, for calls that print.
 
 use std::ffi::CStr;
 
-/// The name of this host.
+/// Returns the host name.
 pub fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Prints a text through libc, so that it stands in its order between what the program prints itself.
+/// Prints through libc, in order with the program's own output.
 pub fn print(text: &CStr) {
-    // SAFETY: the format wants one C string, and gets it.
+    // SAFETY: the format takes one C string.
     unsafe { libc::printf(c"%s".as_ptr(), text.as_ptr()) };
 }

@@ -1,15 +1,13 @@
-//! Keeps the library's thread-local data in the memory that every thread has from its beginning.
+//! Puts the library's thread-local data into memory that every thread has from its start (static TLS).
 //!
-//! The dynamic linker gives a thread the thread-local data of a library that was loaded while the program ran when the
-//! thread first touches them, and ends the process if there is no memory for that. A library with one access of the
-//! *initial exec* kind gets a place in memory that every thread has already, for all its data; if there is no such
-//! place left, the library is not loaded, which the caller of dlopen is told. Our libraries have some 250 bytes of such
-//! data. The compiler makes no such access in a library, so this one is written by hand.
+//! If a program loads a library later, glibc allocates the library's thread-local data when a thread first uses it, and
+//! ends the process without memory. But one *initial exec* access in the library makes dlopen put all of the data into
+//! static TLS, or fail. A library has about 250 bytes. Compilers emit no such access, so this module contains one in
+//! assembly.
 //!
-//! This is for glibc. Musl's loader refuses such a library; it gives every thread the data of a new library at once, and
-//! does not load the library if it cannot.
+//! musl rejects such a library; it allocates the data during dlopen.
 
-/// The place, and a function that returns its distance from the thread's own address in the processor's `access`.
+/// A thread-local word, and a function that returns its offset from the thread pointer.
 #[cfg(target_env = "gnu")]
 macro_rules! place {
     ($($access:literal)*) => {
@@ -42,7 +40,7 @@ place!("mov rax, qword ptr [rip + dat_static_tls@GOTTPOFF]");
 #[cfg(all(target_arch = "aarch64", target_env = "gnu"))]
 place!("adrp x0, :gottprel:dat_static_tls" "ldr x0, [x0, :gottprel_lo12:dat_static_tls]");
 
-/// The distance of the place from the thread's own address. Called so that the linker keeps the access.
+/// Returns the offset of the word. A call makes the linker keep the access.
 pub(crate) fn offset() -> usize {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu"))]
     {
@@ -55,18 +53,16 @@ pub(crate) fn offset() -> usize {
     0
 }
 
-/// The word of the calling thread, 0 until [`set_word`] changes it: what the place holds. There is one word, for
-/// whatever a library needs to know of the thread on its fastest path; it has no destructor. Reading it is one load,
-/// where `thread_local!` calls the dynamic linker.
+/// Returns the word of the calling thread, initially 0, with one load; `thread_local!` calls the dynamic linker.
 #[inline(always)]
 pub fn word() -> usize {
     word::get()
 }
 
-/// Changes the word of the calling thread.
+/// Sets the word of the calling thread, which has no destructor.
 ///
 /// # Safety
-/// The library reads the word as what one of its modules defines, an address for instance: that module alone calls this.
+/// Only the module that defines the meaning of the word calls this.
 #[inline(always)]
 pub unsafe fn set_word(value: usize) {
     word::set(value);
@@ -79,7 +75,7 @@ mod word {
     #[inline(always)]
     pub fn get() -> usize {
         let value;
-        // SAFETY: this reads the 8 bytes of the place, which each thread has for as long as it lives.
+        // SAFETY: reads 8 bytes that each thread has.
         unsafe {
             asm!(
                 "mov {value}, qword ptr [rip + dat_static_tls@GOTTPOFF]",
@@ -93,7 +89,7 @@ mod word {
 
     #[inline(always)]
     pub fn set(value: usize) {
-        // SAFETY: this writes the 8 bytes of the place, which no other thread and no reference has.
+        // SAFETY: writes 8 bytes of this thread, without references.
         unsafe {
             asm!(
                 "mov {place}, qword ptr [rip + dat_static_tls@GOTTPOFF]",
@@ -113,7 +109,7 @@ mod word {
     #[inline(always)]
     pub fn get() -> usize {
         let value;
-        // SAFETY: this reads the 8 bytes of the place, which each thread has for as long as it lives.
+        // SAFETY: reads 8 bytes that each thread has.
         unsafe {
             asm!(
                 "adrp {value}, :gottprel:dat_static_tls",
@@ -130,7 +126,7 @@ mod word {
 
     #[inline(always)]
     pub fn set(value: usize) {
-        // SAFETY: this writes the 8 bytes of the place, which no other thread and no reference has.
+        // SAFETY: writes 8 bytes of this thread, without references.
         unsafe {
             asm!(
                 "adrp {place}, :gottprel:dat_static_tls",

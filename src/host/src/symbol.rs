@@ -1,16 +1,17 @@
-//! Names that the dynamic loader finds.
+//! Symbols that the dynamic loader finds.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// What the process has under a name in a version of it. A loader without versions, such as that of musl, finds nothing.
+/// Returns the address of a versioned symbol of the process. Returns `None` if there is none, or if the loader ignores
+/// versions, as musl's does.
 ///
 /// # Parameters
-/// * `name` - the name.
+/// * `name` - name of the symbol.
 /// * `node` - the version, such as `DAT_1.2`.
 pub fn versioned(name: &CStr, node: &CStr) -> Option<NonNull<c_void>> {
     #[cfg(target_env = "gnu")]
-    // SAFETY: searches a name among the libraries of the process; both strings are C strings.
+    // SAFETY: both strings are C strings.
     return NonNull::new(unsafe { libc::dlvsym(libc::RTLD_DEFAULT, name.as_ptr(), node.as_ptr()) });
     #[cfg(not(target_env = "gnu"))]
     {
@@ -19,9 +20,9 @@ pub fn versioned(name: &CStr, node: &CStr) -> Option<NonNull<c_void>> {
     }
 }
 
-/// What the process has under a name.
+/// Returns the address of a symbol of the process.
 pub fn named(name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: searches a name among the libraries of the process; the name is a C string.
+    // SAFETY: the name is a C string.
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 

@@ -1,7 +1,4 @@
-//! RDMA devices, their network interfaces and their counters, as the kernel lists them below /sys. Nothing has to
-//! be loaded to read them.
-//!
-//! Entries that cannot be read are left out: a host without RDMA has no such folder.
+//! RDMA devices, their network interfaces and their counters, from /sys. Entries that cannot be read are left out.
 
 #![forbid(unsafe_code)]
 
@@ -10,23 +7,23 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The folder in which the kernel shows its devices.
+/// Root of sysfs.
 pub const ROOT: &str = "/sys";
 
-/// Hexadecimal digits of a hardware address of Ethernet.
-const HARDWARE_ADDRESS: usize = 12;
+/// Number of hexadecimal digits of an Ethernet address.
+const ETHERNET_ADDRESS_DIGITS: usize = 12;
 
-/// The RDMA devices below `sysfs`, in the order of their names and numbers.
+/// Returns the RDMA devices, sorted by name and number.
 pub fn devices(sysfs: &Path) -> Vec<OsString> {
     sorted(&sysfs.join("class/infiniband"))
 }
 
-/// Returns the network interfaces of a device, each once, in the same way as the kernel's rdma_cm finds the device of an
-/// interface.
+/// Returns the network interfaces of a device, without duplicates, as the kernel's rdma_cm maps interfaces to devices.
 ///
-/// A RoCE port lists an interface for each GID, in the order of the slots, so that the interface of the device comes
-/// first. An iWARP port does the same since Linux 6.6. On older kernels, its only GID is a hardware address, which the
-/// interface of the device, its VLANs and a bridge over it have. InfiniBand lists the interfaces of all ports together.
+/// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID table of a port, the device's own interface first.
+/// - iWARP on older kernels: the only GID of a port is an Ethernet address. The interface of the device, its VLANs and a
+///   bridge over it have this address.
+/// - InfiniBand: the interfaces of all ports.
 ///
 /// # Parameters
 /// * `sysfs` - [`ROOT`], or a tree like it.
@@ -49,7 +46,7 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
         let slots = port.join("gid_attrs/ndevs");
         let before = found.len();
         for slot in sorted(&slots) {
-            // A slot without an interface cannot be read; several slots share one.
+            // Entries without an interface cannot be read.
             let Ok(text) = fs::read(slots.join(slot)) else { continue };
             let name = OsString::from_vec(text.trim_ascii().to_vec());
             if !name.is_empty() && !found.contains(&name) {
@@ -78,36 +75,30 @@ fn with_hardware_address(sysfs: &Path, port: &Path) -> Vec<OsString> {
     let folder = sysfs.join("class/net");
     let has_address = |name: &OsString| {
         let address = fs::read_to_string(folder.join(name).join("address")).map(hex).unwrap_or_default();
-        address.len() == HARDWARE_ADDRESS && gid.starts_with(&address)
+        address.len() == ETHERNET_ADDRESS_DIGITS && gid.starts_with(&address)
     };
     sorted(&folder).into_iter().filter(has_address).collect()
 }
 
-/// A counter of a device, wherever the kernel has it: those of InfiniBand's ports, the device's own of a port, or those
-/// of the whole device, in the folders of today's kernels and of old ones.
-///
-/// # Parameters
-/// * `sysfs`, `device` - as for [`interfaces`].
-/// * `port` - counted from 1.
-/// * `name` - the name of the file.
+/// Returns a counter of a port or of the whole device, from the directories of present and old kernels. The parameters
+/// are those of [`interfaces`], and the name of the counter's file.
 pub fn counter(sysfs: &Path, device: &OsStr, port: u8, name: &str) -> Option<u64> {
     let root = sysfs.join("class/infiniband").join(Some(device).filter(|device| is_name(device))?);
-    let folders = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
-    let folders = folders.iter().map(String::as_str).chain(["hw_counters", "diag_counters"]);
-    folders
-        .map(|folder| root.join(folder).join(name))
+    let directories = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
+    let directories = directories.iter().map(String::as_str).chain(["hw_counters", "diag_counters"]);
+    directories
+        .map(|directory| root.join(directory).join(name))
         .find_map(|file| fs::read_to_string(file).ok()?.trim().parse().ok())
 }
 
-/// Whether `text` can be the name of an entry in a folder.
+/// Returns whether `text` can name a visible directory entry.
 fn is_name(text: &OsStr) -> bool {
     !text.is_empty() && !text.as_bytes().contains(&b'/') && !text.as_bytes().starts_with(b".")
 }
 
-/// The entries of a folder. Digits at the end of a name count as a number: slot 10 comes after
-/// slot 9.
-fn sorted(folder: &Path) -> Vec<OsString> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+/// Returns the entries of a directory, sorted. Digits at the end of a name count as a number.
+fn sorted(directory: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();
     names.sort_by_cached_key(|name| {
         let bytes = name.as_bytes();

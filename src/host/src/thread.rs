@@ -1,8 +1,7 @@
 //! Threads of the libraries, and the identity of the calling thread.
 //!
-//! The standard library needs a key of thread-specific data for every thread that it starts and for every thread that
-//! asks who it is, and it ends the process if the program has taken all 1,024 of them. Nothing here needs a key: values
-//! of `thread_local!` are registered with libc for each thread, and an [`Id`] has no destructor.
+//! The standard library needs a pthread key for both, and ends the process if the program has used up all 1,024 keys.
+//! This module needs none.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -15,13 +14,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::cancel::uncancelled;
 use crate::signal;
 
-/// The stack of a thread of a library: what the standard library gives to a thread.
+/// Stack size of a thread in bytes, as in the standard library.
 const STACK: usize = 2 << 20;
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 unsafe extern "C" {
-    // This is the function of the libc crate, except that the thread may end by unwinding, as pthread_exit ends it.
+    // Unlike in the libc crate, `start` may unwind, because pthread_exit does.
     fn pthread_create(
         thread: *mut libc::pthread_t,
         attributes: *const libc::pthread_attr_t,
@@ -30,19 +29,18 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A thread of this process, distinct from all others that ever were. In the child of a fork the thread keeps its identity.
+/// A unique identity of a thread of this process, which it keeps in the child of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(u64);
 
-/// The address by which the processor finds the thread-local data of the calling thread: a multiple of 8, not 0, and the
-/// same for every library. Costs one instruction, which an [`Id`] in a library does not. No two threads have the same at a
-/// time, but a thread may get that of one that has ended.
+/// Returns the thread pointer, the address of the calling thread's data: a multiple of 8, not 0, and the same in every
+/// library. Faster than an [`Id`], but a later thread may have the same.
 #[inline(always)]
 pub fn pointer() -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let pointer;
-        // SAFETY: the word at the start of a thread's block is the block's address, by the ABI, and never changes.
+        // SAFETY: by the ABI, this word is the thread pointer, and never changes.
         unsafe {
             std::arch::asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nomem, nostack, preserves_flags));
         }
@@ -51,7 +49,7 @@ pub fn pointer() -> usize {
     #[cfg(all(target_arch = "aarch64", not(miri)))]
     {
         let pointer;
-        // SAFETY: the register is the thread's own, and never changes.
+        // SAFETY: the register is the thread pointer, and never changes.
         unsafe {
             std::arch::asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags));
         }
@@ -64,12 +62,12 @@ pub fn pointer() -> usize {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// The identity of this thread, 0 before anybody asked.
+    /// 0 before the first use.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
 }
 
 impl Id {
-    /// The calling thread.
+    /// Returns the identity of the calling thread.
     pub fn current() -> Id {
         match CURRENT.get() {
             0 => Id::new().take_on(),
@@ -81,72 +79,68 @@ impl Id {
         Id(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Makes this the identity of the calling thread.
+    /// Sets the identity of the calling thread.
     fn take_on(self) -> Id {
         CURRENT.set(self.0);
         self
     }
 }
 
-/// A thread that [`start`] started. Dropping it lets the thread go on by itself.
+/// A thread of [`start`]. It continues after this value is dropped.
 #[derive(Debug)]
 pub struct Thread {
     native: libc::pthread_t,
     id: Id,
 }
 
-// SAFETY: any thread may name another one to the threads library, in whatever form that keeps the name.
+// SAFETY: pthread_t may be used by any thread.
 unsafe impl Send for Thread {}
-// SAFETY: as for Send.
+// SAFETY: pthread_t may be used by any thread.
 unsafe impl Sync for Thread {}
 
 impl Thread {
-    /// The thread's identity.
+    /// Returns the identity of the thread.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// Waits for the end of the thread, unless it is the calling one, which goes on by itself.
+    /// Waits for the end of the thread. If it is the calling thread, only detaches it.
     pub fn join(self) {
         if self.id == Id::current() {
             return;
         }
         let thread = ManuallyDrop::new(self);
-        // SAFETY: the thread was started joinable, and neither joined nor detached: both take the value.
+        // SAFETY: the thread is joinable; `self` is consumed and not detached.
         uncancelled(|| unsafe { libc::pthread_join(thread.native, ptr::null_mut()) });
     }
 }
 
 impl Drop for Thread {
     fn drop(&mut self) {
-        // SAFETY: as for joining.
+        // SAFETY: the thread is joinable, and was not joined.
         unsafe { libc::pthread_detach(self.native) };
     }
 }
 
-/// The things that a new thread begins with.
 struct Beginning<F> {
     id: Id,
     name: &'static CStr,
     body: F,
 }
 
-/// Starts a thread that takes no signal of the program. A panic in `body` ends the thread; the panic hook has written
-/// its line by then.
+/// Starts a thread that handles no signal of the program. A panic in `body`, which the panic hook logs, ends only the
+/// thread.
 ///
 /// # Parameters
-/// * `name` - the name that tools show, at most 15 bytes.
+/// * `name` - at most 15 bytes.
 ///
 /// # Errors
-/// The error of the system when it has no room for another thread or no memory for its stack.
+/// The error of the system, for too many threads or lack of memory.
 pub fn start<F: FnOnce() + Send + 'static>(name: &'static CStr, body: F) -> io::Result<Thread> {
     start_on(STACK, name, body)
 }
 
 /// Does what [`start`] does, with a stack of `stack` bytes.
-///
-/// # Errors
-/// As for [`start`].
 pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr, body: F) -> io::Result<Thread> {
     let id = Id::new();
     let mut place: Vec<Beginning<F>> = Vec::new();
@@ -156,20 +150,19 @@ pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr,
     match create(Some(stack), main::<F>, argument.cast()) {
         Ok(native) => Ok(Thread { native, id }),
         Err(error) => {
-            // SAFETY: made above, and no thread has it.
+            // SAFETY: leaked above, and no thread has it.
             drop(unsafe { Vec::from_raw_parts(argument, 1, 1) });
             Err(error)
         }
     }
 }
 
-/// The first function of a thread that [`start`] starts.
 extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: `start` gives each thread the one element of a vector that is this thread's from then on.
+    // SAFETY: `start_on` passes a leaked vector with one element to this thread.
     let beginning = unsafe { Vec::from_raw_parts(argument.cast::<Beginning<F>>(), 1, 1) }.pop();
     if let Some(Beginning { id, name, body }) = beginning {
         id.take_on();
-        // A thread without a name works as well.
+        // The thread works even if this fails.
         // SAFETY: the name is a C string.
         unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
         let _ = catch_unwind(AssertUnwindSafe(body));
@@ -177,51 +170,47 @@ extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Starts a joinable thread with every signal of the program blocked.
-///
-/// # Parameters
-/// * `stack` - bytes for its stack; `None` for as much as the threads of the program have.
+/// Starts a joinable thread that blocks every signal of the program. Its stack has `stack` bytes, or the program's
+/// default size.
 fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Result<libc::pthread_t> {
     let mut native = MaybeUninit::<libc::pthread_t>::uninit();
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let mask = signal::block_all();
-    // SAFETY: the place is writable. glibc's attributes own nothing before a signal mask or a set of processors is
-    // added, and the call does not fail.
+    // SAFETY: `attributes` is writable. In glibc, the call cannot fail, and these attributes own no memory.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
     if let Some(bytes) = stack {
-        // SAFETY: initialised above. A size that is refused leaves the usual one.
+        // SAFETY: initialised above. A failure leaves the default.
         unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), bytes) };
     }
-    // SAFETY: all places are valid; the argument is what `start` expects, as its only callers see to.
+    // SAFETY: the pointers are valid, and `argument` is what `start` expects.
     let mut error = unsafe { pthread_create(native.as_mut_ptr(), attributes.as_ptr(), start, argument) };
     if error == libc::EINVAL && stack.is_some() {
-        // The program's thread-local data take more than such a stack.
-        // SAFETY: as above.
+        // The stack is too small for the program's thread-local data.
+        // SAFETY: the pointers are valid, and `argument` is what `start` expects.
         error = unsafe { pthread_create(native.as_mut_ptr(), ptr::null(), start, argument) };
     }
     // SAFETY: initialised above, and not used again.
     unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
     signal::restore(mask);
     match error {
-        // SAFETY: success means that the thread was written.
+        // SAFETY: pthread_create has set `native`.
         0 => Ok(unsafe { native.assume_init() }),
         error => Err(io::Error::from_raw_os_error(error)),
     }
 }
 
-/// The way in which a function that was called on a thread of its own has ended.
+/// How the function of [`apart`] has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// It returned.
     Returned,
-    /// It ended its thread, by pthread_exit or because it was cancelled.
+    /// It ended its thread, by pthread_exit or cancellation.
     Exited,
 }
 
-/// A function that [`apart`] can call.
+/// A function for [`apart`].
 pub type Apart = unsafe extern "C-unwind" fn(*mut c_void);
 
-/// A call on a thread of its own.
 struct Task {
     caller: Id,
     function: Apart,
@@ -229,16 +218,14 @@ struct Task {
     returned: bool,
 }
 
-/// Calls a foreign function on a thread of its own and waits for its end, so that it may end its thread without
-/// harm to the caller. That thread has the caller's [`Id`], since it works in its place; it takes no signal of the
-/// program and has a stack like the program's own threads.
+/// Calls a foreign function, which may end its thread, on a new thread, and waits for the end. The new thread has the
+/// caller's [`Id`], handles no signal of the program, and has a stack of the default size.
 ///
 /// # Errors
-/// The error of the system when there is no room for another thread; nothing was called then.
+/// The error of the system if it cannot create a thread. Then nothing was called.
 ///
 /// # Safety
-/// `function` may be called with `argument` by any thread, and has no objects with destructors on its stack when it
-/// ends its thread.
+/// Any thread may call `function` with `argument`. If the function ends its thread, its stack contains no destructors.
 pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended> {
     let mut task = Task { caller: Id::current(), function, argument, returned: false };
     let native = create(None, run_task, (&raw mut task).cast())?;
@@ -247,15 +234,14 @@ pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended>
     Ok(if task.returned { Ended::Returned } else { Ended::Exited })
 }
 
-/// The first function of a thread that [`apart`] starts. Owns nothing: it may be unwound.
+/// Runs a [`Task`]. Has no destructors, because it may be unwound.
 extern "C-unwind" fn run_task(argument: *mut c_void) -> *mut c_void {
     let task: *mut Task = argument.cast();
-    // SAFETY: the task is on the stack of the caller, who waits for the end of this thread and does not touch it
-    // meanwhile.
+    // SAFETY: the task is on the stack of `apart`, which waits for this thread.
     unsafe { (*task).caller.take_on() };
-    // SAFETY: the promise of `apart`'s caller.
+    // SAFETY: the caller of `apart` permits this call.
     unsafe { ((*task).function)((*task).argument) };
-    // SAFETY: as for the first access.
+    // SAFETY: the task is on the stack of `apart`, which waits for this thread.
     unsafe { (*task).returned = true };
     ptr::null_mut()
 }

@@ -1,11 +1,11 @@
-//! Things that are due at a time.
+//! A queue of timers.
 
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// A set of things that are due at a time. If several are due at the same time, the one that was set first comes first.
+/// A set of items that are due at some time. Items with the same time come in the order of insertion.
 #[derive(Debug)]
 pub struct Timers<T> {
     waiting: BTreeMap<(Instant, u64), T>,
@@ -25,23 +25,23 @@ impl<T> Timers<T> {
         self.set += 1;
     }
 
-    /// The time when the next thing is due.
+    /// Returns the time of the earliest item.
     pub fn next_due(&self) -> Option<Instant> {
         self.waiting.first_key_value().map(|(&(when, _), _)| when)
     }
 
-    /// Takes the next thing that is due at `now`.
+    /// Removes and returns the earliest item, if it is due at `now`.
     pub fn take_due(&mut self, now: Instant) -> Option<T> {
         let first = self.waiting.first_entry().filter(|first| first.key().0 <= now)?;
         Some(first.remove())
     }
 
-    /// Removes the things for which `keep` is false.
+    /// Removes the items for which `keep` returns `false`.
     pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
         self.waiting.retain(|_, what| keep(what));
     }
 
-    /// Makes the things for which `meant` is true due at `when` instead.
+    /// Changes the time of the items for which `meant` returns `true`.
     pub fn move_to(&mut self, when: Instant, meant: impl Fn(&T) -> bool) {
         let moved: Vec<_> = self.waiting.iter().filter(|(_, what)| meant(what)).map(|(&key, _)| key).collect();
         for key in moved {

@@ -4,10 +4,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A number for a new zone.
-///
-/// Zones are compared only by the process that made them. So the number is unique in this process and in the library
-/// that this code is part of, but not beyond.
+/// Returns the number of a new zone. The number is unique in this library and process, because only the process that
+/// created a zone compares it.
 pub fn next_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

@@ -72,14 +72,14 @@ pub struct Common {
 
     /// Act as a program of this version of uDAPL
     ///
-    /// Without it dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the adapter.
+    /// Without this option, dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the adapter.
     #[arg(long, value_name = "VERSION")]
     pub api: Option<Api>,
 
     /// Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find
     ///
-    /// Without it the tool searches as the loader does for any program: LD_LIBRARY_PATH, then the system's directories; and
-    /// last ../lib, relative to the tool.
+    /// Without this option, the tool searches as the loader does for any program: in LD_LIBRARY_PATH, then in the system's
+    /// directories. Last, it searches in ../lib, relative to the tool.
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The fast path (post, dequeue, wait when ready) does not allocate.
+//! The fast path (post, dequeue, wait with an available event) does not allocate.
 
 use std::time::Duration;
 
@@ -11,11 +11,9 @@ use dat_core::{Change, CompletionFlags, Rights, Streams};
 use crate::counting::allocations;
 use crate::{Network, rounds};
 
-/// Transfers of every kind, and a wait that finds its event. The program's allocator is
-/// [`crate::counting::Counting`].
 pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    // All completions of all ends are fetched from one place.
+    // All completions go to one EVD.
     let transfers = adapter.evd(Streams::TRANSFERS | Streams::BINDS);
     let srq = adapter.srq(64);
     let end = |srq| {
@@ -44,7 +42,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
             let Event::Transfer { status, .. } = next(&transfers) else { panic!("no transfer") };
             assert_eq!(status, Status::Success);
         }
-        // What not every transport has.
+        // Operations that only some transports support.
         let mut more = 0;
         if limits.immediate {
             b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
@@ -59,7 +57,6 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
             let Event::Extended { status, .. } = next(&transfers) else { panic!("no such transfer") };
             assert_eq!(status, Status::Success);
         }
-        // A wait that finds its event.
         b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();
         a.ep.post_send(&parts, 2, CompletionFlags::SUPPRESS).unwrap();
         until("the message is there", || b.ep.status().1);
@@ -68,7 +65,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
             Step::Sleep(_) => unreachable!("the message is there"),
         }
     };
-    // What is made on first use.
+    // Allocates what the first use creates.
     assert!(wait(&a.connections, 1, Some(Duration::from_millis(1))).result.is_err());
     (0..100).for_each(|_| round());
     let before = allocations();

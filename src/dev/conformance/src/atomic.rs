@@ -1,4 +1,4 @@
-//! Atomic operations on the peer's memory.
+//! Atomic operations on memory of the peer.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ fn rights() -> Rights {
     Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE
 }
 
-/// Two connected ends, memory for what was there before, and memory that is changed.
+/// Two connected ends, a buffer for old values, and a buffer to change.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -23,7 +23,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// `None` where the adapter says that it has no such operations, and has none. The right to them is no error there.
+    /// Returns `None` if the adapter does not support atomic operations. It then rejects them, but accepts their right.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -48,18 +48,17 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// The word at `offset`.
+/// Returns the word at `offset`.
 fn word<T: Transport>(buffer: &Buffer<T>, offset: usize) -> u64 {
     u64::from_ne_bytes(buffer.bytes(offset..offset + 8).try_into().expect("eight bytes"))
 }
 
-/// The first offset from `from` on that is aligned, as far as peers count.
+/// Returns the first offset from `from` whose remote address is aligned.
 fn aligned<T: Transport>(buffer: &Buffer<T>, from: usize) -> usize {
     (from..).find(|&at| buffer.remote(at, 8).addr % 8 == 0).expect("one in eight is")
 }
 
-/// The sum wraps around, and what was there before comes back.
-pub fn an_addition_gives_what_was_there_before<T: Transport>(network: &Network<T>) {
+pub fn fetch_and_add_wraps_and_returns_old_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let at = aligned(&far, 64);
     far.put(at, &0x10_u64.to_ne_bytes());
@@ -77,8 +76,7 @@ pub fn an_addition_gives_what_was_there_before<T: Transport>(network: &Network<T
     assert!(quiet([&b.receives, &b.requests, &b.connections]), "the target is told of nothing");
 }
 
-/// It takes place only if the word is as expected; what was there before comes back in either case.
-pub fn an_exchange_wants_what_it_expects<T: Transport>(network: &Network<T>) {
+pub fn compare_and_swap_requires_expected_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, .. }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
     far.put(at, &0x12345_u64.to_ne_bytes());
@@ -89,7 +87,7 @@ pub fn an_exchange_wants_what_it_expects<T: Transport>(network: &Network<T>) {
         (0x54321, u64::MAX, 0x54321, u64::MAX),
         (u64::MAX, 0, u64::MAX, 0),
     ] {
-        // A longer segment gets no more.
+        // A longer segment receives only 8 bytes.
         near.fill(0..64, 0xee);
         a.change(near.at(3, 40), 6, far.remote(at, 64), Change::Swap { expected, new });
         assert_eq!(a.done_with(), ((6, Status::Success, 8), Extended::CompareSwap));
@@ -98,9 +96,8 @@ pub fn an_exchange_wants_what_it_expects<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// What is posted first is done first: writes, reads and atomic operations of one connection, with a fence before what
-/// uses a result.
-pub fn atomic_operations_keep_their_order<T: Transport>(network: &Network<T>) {
+/// Writes, reads and atomic operations of a connection execute in posting order. A fence precedes a use of results.
+pub fn atomic_operations_stay_in_order<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
     for k in 0..rounds(50) as u64 {
@@ -121,8 +118,7 @@ pub fn atomic_operations_keep_their_order<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// No addition of several ends at once is lost, and each gets another value.
-pub fn atomic_operations_of_several_ends_add_up<T: Transport>(network: &Network<T>) {
+pub fn concurrent_additions_lose_nothing<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, far, .. }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
     let count = rounds(200);
@@ -144,8 +140,7 @@ pub fn atomic_operations_of_several_ends_add_up<T: Transport>(network: &Network<
     assert!(seen.into_iter().eq(0..3 * count as u64));
 }
 
-/// As many as there is room for are posted at a time, whatever the peer serves at a time.
-pub fn many_atomic_operations_are_under_way<T: Transport>(network: &Network<T>) {
+pub fn atomic_operations_beyond_peer_limit_wait<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
     let most = adapter.ia.transport.attributes().max_rdma_read_per_ep_out;
@@ -162,8 +157,7 @@ pub fn many_atomic_operations_are_under_way<T: Transport>(network: &Network<T>) 
     }
 }
 
-/// Memory without that right is not changed, and the connection breaks.
-pub fn an_atomic_operation_that_is_not_allowed_ends_the_connection<T: Transport>(network: &Network<T>) {
+pub fn atomic_violation_breaks_connection<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let other = dat_core::Pz::create(&adapter.ia).unwrap();
     let without = adapter.buffer(4096);
@@ -188,7 +182,7 @@ pub fn an_atomic_operation_that_is_not_allowed_ends_the_connection<T: Transport>
             a.completes_with(1, Status::RemoteAccess, kind);
             a.completes_with(2, Status::Flushed, kind);
             a.is_told(ConnectionEvent::Broken);
-            network.is_told_of_a_failure(&b);
+            network.expect_broken(&b);
             for buffer in [&far, &without, &elsewhere] {
                 assert!(buffer.is_all(0..4096, 0), "{what}");
             }
@@ -199,7 +193,7 @@ pub fn an_atomic_operation_that_is_not_allowed_ends_the_connection<T: Transport>
     }
 }
 
-/// Suppressed ones give no event, and those that end with the connection are flushed.
+/// Suppressed operations complete silently; outstanding ones are flushed.
 pub fn atomic_operations_have_completion_flags<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
@@ -209,14 +203,14 @@ pub fn atomic_operations_have_completion_flags<T: Transport>(network: &Network<T
     a.completes_with(2, Status::Success, Extended::FetchAdd);
     assert_eq!(word(&near, 0), 1);
     assert!(quiet([&a.requests]));
-    // Behind a message that has no receive it no longer takes place.
+    // Blocked by a message without a receive, the operation never executes.
     a.send(near.at(64, 64), 3);
     post(4, CompletionFlags::SUPPRESS).unwrap();
     a.ep.disconnect(false).unwrap();
     a.completes(3, Status::Flushed);
     a.completes_with(4, Status::Flushed, Extended::FetchAdd);
     a.is_told(ConnectionEvent::Disconnected);
-    network.is_told_of_a_farewell(&b);
+    network.expect_disconnected(&b);
     post(5, CompletionFlags::DEFAULT).unwrap();
     a.completes_with(5, Status::Flushed, Extended::FetchAdd);
     assert_eq!(word(&far, at), 2);

@@ -1,4 +1,4 @@
-//! Freeing and closing with work outstanding.
+//! Frees and closes with outstanding work.
 
 use std::thread;
 
@@ -10,9 +10,8 @@ use dat_core::{Base, Cno, CompletionFlags, Kind, Object, Psp, PspMode, Rights, R
 
 use crate::{Network, rounds};
 
-/// A free waits until the transport has let go: nothing is written to the buffers afterwards,
-/// and what was posted is back, each once and in order.
-pub fn a_freed_endpoint_has_let_go_of_its_buffers<T: Transport>(network: &Network<T>) {
+/// After a free, the transport writes no buffer, and all receives have completed once, in order.
+pub fn free_releases_receive_buffers<T: Transport>(network: &Network<T>) {
     const LEN: usize = 1 << 15;
     let adapter = network.open();
     let (from, to) = (adapter.buffer(LEN), adapter.buffer(LEN));
@@ -36,8 +35,8 @@ pub fn a_freed_endpoint_has_let_go_of_its_buffers<T: Transport>(network: &Networ
     }
 }
 
-/// The same for the requests of the endpoint that is freed.
-pub fn a_freed_endpoint_completes_its_requests<T: Transport>(network: &Network<T>) {
+/// After a free, the transport accesses no buffer of a request, and all requests have completed in order.
+pub fn free_completes_requests<T: Transport>(network: &Network<T>) {
     const LEN: usize = 1 << 15;
     let adapter = network.open();
     let (near, far) = (adapter.buffer(LEN), adapter.buffer(LEN));
@@ -54,7 +53,7 @@ pub fn a_freed_endpoint_completes_its_requests<T: Transport>(network: &Network<T
             let (got, status, _) = a.done();
             assert_eq!(got, cookie);
             assert!(matches!(status, Status::Success | Status::Flushed), "{status:?}");
-            // No success behind the first that was flushed.
+            // No success follows a flushed request.
             assert!(!ended || status == Status::Flushed);
             ended |= status == Status::Flushed;
         }
@@ -62,8 +61,8 @@ pub fn a_freed_endpoint_completes_its_requests<T: Transport>(network: &Network<T
     }
 }
 
-/// Closing frees everything, whatever is outstanding, and wakes all threads that wait.
-pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
+/// An abrupt close frees all objects, and wakes all waiting threads.
+pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
     for _ in 0..rounds(8) {
         let adapter = network.open();
         let memory = adapter.buffer(4096);
@@ -76,12 +75,12 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
         connect(&a, &b);
         let (c, d) = adapter.pair();
         d.receives.modify_cno(Some(&cno)).unwrap();
-        // Messages that arrived, that wait, and buffers that wait.
+        // Arrived messages, waiting messages and waiting buffers.
         srq.post_recv(&[memory.at(0, 64)], 1).unwrap();
         (0..4).for_each(|cookie| a.send(memory.at(64, 64), cookie));
         d.receive(memory.at(128, 64), 5);
         c.read(memory.at(256, 64), 6, memory.remote(512, 64));
-        // An attempt that is not answered, and one that was not even fetched.
+        // One request that the program has dequeued, and one that it has not.
         let asking = [adapter.end(), adapter.end()];
         for end in &asking {
             request(end, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
@@ -107,7 +106,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
             adapter.ia.close_abrupt().unwrap();
             waiter.join().unwrap()
         });
-        // The flushed receive may have been faster than the end.
+        // The wait can return the flushed receive before the close ends it.
         match outcome.result {
             Ok(Event::Transfer { cookie: 5, status: Status::Flushed, .. }) | Err(Error::Aborted) => {}
             other => panic!("{other:?}"),
@@ -124,8 +123,7 @@ pub fn a_close_ends_everything<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// An adapter closes gracefully once everything was freed, in any order that uses allow.
-pub fn a_graceful_close_wants_everything_freed<T: Transport>(network: &Network<T>) {
+pub fn graceful_close_requires_all_objects_freed<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let in_use = Err(Error::InvalidState(StateError::IaInUse));
     let (a, b) = adapter.pair();
@@ -142,8 +140,7 @@ pub fn a_graceful_close_wants_everything_freed<T: Transport>(network: &Network<T
     adapter.ia.close_graceful().unwrap();
 }
 
-/// Adapters, zones, regions and endpoints come and go without end.
-pub fn nothing_is_used_up<T: Transport>(network: &Network<T>) {
+pub fn repeated_use_exhausts_nothing<T: Transport>(network: &Network<T>) {
     let keeper = network.open();
     for _ in 0..rounds(40) {
         let adapter = network.open();

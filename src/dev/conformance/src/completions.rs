@@ -27,7 +27,7 @@ impl<T: Transport> Scene<T> {
         Self::with(network, |_| {})
     }
 
-    /// With other attributes for the passive end.
+    /// Changes the attributes of the passive end.
     fn with(network: &Network<T>, change: impl FnOnce(&mut EpAttributes)) -> Self {
         let adapter = network.open();
         let (a, b) = (adapter.end(), adapter.end_with(None, change));
@@ -44,13 +44,13 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Whether a thread waits on the dispatcher, for which it has to be empty.
+/// Returns whether a thread waits on the EVD, which must be empty.
 fn has_waiter<T: Transport>(evd: &Evd<T>) -> bool {
     evd.dequeue().err() == Some(Error::InvalidState(StateError::EvdWaiter))
 }
 
-/// Waits on `evd` in a thread of its own while `script` runs, which gets a function that says
-/// whether the thread still waits.
+/// Waits on `evd` in another thread while `script` runs. The argument of `script` returns whether that thread still
+/// waits.
 fn with_waiter<T: Transport>(evd: &Arc<Evd<T>>, script: impl FnOnce(&dyn Fn() -> bool)) -> EvdOutcome {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| wait(evd, 1, None));
@@ -66,7 +66,7 @@ fn with_waiter<T: Transport>(evd: &Arc<Evd<T>>, script: impl FnOnce(&dyn Fn() ->
     })
 }
 
-/// The cookie and status of what a wait gave, and how many events were left.
+/// Returns the cookie and status of a wait's event, and the number of further events.
 fn woken(outcome: EvdOutcome) -> (u64, Status, usize) {
     match outcome.result {
         Ok(Event::Transfer { cookie, status, .. }) => (cookie, status, outcome.more),
@@ -74,8 +74,7 @@ fn woken(outcome: EvdOutcome) -> (u64, Status, usize) {
     }
 }
 
-/// Successes give no event, failures do.
-pub fn suppressed_requests_are_told_of_only_if_they_fail<T: Transport>(network: &Network<T>) {
+pub fn suppressed_requests_complete_only_if_they_fail<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let (a, b, here) = (&scene.a, &scene.b, [scene.memory.at(0, 32)]);
     let mut there = scene.memory.remote(128, 32);
@@ -98,8 +97,7 @@ pub fn suppressed_requests_are_told_of_only_if_they_fail<T: Transport>(network: 
     a.completes(6, Status::Flushed);
 }
 
-/// A write completes behind a suppressed send, with the receive posted before, and after.
-pub fn a_write_behind_a_suppressed_send_completes<T: Transport>(network: &Network<T>) {
+pub fn write_completes_after_suppressed_send<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     for early in [true, false] {
         if !early && !repeats(&scene.adapter) {
@@ -119,8 +117,7 @@ pub fn a_write_behind_a_suppressed_send_completes<T: Transport>(network: &Networ
     }
 }
 
-/// So does a read.
-pub fn a_read_behind_a_suppressed_send_completes<T: Transport>(network: &Network<T>) {
+pub fn read_completes_after_suppressed_send<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     if !repeats(&scene.adapter) {
         return;
@@ -132,8 +129,7 @@ pub fn a_read_behind_a_suppressed_send_completes<T: Transport>(network: &Network
     assert_eq!(scene.a.done(), (2, Status::Success, 8));
 }
 
-/// A failure behind a suppressed send comes after the message has arrived.
-pub fn a_failure_behind_a_suppressed_send_is_told<T: Transport>(network: &Network<T>) {
+pub fn failure_after_suppressed_send_is_reported<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     if !repeats(&scene.adapter) {
         return;
@@ -146,14 +142,12 @@ pub fn a_failure_behind_a_suppressed_send_is_told<T: Transport>(network: &Networ
     scene.a.completes(2, Status::RemoteAccess);
     scene.a.completes(4, Status::Flushed);
     scene.a.is_told(ConnectionEvent::Broken);
-    network.is_told_of_a_failure(&scene.b);
-    // The send behind the failure has not arrived: both receives are left over.
+    network.expect_broken(&scene.b);
+    // The send after the failure has not arrived, so two receives remain.
     (0..2).for_each(|_| scene.b.arrives(3, Status::Flushed));
 }
 
-/// A graceful disconnect behind a suppressed send ends, with the receive posted before it,
-/// and after.
-pub fn a_graceful_end_behind_a_suppressed_send_comes<T: Transport>(network: &Network<T>) {
+pub fn graceful_disconnect_ends_after_suppressed_send<T: Transport>(network: &Network<T>) {
     for early in [true, false] {
         let scene = Scene::new(network);
         if !early && !repeats(&scene.adapter) {
@@ -178,8 +172,8 @@ pub fn a_graceful_end_behind_a_suppressed_send_comes<T: Transport>(network: &Net
     }
 }
 
-/// An unsignalled request is queued and does not wake a waiter; the next signalled one does.
-pub fn unsignalled_requests_do_not_wake_a_waiter<T: Transport>(network: &Network<T>) {
+/// An unsignalled request is queued, but only the next signalled one wakes a waiter.
+pub fn unsignalled_requests_wake_no_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
     let b = &scene.b;
     (0..4).for_each(|cookie| scene.a.receive(scene.memory.at(64, 32), cookie));
@@ -195,7 +189,7 @@ pub fn unsignalled_requests_do_not_wake_a_waiter<T: Transport>(network: &Network
     });
     assert_eq!(woken(outcome), (11, Status::Success, 1));
     b.completes(12, Status::Success);
-    // What is queued at the call counts, announced or not.
+    // A wait returns an event that is already queued, even if unsignalled.
     scene.send(b, 13, CompletionFlags::UNSIGNALLED);
     until("the request is complete", || b.ep.status().2);
     assert_eq!(woken(wait(&b.requests, 1, Some(Duration::ZERO))), (13, Status::Success, 0));
@@ -203,8 +197,7 @@ pub fn unsignalled_requests_do_not_wake_a_waiter<T: Transport>(network: &Network
     assert_eq!(refused, Some(Error::InvalidState(StateError::EvdConfigNotify)));
 }
 
-/// So is an unsignalled receive.
-pub fn unsignalled_receives_do_not_wake_a_waiter<T: Transport>(network: &Network<T>) {
+pub fn unsignalled_receives_wake_no_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::UNSIGNALLED);
     let (a, b) = (&scene.a, &scene.b);
     b.ep.post_recv(&[scene.memory.at(64, 32)], 20, CompletionFlags::UNSIGNALLED).unwrap();
@@ -219,8 +212,7 @@ pub fn unsignalled_receives_do_not_wake_a_waiter<T: Transport>(network: &Network
     b.arrives(21, Status::Success);
 }
 
-/// A waiter on a solicited stream sleeps until the sender asks for it.
-pub fn only_announced_messages_wake_a_solicited_waiter<T: Transport>(network: &Network<T>) {
+pub fn only_solicited_messages_wake_solicited_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
     if !repeats(&scene.adapter) {
         // Soft-iWARP announces every message.
@@ -244,8 +236,7 @@ pub fn only_announced_messages_wake_a_solicited_waiter<T: Transport>(network: &N
     assert_eq!(refused, Some(Error::InvalidState(StateError::EvdConfigSolicited)));
 }
 
-/// Where every completion is announced anyway, the sender's flag changes nothing.
-pub fn announcing_a_message_changes_nothing_elsewhere<T: Transport>(network: &Network<T>) {
+pub fn solicited_flag_has_no_effect_on_other_streams<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     scene.receive(40);
     scene.send(&scene.a, 4, CompletionFlags::SOLICITED_WAIT);
@@ -253,16 +244,14 @@ pub fn announcing_a_message_changes_nothing_elsewhere<T: Transport>(network: &Ne
     scene.b.arrives(40, Status::Success);
 }
 
-/// A flushed receive wakes a waiter, whatever the endpoint's flags.
-pub fn the_end_wakes_a_solicited_waiter<T: Transport>(network: &Network<T>) {
+pub fn flushed_receive_wakes_solicited_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
     scene.receive(50);
     let outcome = with_waiter(&scene.b.receives, |_| scene.a.ep.disconnect(false).unwrap());
     assert_eq!(woken(outcome), (50, Status::Flushed, 0));
 }
 
-/// What is fenced sees what the reads before it have brought.
-pub fn a_fenced_request_sees_what_reads_have_brought<T: Transport>(network: &Network<T>) {
+pub fn fenced_request_sees_data_of_reads<T: Transport>(network: &Network<T>) {
     const SIZE: usize = 1 << 16;
     let adapter = network.open();
     let (near, far) = (adapter.buffer(SIZE), adapter.buffer(2 * SIZE));
@@ -279,8 +268,8 @@ pub fn a_fenced_request_sees_what_reads_have_brought<T: Transport>(network: &Net
     b.arrives(3, Status::Success);
 }
 
-/// A full queue of requests takes more as soon as some are complete, signalled or not.
-pub fn a_full_queue_of_requests_takes_more_later<T: Transport>(network: &Network<T>) {
+/// A full queue accepts requests when earlier ones complete, signalled or not.
+pub fn full_request_queue_accepts_more_later<T: Transport>(network: &Network<T>) {
     const PLACES: usize = 8;
     let adapter = network.open();
     if !repeats(&adapter) {
@@ -292,7 +281,7 @@ pub fn a_full_queue_of_requests_takes_more_later<T: Transport>(network: &Network
     connect(&a, &b);
     for flag in [CompletionFlags::DEFAULT, CompletionFlags::SUPPRESS] {
         let send = || a.ep.post_send(&[memory.at(0, 32)], 1, flag);
-        // No receive: none of them completes.
+        // Without a receive, none completes.
         (0..PLACES).for_each(|_| send().unwrap());
         assert!(matches!(send(), Err(Error::InsufficientResources(_))));
         (0..=PLACES).for_each(|_| b.receive(memory.at(64, 32), 2));

@@ -1,4 +1,4 @@
-//! How connections come about, and how they do not: private data, rejections, timeouts.
+//! Establishment of connections, and its failures: private data, rejects, timeouts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use dat_core::{Error, Evd, Psp, PspMode, Streams};
 
 use crate::Network;
 
-/// An adapter with a service point, and memory.
+/// An adapter with a service point and memory.
 pub(crate) struct Scene<T: Transport> {
     pub memory: Buffer<T>,
     pub requests: Arc<Evd<T>>,
@@ -31,13 +31,13 @@ impl<T: Transport> Scene<T> {
         Scene { memory: adapter.buffer(4096), requests, psp, address, adapter }
     }
 
-    /// Asks for a connection with the service point.
+    /// Requests a connection to the service point.
     #[track_caller]
     pub fn ask(&self, end: &End<T>, timeout: Option<Duration>) {
         request(end, &self.address, self.psp.point.qualifier(), timeout, b"").unwrap();
     }
 
-    /// Messages go both ways.
+    /// Exchanges messages in both directions.
     #[track_caller]
     pub fn talk(&self, a: &End<T>, b: &End<T>) {
         for (from, to) in [(a, b), (b, a)] {
@@ -48,8 +48,8 @@ impl<T: Transport> Scene<T> {
         }
     }
 
-    /// The attempt of `end` ended with one event, and flushed the one receive that was posted;
-    /// afterwards the endpoint is as good as new.
+    /// Expects one event and one flushed receive from the failed attempt of `end`. The endpoint must be usable after a
+    /// reset.
     #[track_caller]
     fn failed(&self, end: &End<T>, kind: ConnectionEvent, cookie: u64) {
         assert_eq!(end.news(), (kind, vec![]));
@@ -64,8 +64,7 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Private data of every length goes to the request, and to the active side's event.
-pub fn private_data_goes_both_ways<T: Transport>(network: &Network<T>) {
+pub fn private_data_arrives_on_both_sides<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let most = scene.adapter.ia.transport.attributes().max_private_data;
     assert!(most > 0);
@@ -76,7 +75,7 @@ pub fn private_data_goes_both_ways<T: Transport>(network: &Network<T>) {
         let qualifier = scene.psp.point.qualifier();
         request(&a, &scene.address, qualifier, Some(patience()), &question).unwrap();
         let cr = next_request(&scene.requests);
-        // The wire may have padding.
+        // The wire format can add padding.
         let asked = &cr.private_data;
         let asked: Vec<u8> = asked.iter().map(|byte| byte.load(std::sync::atomic::Ordering::Relaxed)).collect();
         assert!(asked.starts_with(&question) && asked[len..].iter().all(|&byte| byte == 0), "{asked:?}");
@@ -91,8 +90,7 @@ pub fn private_data_goes_both_ways<T: Transport>(network: &Network<T>) {
     assert!(limits.check_private_data(most).is_ok() && limits.check_private_data(most + 1).is_err());
 }
 
-/// What both sides learn of each other.
-pub fn both_sides_know_whom_they_are_connected_with<T: Transport>(network: &Network<T>) {
+pub fn both_sides_return_address_of_peer<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     scene.ask(&a, Some(patience()));
@@ -110,8 +108,7 @@ pub fn both_sides_know_whom_they_are_connected_with<T: Transport>(network: &Netw
     assert!(quiet([&a.connections, &b.connections, &scene.requests]));
 }
 
-/// Adapters of one network that were opened by themselves.
-pub fn two_adapters_connect<T: Transport>(network: &Network<T>) {
+pub fn separate_adapters_connect<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let other = network.open();
     let (a, b) = (other.end(), scene.adapter.end());
@@ -128,8 +125,7 @@ pub fn two_adapters_connect<T: Transport>(network: &Network<T>) {
     assert!(scene.memory.shows(128..192, 1));
 }
 
-/// Many attempts at a time, accepted in another order.
-pub fn many_connections_come_up_at_once<T: Transport>(network: &Network<T>) {
+pub fn many_connections_are_accepted_in_any_order<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 16;
     let scene = Scene::new(network);
     let ends: Vec<_> = (0..COUNT).map(|_| (scene.adapter.end(), scene.adapter.end())).collect();
@@ -152,8 +148,7 @@ pub fn many_connections_come_up_at_once<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// The program turns a request down.
-pub fn a_rejected_attempt_is_told_so<T: Transport>(network: &Network<T>) {
+pub fn reject_ends_attempt<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let a = scene.adapter.end();
     a.receive(scene.memory.at(0, 64), 1);
@@ -162,8 +157,7 @@ pub fn a_rejected_attempt_is_told_so<T: Transport>(network: &Network<T>) {
     scene.failed(&a, ConnectionEvent::PeerRejected, 1);
 }
 
-/// What the program sends along with a rejection arrives as it is, up to the limit that the attributes name.
-pub fn a_rejection_brings_private_data<T: Transport>(network: &Network<T>) {
+pub fn reject_carries_private_data<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let limits = scene.adapter.ia.transport.attributes();
     let most = limits.max_reject_data;
@@ -171,22 +165,21 @@ pub fn a_rejection_brings_private_data<T: Transport>(network: &Network<T>) {
     assert_eq!(limits.check_reject_data(most + 1), Err(Error::InvalidParameter(Arg::PrivateDataSize)));
     let a = scene.adapter.end();
     for len in [most, 0, most.min(1), most / 2] {
-        // Ends in a byte like padding.
+        // Ends with zero, like padding.
         let data: Vec<u8> = (0..len).rev().map(|k| k as u8).collect();
         scene.ask(&a, Some(patience()));
         next_request(&scene.requests).reject(&data).unwrap();
         assert_eq!(a.news(), (ConnectionEvent::PeerRejected, data));
         a.ep.reset().unwrap();
     }
-    // The next connection has nothing of that.
+    // No private data remains for the next connection.
     let b = scene.adapter.end();
     connect(&a, &b);
     b.ep.disconnect(false).unwrap();
     assert_eq!(a.news(), (ConnectionEvent::Disconnected, vec![]));
 }
 
-/// No service point listens on the qualifier, though one did a moment ago.
-pub fn a_connect_that_nobody_listens_to_is_refused<T: Transport>(network: &Network<T>) {
+pub fn connect_without_listener_is_rejected<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let a = scene.adapter.end();
     a.receive(scene.memory.at(0, 64), 2);
@@ -196,8 +189,7 @@ pub fn a_connect_that_nobody_listens_to_is_refused<T: Transport>(network: &Netwo
     scene.failed(&a, ConnectionEvent::NonPeerRejected, 2);
 }
 
-/// A request that is dropped with its adapter is refused by the provider.
-pub fn a_close_refuses_the_requests_of_the_adapter<T: Transport>(network: &Network<T>) {
+pub fn close_rejects_pending_requests<T: Transport>(network: &Network<T>) {
     let (scene, other) = (Scene::new(network), network.open());
     let a = other.end();
     scene.ask(&a, Some(patience()));
@@ -206,8 +198,8 @@ pub fn a_close_refuses_the_requests_of_the_adapter<T: Transport>(network: &Netwo
     a.is_told(ConnectionEvent::NonPeerRejected);
 }
 
-/// The time of the active side is up; an answer that comes later is dropped.
-pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network<T>) {
+/// The timeout ends the attempt, and a later accept fails.
+pub fn attempt_times_out<T: Transport>(network: &Network<T>) {
     let time = patience() / 20;
     let scene = Scene::new(network);
     let (a, late) = (scene.adapter.end(), scene.adapter.end());
@@ -223,10 +215,10 @@ pub fn an_attempt_that_is_not_answered_times_out<T: Transport>(network: &Network
     scene.failed(&late, ConnectionEvent::AcceptCompletionError, 4);
 }
 
-/// Without a limit an attempt waits for its answer, and a limit ends with it.
-pub fn an_attempt_waits_for_its_answer<T: Transport>(network: &Network<T>) {
+/// Without a timeout, an attempt waits indefinitely. An accept cancels the timeout.
+pub fn attempt_waits_for_reply<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    // Not so short that a slow machine could miss it.
+    // Long enough for slow machines.
     let short = patience() / 8;
     for timeout in [None, Some(short)] {
         let (a, b) = (scene.adapter.end(), scene.adapter.end());
@@ -245,8 +237,8 @@ pub fn an_attempt_waits_for_its_answer<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// The active side changes its mind: one event, and the request can still be answered.
-pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
+/// A disconnect ends the attempt with one event, and the passive side can still reply.
+pub fn disconnect_ends_attempt<T: Transport>(network: &Network<T>) {
     for graceful in [false, true] {
         let scene = Scene::new(network);
         let a = scene.adapter.end();
@@ -259,14 +251,14 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
         a.arrives(5, Status::Flushed);
         assert!(quiet([&a.connections]));
         cr.reject(&[]).unwrap();
-        // An answer that comes too late is dropped.
+        // A late accept fails.
         let (c, d) = (scene.adapter.end(), scene.adapter.end());
         scene.ask(&c, Some(patience()));
         let cr = next_request(&scene.requests);
         c.ep.free().unwrap();
         cr.accept(Some(&d.ep), b"").unwrap();
         let (kind, _) = d.news();
-        // Where the answer crosses the farewell, the connection may have stood for a moment.
+        // If accept and close cross, the connection can be established briefly.
         match kind {
             ConnectionEvent::AcceptCompletionError => {}
             ConnectionEvent::Established => d.is_told(ConnectionEvent::Disconnected),
@@ -276,8 +268,7 @@ pub fn an_attempt_is_given_up<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Addresses of no host.
-pub fn an_address_without_a_host_is_not_reached<T: Transport>(network: &Network<T>) {
+pub fn address_without_host_is_unreachable<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let qualifier = scene.psp.point.qualifier();
     for ip in ["192.0.2.1", "2001:db8::1"] {
@@ -295,8 +286,7 @@ pub fn an_address_without_a_host_is_not_reached<T: Transport>(network: &Network<
     assert!(quiet([&scene.requests]));
 }
 
-/// An address that is refused at the call leaves the endpoint as it was, with its receives.
-pub fn a_refused_connect_leaves_receives_posted<T: Transport>(network: &Network<T>) {
+pub fn rejected_connect_keeps_receives<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     b.receive(scene.memory.at(2048, 8), 3);
@@ -311,8 +301,7 @@ pub fn a_refused_connect_leaves_receives_posted<T: Transport>(network: &Network<
     assert_eq!(a.done(), (4, Status::Success, 8));
 }
 
-/// A second connection to where the first one leads.
-pub fn a_connection_is_duplicated<T: Transport>(network: &Network<T>) {
+pub fn dup_connect_reaches_same_service_point<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let ends: Vec<_> = (0..4).map(|_| scene.adapter.end()).collect();
     scene.ask(&ends[0], Some(patience()));

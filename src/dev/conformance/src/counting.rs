@@ -1,4 +1,4 @@
-//! An allocator that counts.
+//! An allocator that counts its calls.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,21 +10,21 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: passes all calls on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller follows the rules of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller follows the rules of `dealloc`.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
 
-/// Allocations of the calling thread so far.
+/// Returns the number of allocations of the calling thread.
 pub fn allocations() -> usize {
     ALLOCATIONS.with(Cell::get)
 }

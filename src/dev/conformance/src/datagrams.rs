@@ -1,4 +1,4 @@
-//! Endpoints for datagrams, on transports that have them.
+//! Endpoints for datagrams, if the transport supports them.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use dat_core::{CompletionFlags, Evd, LocalSegment, Psp, PspMode, Streams};
 
 use crate::Network;
 
-/// Bytes of a receive that has room for a short datagram.
+/// Length of a receive for a short datagram.
 const ROOM: usize = LEAD as usize + 64;
 
-/// An adapter, if it has datagrams.
+/// Opens an adapter. Returns `None` if it does not support datagrams.
 fn with_datagrams<T: Transport>(network: &Network<T>) -> Option<Adapter<T>> {
     Some(network.open()).filter(|adapter| adapter.ia.transport.attributes().datagrams)
 }
 
-/// An endpoint for datagrams.
+/// Creates an endpoint for datagrams.
 fn end<T: Transport>(adapter: &Adapter<T>) -> End<T> {
     adapter.end_with(None, |attr| (attr.datagrams, attr.max_message_size) = (true, 0))
 }
 
-/// Where peers are asked for.
+/// A service point for requests.
 struct Point<T: Transport> {
     requests: Arc<Evd<T>>,
     psp: Arc<Psp<T>>,
@@ -42,7 +42,7 @@ impl<T: Transport> Point<T> {
         request(active, &address, self.psp.point.qualifier(), Some(patience()), private_data).unwrap();
     }
 
-    /// Makes two endpoints known to each other: how the active one knows the passive one, and the other way round.
+    /// Connects two endpoints. Returns the peers as the active and the passive endpoint know them.
     fn join(&self, active: &End<T>, passive: &End<T>) -> [Arc<Peer>; 2] {
         self.ask(active, b"hello");
         next_request(&self.requests).accept(Some(&passive.ep), b"welcome").unwrap();
@@ -53,7 +53,7 @@ impl<T: Transport> Point<T> {
     }
 }
 
-/// The peer of the next event, which is of this kind.
+/// Returns the peer in the next event, which must be of this kind.
 #[track_caller]
 fn known<T: Transport>(end: &End<T>, wanted: PeerEvent) -> Arc<Peer> {
     match next(&end.connections) {
@@ -70,8 +70,8 @@ fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer
     assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Extended::SendDatagram));
 }
 
-/// One endpoint exchanges datagrams with several, of which each knows it by the same number.
-pub fn an_endpoint_for_datagrams_has_many_peers<T: Transport>(network: &Network<T>) {
+/// One endpoint exchanges datagrams with several peers. All of them know it by the same number.
+pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
     let (hub, leaves) = (end(&adapter), [end(&adapter), end(&adapter), end(&adapter)]);
@@ -95,8 +95,8 @@ pub fn an_endpoint_for_datagrams_has_many_peers<T: Transport>(network: &Network<
     assert_eq!(hub.ep.lost_datagrams(), 0);
 }
 
-/// A datagram without a receive, or with one that is too short, is lost; the receive takes the next one that fits.
-pub fn a_datagram_without_a_receive_is_lost<T: Transport>(network: &Network<T>) {
+/// A datagram without a fitting receive is lost. The receive remains for the next datagram.
+pub fn datagram_without_fitting_receive_is_lost<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network).filter(|_| network.is_exact()) else { return };
     let (a, b) = (end(&adapter), end(&adapter));
     let [ours, _] = Point::new(&adapter).join(&a, &b);
@@ -111,8 +111,8 @@ pub fn a_datagram_without_a_receive_is_lost<T: Transport>(network: &Network<T>) 
     assert!(quiet([&a.connections, &b.connections]));
 }
 
-/// Nothing tells of a peer that is freed. What is sent to it is lost, and its own receives come back.
-pub fn a_peer_that_is_freed_gets_nothing<T: Transport>(network: &Network<T>) {
+/// Freeing a peer produces no event. Datagrams to it are lost, and its receives are flushed.
+pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
     let (a, b, c) = (end(&adapter), end(&adapter), end(&adapter));
@@ -132,8 +132,8 @@ pub fn a_peer_that_is_freed_gets_nothing<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.connections, &c.connections]));
 }
 
-/// The number of a peer is good until it is given back, on endpoints of the same zone.
-pub fn a_peer_is_sent_to_as_long_as_it_has_a_number<T: Transport>(network: &Network<T>) {
+/// A peer's number is valid until its release, on all endpoints of the zone.
+pub fn peer_number_is_valid_until_release<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let (a, b, other) = (end(&adapter), end(&adapter), end(&adapter));
     let [ours, theirs] = Point::new(&adapter).join(&a, &b);
@@ -152,14 +152,13 @@ pub fn a_peer_is_sent_to_as_long_as_it_has_a_number<T: Transport>(network: &Netw
     assert_eq!(a.ep.free_peer(ours.number()), Ok(()));
     assert_eq!(a.ep.free_peer(ours.number()), unknown);
     assert_eq!([post(&a, ours.number()), post(&other, ours.number()), post(&a, 0)], [unknown; 3]);
-    // The peer still knows it.
+    // The peer still has its number of this endpoint.
     a.receive(to.at(0, ROOM), 4);
     send(&b, from.at(0, 8), 5, &theirs);
     assert_eq!(a.arrived_with().0, (4, Status::Success, LEAD + 8));
 }
 
-/// Requests for datagrams are answered with endpoints for datagrams, and others with others.
-pub fn a_request_wants_an_endpoint_of_its_kind<T: Transport>(network: &Network<T>) {
+pub fn request_accepts_only_endpoint_of_its_kind<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
     let (datagrams, connection) = (end(&adapter), adapter.end());

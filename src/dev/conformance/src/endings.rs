@@ -1,4 +1,4 @@
-//! The end of a connection, from either side, and what becomes of outstanding work.
+//! The end of a connection, and its effect on outstanding work.
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -11,7 +11,7 @@ use dat_core::{ApiCaps, CompletionFlags, Evd, Object, Streams};
 
 use crate::{Network, repeats, rounds};
 
-/// One event that says DISCONNECTED, the state, and a second call without effect.
+/// Expects one DISCONNECTED event. A second disconnect has no effect.
 #[track_caller]
 fn is_over<T: Transport>(end: &End<T>) {
     assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
@@ -21,8 +21,7 @@ fn is_over<T: Transport>(end: &End<T>) {
     assert_eq!(end.state(), EpState::Disconnected);
 }
 
-/// Both ways to disconnect, by the active and by the passive side.
-pub fn either_side_ends_the_connection_of_both<T: Transport>(network: &Network<T>) {
+pub fn either_side_can_disconnect<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     for graceful in [false, true] {
         for passive in [false, true] {
@@ -36,8 +35,7 @@ pub fn either_side_ends_the_connection_of_both<T: Transport>(network: &Network<T
     }
 }
 
-/// Each side gets its one event also when both disconnect.
-pub fn both_sides_can_end_it_at_once<T: Transport>(network: &Network<T>) {
+pub fn both_sides_can_disconnect<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     for graceful in [false, true] {
         let (a, b) = adapter.pair();
@@ -49,7 +47,6 @@ pub fn both_sides_can_end_it_at_once<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Posted receives come back flushed, in posting order, on both sides, and never before.
 pub fn receives_are_flushed_in_posting_order<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(64);
@@ -67,7 +64,6 @@ pub fn receives_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     }
 }
 
-/// Requests that were not carried out come back flushed, in posting order.
 pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     if !repeats(&adapter) {
@@ -76,7 +72,7 @@ pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     let memory = adapter.buffer(256);
     for by_peer in [false, true] {
         let (a, b) = adapter.pair();
-        // The first finds no receive, and all others wait behind it.
+        // The first has no receive, and all others wait for it.
         a.send(memory.at(0, 64), 0);
         a.write(memory.at(0, 64), 1, memory.remote(64, 64));
         a.ep.post_send(&[memory.at(0, 64)], 2, CompletionFlags::SUPPRESS).unwrap();
@@ -88,8 +84,8 @@ pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     }
 }
 
-/// Gracefully, what was posted is carried through, and completes before DISCONNECTED comes.
-pub fn a_graceful_end_carries_through_what_was_posted<T: Transport>(network: &Network<T>) {
+/// A graceful disconnect executes posted requests, whose completions precede DISCONNECTED.
+pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 16;
     let adapter = network.open();
     let memory = adapter.buffer(4096);
@@ -116,7 +112,7 @@ pub fn a_graceful_end_carries_through_what_was_posted<T: Transport>(network: &Ne
     is_over(&b);
 }
 
-/// How a connection that cannot drain ends after all.
+/// How a connection that cannot drain ends.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     BufferComes,
@@ -159,23 +155,19 @@ fn pending<T: Transport>(network: &Network<T>, way: Way) {
     is_over(&b);
 }
 
-/// A graceful disconnect waits for messages that wait for their receives.
-pub fn a_graceful_end_waits_for_the_receives_of_the_peer<T: Transport>(network: &Network<T>) {
+pub fn graceful_disconnect_waits_for_receives_of_peer<T: Transport>(network: &Network<T>) {
     pending(network, Way::BufferComes);
 }
 
-/// An abrupt disconnect ends a graceful one.
-pub fn an_abrupt_end_cuts_a_graceful_one_short<T: Transport>(network: &Network<T>) {
+pub fn abrupt_disconnect_ends_graceful_one<T: Transport>(network: &Network<T>) {
     pending(network, Way::AbruptCall);
 }
 
-/// So does the disconnect of the peer.
-pub fn the_peer_cuts_a_graceful_end_short<T: Transport>(network: &Network<T>) {
+pub fn disconnect_of_peer_ends_graceful_one<T: Transport>(network: &Network<T>) {
     pending(network, Way::PeerDisconnects);
 }
 
-/// What is posted afterwards comes back at once, behind all that came before it.
-pub fn posts_after_the_end_are_flushed_behind_earlier_ones<T: Transport>(network: &Network<T>) {
+pub fn later_posts_are_flushed_after_earlier_ones<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     if !repeats(&adapter) {
         return;
@@ -196,8 +188,7 @@ pub fn posts_after_the_end_are_flushed_behind_earlier_ones<T: Transport>(network
     (0..5).chain(91..94).for_each(|cookie| a.completes(cookie, Status::Flushed));
 }
 
-/// Freeing an endpoint ends the connection for the other side.
-pub fn a_free_ends_the_connection<T: Transport>(network: &Network<T>) {
+pub fn free_disconnects_peer<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(64);
     let (a, b) = adapter.pair();
@@ -207,8 +198,7 @@ pub fn a_free_ends_the_connection<T: Transport>(network: &Network<T>) {
     is_over(&b);
 }
 
-/// So does closing the adapter.
-pub fn a_close_ends_the_connections_of_the_adapter<T: Transport>(network: &Network<T>) {
+pub fn close_disconnects_all_peers<T: Transport>(network: &Network<T>) {
     let (this, other) = (network.open(), network.open());
     let memory = this.buffer(64);
     let ends: Vec<_> = (0..4)
@@ -226,12 +216,11 @@ pub fn a_close_ends_the_connections_of_the_adapter<T: Transport>(network: &Netwo
     }
 }
 
-/// An endpoint connects again and again, in both roles.
-pub fn an_endpoint_is_used_again<T: Transport>(network: &Network<T>) {
+pub fn endpoint_connects_repeatedly<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, b) = (adapter.end(), adapter.end());
-    // A reset of what is unconnected changes nothing.
+    // A reset of an unconnected endpoint changes nothing.
     a.receive(memory.at(0, 64), 61);
     a.ep.reset().unwrap();
     assert!(!a.ep.status().1, "the receive stays posted");
@@ -259,8 +248,7 @@ pub fn an_endpoint_is_used_again<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// The passive side sees that the connection stood, however soon the active side ends it.
-pub fn a_connection_that_ends_at_once_was_established<T: Transport>(network: &Network<T>) {
+pub fn established_precedes_immediate_disconnect<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     for round in 0..rounds(20) {
         let (a, b) = adapter.pair();
@@ -274,8 +262,7 @@ pub fn a_connection_that_ends_at_once_was_established<T: Transport>(network: &Ne
     }
 }
 
-/// A failure of one request, and the requests of the peer that were in the middle of it.
-pub fn a_failure_flushes_the_work_of_both_sides<T: Transport>(network: &Network<T>) {
+pub fn failure_flushes_work_of_both_sides<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     if !repeats(&adapter) {
         return;
@@ -290,12 +277,12 @@ pub fn a_failure_flushes_the_work_of_both_sides<T: Transport>(network: &Network<
     a.write(memory.at(0, 64), 4, nowhere);
     a.completes(4, Status::RemoteAccess);
     a.is_told(ConnectionEvent::Broken);
-    network.is_told_of_a_failure(&b);
+    network.expect_broken(&b);
     b.completes(1, Status::Flushed);
     b.completes(2, Status::Flushed);
     b.arrives(3, Status::Flushed);
     assert!(matches!(b.requests.dequeue(), Err(dat_core::Error::QueueEmpty)));
-    // Both can be used again.
+    // Both endpoints can connect again.
     a.ep.reset().unwrap();
     b.ep.reset().unwrap();
     connect(&b, &a);
@@ -307,15 +294,14 @@ pub fn a_failure_flushes_the_work_of_both_sides<T: Transport>(network: &Network<
     };
 }
 
-/// Sends that wait in vain on each endpoint of a [`Side`].
+/// Sends per endpoint of a [`Side`] that never complete.
 const WAITING: usize = 30;
 
-/// One side of many connections, whose endpoints have a shared receive queue and dispatchers in common.
+/// One side of many connections, with a common SRQ and common EVDs.
 struct Side<T: Transport> {
     adapter: Adapter<T>,
     told: Arc<Evd<T>>,
     ends: Vec<End<T>>,
-    /// [`Network::is_exact`].
     is_exact: bool,
 }
 
@@ -332,7 +318,7 @@ impl<T: Transport> Side<T> {
         Side { adapter, told, ends, is_exact: network.is_exact() }
     }
 
-    /// The end of each endpoint was reported once, and the reports that they left the queue came in the same order.
+    /// Expects one event for the end of each endpoint, and the events for leaving the SRQ in the same order.
     fn is_over(&self) {
         let mut ended = Vec::new();
         while ended.len() < self.ends.len() {
@@ -340,9 +326,9 @@ impl<T: Transport> Side<T> {
                 Event::Connection { ep, kind: ConnectionEvent::Disconnected | ConnectionEvent::Broken, .. } => {
                     ended.push(ep);
                 }
-                // What was outstanding is flushed behind that.
+                // Outstanding sends are flushed after it.
                 Event::Transfer { status: Status::Flushed, .. } => {}
-                // A device may give up retrying before this side learns that the peer has ended.
+                // A device can give up retries before this side sees the peer's disconnect.
                 Event::Transfer { status: Status::Transport, .. } if !self.is_exact => {}
                 Event::Transfer { status: Status::Success, .. } if !repeats(&self.adapter) => {}
                 other => panic!("{other:?}"),
@@ -364,17 +350,17 @@ impl<T: Transport> Side<T> {
     }
 }
 
-/// Both sides end many connections at once, in opposite orders. The ends of the endpoints are reported in the same order on
-/// one dispatcher as, on the other, that they left their shared receive queue.
-pub fn many_leave_their_shared_queues_at_once<T: Transport>(network: &Network<T>) {
-    // A device in software sends all that waits again and again.
+/// Both sides end many connections concurrently, in opposite orders. The connection events and the events for leaving
+/// the SRQ have the same order.
+pub fn many_endpoints_leave_srq_concurrently<T: Transport>(network: &Network<T>) {
+    // A device in software repeats all waiting sends.
     let count = 4 + rounds(96);
     let (here, there) = (Side::new(network, count), Side::new(network, count));
     for _ in 0..rounds(4) {
         for (a, b) in here.ends.iter().zip(&there.ends) {
             connect(a, b);
         }
-        // These find no receive, and are flushed in the middle of the end.
+        // Sends without a receive, which the end flushes.
         for end in here.ends.iter().chain(&there.ends) {
             (0..WAITING).for_each(|_| end.ep.post_send(&[], 1, CompletionFlags::DEFAULT).unwrap());
         }

@@ -1,4 +1,4 @@
-//! Peers that take no extended operations.
+//! Peers without extended operations.
 
 use dat_core::event::{Extended, Status};
 use dat_core::testing::{Buffer, End, connect, quiet};
@@ -7,7 +7,7 @@ use dat_core::{ApiCaps, Change, CompletionFlags, Error, Result};
 
 use crate::Network;
 
-/// What comes of each extended operation.
+/// Posts all extended operations, and returns the results.
 fn post_all<T: Transport>(end: &End<T>, near: &Buffer<T>, to: RemoteSegment) -> [Result<()>; 4] {
     let (ep, segments, flags) = (&end.ep, [near.at(0, 8)], CompletionFlags::DEFAULT);
     [
@@ -18,8 +18,7 @@ fn post_all<T: Transport>(end: &End<T>, near: &Buffer<T>, to: RemoteSegment) -> 
     ]
 }
 
-/// They are refused, whichever end has asked for the connection, and nothing is changed by that.
-pub fn a_peer_that_does_not_take_extended_operations_gets_none<T: Transport>(network: &Network<T>) {
+pub fn rejects_extended_operations_that_peer_lacks<T: Transport>(network: &Network<T>) {
     if !network.is_exact() {
         return;
     }
@@ -37,12 +36,12 @@ pub fn a_peer_that_does_not_take_extended_operations_gets_none<T: Transport>(net
         a.send(near.at(0, 8), 4);
         a.completes(4, Status::Success);
         b.arrives(2, Status::Success);
-        // The other end takes them.
+        // The other direction works.
         a.receive(near.at(32, 8), 5);
         b.write_immediate(far.at(0, 8), 6, near.remote(0, 8), 7);
         b.completes_with(6, Status::Success, Extended::WriteImmediate);
         assert_eq!(a.arrived_with(), ((5, Status::Success, 8), Extended::RecvImmediate, 7));
-        // Without a peer there is none that does not.
+        // Without a peer, posts succeed and are flushed.
         a.ep.disconnect(false).unwrap();
         a.news();
         b.news();

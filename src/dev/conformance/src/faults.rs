@@ -1,6 +1,6 @@
-//! Lack of memory: every allocation in the life of one object of each kind fails once, and all from each one on.
+//! Lack of memory: each allocation fails once alone, and once with all that follow.
 //!
-//! Needs a test program of its own, whose allocator is [`FAULTY`] and whose only test this is.
+//! Requires a test program with only this test, whose allocator is [`FAULTY`].
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ptr;
@@ -21,10 +21,10 @@ use host::memory::{self, Allocator};
 
 use crate::Network;
 
-/// The system's allocator, which fails where the test wants it.
+/// The system's allocator, with injected failures.
 pub struct Failing;
 
-/// The allocator of the products over one that fails.
+/// The allocator of the products over [`Failing`].
 pub const FAULTY: Allocator<Failing> = Allocator(Failing);
 
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -32,37 +32,37 @@ static FIRST: AtomicUsize = AtomicUsize::new(usize::MAX);
 static LAST: AtomicUsize = AtomicUsize::new(0);
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-/// Whether this call fails.
+/// Counts a call, and returns whether it must fail.
 fn fails() -> bool {
     let call = CALLS.fetch_add(1, Ordering::SeqCst) + 1;
     (FIRST.load(Ordering::SeqCst)..=LAST.load(Ordering::SeqCst)).contains(&call)
 }
 
-fn given(piece: *mut u8, size: usize) -> *mut u8 {
+fn count_live(piece: *mut u8, size: usize) -> *mut u8 {
     if !piece.is_null() {
         LIVE.fetch_add(size as isize, Ordering::SeqCst);
     }
     piece
 }
 
-// SAFETY: gives what the system's allocator gives, or nothing.
+// SAFETY: returns what the system's allocator returns, or NULL.
 unsafe impl GlobalAlloc for Failing {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if fails() {
             return ptr::null_mut();
         }
-        // SAFETY: the caller's promise.
-        given(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: the caller follows the rules of `alloc`.
+        count_live(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size() as isize, Ordering::SeqCst);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller follows the rules of `dealloc`.
         unsafe { System.dealloc(piece, layout) }
     }
 }
 
-/// Calls of the allocator from number `first` to number `last`, counted from 1, fail from now on.
+/// Makes the calls `first` to `last` of the allocator fail, counted from 1.
 fn fail(first: usize, last: usize) {
     FIRST.store(usize::MAX, Ordering::SeqCst);
     LAST.store(last, Ordering::SeqCst);
@@ -70,25 +70,25 @@ fn fail(first: usize, last: usize) {
     FIRST.store(first, Ordering::SeqCst);
 }
 
-/// No call fails from now on. Returns how many there were.
-fn mend() -> usize {
+/// Stops all failures. Returns the number of calls since [`fail`].
+fn stop_failing() -> usize {
     FIRST.store(usize::MAX, Ordering::SeqCst);
     CALLS.load(Ordering::SeqCst)
 }
 
-/// Bytes that each transfer moves at most.
+/// Maximum length of a transfer.
 const LEN: usize = 40_000;
 static BYTES: [AtomicU8; 2 * LEN] = [const { AtomicU8::new(0) }; 2 * LEN];
 
-/// The longest wait for something that may never come, because memory lacks.
-const PATIENCE: Duration = Duration::from_millis(150);
+/// Timeout of a wait whose event can be missing because of an injected failure.
+const FAULT_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// The longest wait at this moment: on a loaded machine a life that lacks nothing may take long.
-fn longest() -> Duration {
-    if FIRST.load(Ordering::SeqCst) == usize::MAX { patience() } else { PATIENCE }
+/// Returns the timeout of a wait. Without failures, it allows for a loaded machine.
+fn timeout() -> Duration {
+    if FIRST.load(Ordering::SeqCst) == usize::MAX { patience() } else { FAULT_TIMEOUT }
 }
 
-/// Closes the adapter, whatever became of it.
+/// Closes the adapter on drop.
 struct Closing<T: Transport>(Arc<Ia<T>>);
 
 impl<T: Transport> Drop for Closing<T> {
@@ -97,22 +97,22 @@ impl<T: Transport> Drop for Closing<T> {
     }
 }
 
-/// The next event. An error stands for one that did not come.
+/// Returns the next event, or an error if there is none in time.
 fn next<T: Transport>(evd: &Arc<Evd<T>>) -> Result<Event> {
-    wait(evd, 1, Some(longest())).result.map_err(|_| Error::TimeoutExpired)
+    wait(evd, 1, Some(timeout())).result.map_err(|_| Error::TimeoutExpired)
 }
 
-/// The next transfer succeeds.
+/// Expects a successful transfer.
 fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
     match next(evd)? {
         Event::Transfer { status: Status::Success, .. } | Event::Extended { status: Status::Success, .. } => Ok(()),
-        // A connection may break for want of something.
+        // Lack of memory can break a connection.
         _ => Err(Error::TimeoutExpired),
     }
 }
 
-/// One object of every kind, from its creation to its end.
-fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
+/// Creates, uses and frees one object of each kind.
+fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
     let (name, instance) = network.place();
     let api_caps = ApiCaps { extended: true, ..ApiCaps::default() };
     let ia = Ia::open(slab, name, instance, AsyncEvd::Create(8), api_caps)?;
@@ -151,7 +151,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     let psp = Psp::create(&ia, None, &arrivals, PspMode::Consumer)?;
     let address = limits.address.clone();
     let qualifier = psp.point.qualifier();
-    let request = Connect { address: &address, qualifier, timeout: Some(longest()), private_data: b"hello" };
+    let request = Connect { address: &address, qualifier, timeout: Some(timeout()), private_data: b"hello" };
     active.connect(&request)?;
     let Event::ConnectionRequest { cr, .. } = next(&arrivals)? else { panic!("no connection request") };
     let cr = slab.get::<Cr<T>>(cr).ok_or(Error::TimeoutExpired)?;
@@ -202,7 +202,7 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     }
     active.disconnect(false)?;
 
-    // What takes down succeeds in any case.
+    // Frees succeed even without memory.
     psp.free();
     if let Some(rmr) = rmr {
         rmr.free();
@@ -217,19 +217,24 @@ fn life<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()
     Ok(())
 }
 
-/// Lets a life lack memory, and sees that it left nothing behind and that the transport works afterwards.
-fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: usize, last: usize) -> bool {
+/// Runs a lifecycle with failures, and then one without. Expects no leak. Returns whether the first failed.
+fn lifecycle_with_failures<T: Transport>(
+    slab: &'static Slab<T>,
+    network: &Network<T>,
+    first: usize,
+    last: usize,
+) -> bool {
     let before = LIVE.load(Ordering::SeqCst);
     fail(first, last);
-    let ended = life(slab, network);
-    mend();
-    // A life that lacks nothing goes through, and replaces what is kept from one to the next.
-    assert_eq!(life(slab, network), Ok(()), "after allocation {first}");
+    let ended = lifecycle(slab, network);
+    stop_failing();
+    // A lifecycle without failures must succeed, and replaces cached memory.
+    assert_eq!(lifecycle(slab, network), Ok(()), "after allocation {first}");
     match ended {
         Ok(()) | Err(Error::InsufficientResources(_) | Error::TimeoutExpired) => {}
         Err(other) => panic!("allocation {first}: {other:?}"),
     }
-    // A thread of the transport may let go a little later.
+    // A thread of the transport can free memory slightly later.
     let left = || (memory::reserve_in_use(), (LIVE.load(Ordering::SeqCst) - before).max(0));
     let end = Instant::now() + patience();
     while left() != (0, 0) {
@@ -243,34 +248,34 @@ fn without<T: Transport>(slab: &'static Slab<T>, network: &Network<T>, first: us
     ended.is_err()
 }
 
-/// No lack of memory ends the process or leaves something behind, and everything works again afterwards.
+/// Lack of memory neither ends the process nor leaks, and later calls succeed.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-    // Freed handles rest for long; after these there are enough of them, and the slab grows no further.
+    // Cells of freed handles are reused late. Afterwards there are enough of them, and the slab does not grow.
     {
         let (name, instance) = network.place();
         let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), ApiCaps::default()).expect("memory"));
         for _ in 0..6000 {
             Pz::create(&ia.0).and_then(|pz| pz.free()).expect("memory");
         }
-        // What this thread needs for a sleep it keeps; not every life is slow enough for one.
+        // A thread keeps the memory of its first sleep, and not every lifecycle sleeps.
         let evd = Evd::create(&ia.0, 1, None, Streams::SOFTWARE).expect("memory");
-        assert_eq!(wait(&evd, 1, Some(PATIENCE)).result.err(), Some(Error::TimeoutExpired));
+        assert_eq!(wait(&evd, 1, Some(FAULT_TIMEOUT)).result.err(), Some(Error::TimeoutExpired));
         evd.free().expect("memory");
     }
-    // What is made once in a process, in the first life, is there from now on.
+    // The first lifecycle initialises what exists once per process.
     for _ in 0..3 {
-        life(slab, network).expect("memory");
+        lifecycle(slab, network).expect("memory");
     }
     fail(usize::MAX, usize::MAX);
-    life(slab, network).expect("memory");
-    let calls = mend();
+    lifecycle(slab, network).expect("memory");
+    let calls = stop_failing();
     let every = std::env::var_os("DAT_TEST_ALL").is_some_and(|all| all != "0");
     let step = if every { 1 } else { 3 };
     let mut refused = [0, 0];
     for first in (1..=calls).step_by(step) {
-        refused[0] += usize::from(without(slab, network, first, first));
-        refused[1] += usize::from(without(slab, network, first, usize::MAX));
+        refused[0] += usize::from(lifecycle_with_failures(slab, network, first, first));
+        refused[1] += usize::from(lifecycle_with_failures(slab, network, first, usize::MAX));
     }
     println!("{calls} allocations, one in {step} tried; {refused:?} lives were cut short");
     assert!(refused[0] > 0 && refused[1] > 0);

@@ -1,4 +1,4 @@
-//! Writes that bring a value: what arrives, in which order, and through which receives.
+//! RDMA writes with immediate data.
 
 use dat_core::event::{ConnectionEvent, Extended, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, quiet, until, wait};
@@ -7,10 +7,10 @@ use dat_core::{CompletionFlags, Error, Event, Rights};
 
 use crate::{Network, rounds};
 
-/// The length of most transfers.
+/// Length of most transfers.
 const LEN: usize = 64;
 
-/// Two connected ends, memory to write from, and memory that is written.
+/// Two connected ends, and buffers to write from and to.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -20,7 +20,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// `None` where the adapter says that it has no such writes, and has none.
+    /// Returns `None` if the adapter does not support such writes. It then rejects them.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -37,8 +37,8 @@ impl<T: Transport> Scene<T> {
 
 const NOWHERE: RemoteSegment = RemoteSegment { addr: u64::MAX, len: 0, key: u32::MAX };
 
-/// The bytes are where they go, the value is in a completion of a receive, whose buffer is as it was.
-pub fn a_write_brings_a_value<T: Transport>(network: &Network<T>) {
+/// The bytes are in the target, the value is in the completion of a receive, and its buffer is unchanged.
+pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let untouched = adapter.buffer(LEN);
     untouched.fill(0..LEN, 0xee);
@@ -55,8 +55,8 @@ pub fn a_write_brings_a_value<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.requests, &b.receives]));
 }
 
-/// Without a byte to write it brings the value alone, whatever the remote segment names. The receive may be empty too.
-pub fn a_value_goes_without_bytes<T: Transport>(network: &Network<T>) {
+/// Without bytes, only the value arrives, whatever the remote segment. The receive can be empty.
+pub fn zero_length_write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     b.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
     b.receive(far.at(0, LEN), 2);
@@ -68,8 +68,7 @@ pub fn a_value_goes_without_bytes<T: Transport>(network: &Network<T>) {
     assert_eq!(a.done_with(), ((4, Status::Success, 0), Extended::WriteImmediate));
 }
 
-/// Values, messages and writes of one connection take receives and complete in the order in which they were posted.
-pub fn values_keep_their_order_with_messages<T: Transport>(network: &Network<T>) {
+pub fn values_and_messages_stay_in_order<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let count = rounds(40);
     for k in 0..count as u64 {
@@ -95,8 +94,7 @@ pub fn values_keep_their_order_with_messages<T: Transport>(network: &Network<T>)
     }
 }
 
-/// A value for which there is no receive waits, as a message does, and what is posted behind it too.
-pub fn a_value_waits_for_its_receive<T: Transport>(network: &Network<T>) {
+pub fn value_waits_for_receive<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     for len in [0, LEN, 8193, 300_000] {
         near.paint(0..len, len);
@@ -114,8 +112,7 @@ pub fn a_value_waits_for_its_receive<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// A value may be waiting for its receive when the connection comes up.
-pub fn values_come_right_behind_the_connection<T: Transport>(network: &Network<T>) {
+pub fn value_arrives_right_after_connection<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     for k in 0..rounds(20) as u32 {
         let (a, b) = (adapter.end(), adapter.end());
@@ -129,8 +126,7 @@ pub fn values_come_right_behind_the_connection<T: Transport>(network: &Network<T
     }
 }
 
-/// Through a shared queue they arrive as through an endpoint's own, and the books stay exact.
-pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>) {
+pub fn values_consume_srq_buffers<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     if !adapter.ia.transport.attributes().srq {
         return;
@@ -159,14 +155,14 @@ pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>)
         assert_eq!((books.available, books.outstanding), (7 - k, 7 - k));
     }
     assert!(far.is_all(4096..4096 + 8 * LEN, 0xee));
-    // One that finds no buffer waits.
+    // A value without a buffer waits.
     let (a, b) = &ends[0];
     a.write_immediate(near.at(0, LEN), 10, far.remote(0, LEN), 77);
     assert!(quiet([&a.requests, &b.receives]));
     srq.post_recv(&[far.at(4096, LEN)], 20).unwrap();
     assert_eq!(b.arrived_with(), ((20, Status::Success, LEN as u64), Extended::RecvImmediate, 77));
     a.completes_with(10, Status::Success, Extended::WriteImmediate);
-    // A completion that was not fetched keeps its buffer occupied, also one of this kind.
+    // The buffer of a completion stays outstanding until it is dequeued.
     srq.post_recv(&[far.at(4096, LEN)], 21).unwrap();
     a.write_immediate(near.at(0, LEN), 11, far.remote(0, LEN), 78);
     a.completes_with(11, Status::Success, Extended::WriteImmediate);
@@ -176,8 +172,7 @@ pub fn values_take_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>)
     assert_eq!(srq.query().outstanding, 0);
 }
 
-/// One that is not allowed fails as a write does, and no receive has a value.
-pub fn a_value_behind_a_write_that_is_not_allowed_does_not_arrive<T: Transport>(network: &Network<T>) {
+pub fn write_violation_delivers_no_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let closed = adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_READ);
     for wrong in
@@ -192,26 +187,25 @@ pub fn a_value_behind_a_write_that_is_not_allowed_does_not_arrive<T: Transport>(
         a.completes_with(3, Status::Flushed, Extended::WriteImmediate);
         a.is_told(ConnectionEvent::Broken);
         b.arrives(1, Status::Flushed);
-        network.is_told_of_a_failure(&b);
+        network.expect_broken(&b);
         assert!(far.is_all(0..LEN, 0xee) && closed.is_all(0..4096, 0));
     }
 }
 
-/// Those in flight at the end, and those posted after it, are flushed.
-pub fn values_are_flushed_at_the_end<T: Transport>(network: &Network<T>) {
+pub fn disconnect_flushes_values<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     a.write_immediate(near.at(0, LEN), 1, far.remote(0, LEN), 1);
     assert!(quiet([&a.requests]), "there is no receive");
     a.ep.disconnect(false).unwrap();
     a.completes_with(1, Status::Flushed, Extended::WriteImmediate);
     a.is_told(ConnectionEvent::Disconnected);
-    network.is_told_of_a_farewell(&b);
+    network.expect_disconnected(&b);
     a.write_immediate(near.at(0, LEN), 2, far.remote(0, LEN), 2);
     a.completes_with(2, Status::Flushed, Extended::WriteImmediate);
     assert!(quiet([&b.receives]));
 }
 
-/// Suppressed ones give no event; announced ones wake a solicited waiter.
+/// Suppressed writes complete silently; solicited ones wake a waiter.
 pub fn values_have_completion_flags<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let solicited = |attr: &mut dat_core::EpAttributes| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT;
@@ -228,7 +222,7 @@ pub fn values_have_completion_flags<T: Transport>(network: &Network<T>) {
         while std::time::Instant::now() < end && !waiter.is_finished() {
             std::thread::yield_now();
         }
-        // The thread may have begun to wait behind the arrival.
+        // The thread can have begun its wait after the arrival.
         write(2, CompletionFlags::SOLICITED_WAIT).unwrap();
         waiter.join().unwrap()
     });

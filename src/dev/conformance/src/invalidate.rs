@@ -1,4 +1,4 @@
-//! Messages that revoke a window of the peer.
+//! Sends that invalidate a window of the peer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
@@ -11,7 +11,7 @@ use dat_core::{Base, CompletionFlags, Error, Rights, Rmr};
 
 use crate::{Network, rounds};
 
-/// Two connected ends, memory to bind that peers have no right to otherwise, and memory to move from.
+/// Two connected ends, a buffer to bind without remote rights, and a buffer to send from.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -22,7 +22,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// `None` where the adapter says that it has no such messages, and has none.
+    /// Returns `None` if the adapter does not support such sends. It then rejects them.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -34,18 +34,18 @@ impl<T: Transport> Scene<T> {
             assert_eq!(refused, Err(Error::ModelNotSupported));
             return None;
         }
-        // What every transport with such messages revokes is a window for one connection.
+        // All transports with such sends can invalidate windows of one connection.
         let rmr = Rmr::create(&adapter.pz, Scope::Endpoint).unwrap();
         Some(Scene { near, far, rmr, a, b, adapter })
     }
 
-    /// Binds the window through the passive end, to the part at `at` of 64 bytes.
+    /// Binds the window through `end` to 64 bytes at `at`.
     #[track_caller]
     fn bind(&self, rmr: &Rmr<T>, end: &End<T>, at: usize) -> RemoteSegment {
         let (segment, rights) = (self.far.at(at, 64), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         let lmr = Some(self.far.lmr());
         let post = || end.ep.post_bind(rmr, lmr, segment, rights, Base::Address, 7, CompletionFlags::DEFAULT);
-        // Binds of another thread may fill the queue for a while.
+        // Binds of another thread can fill the queue temporarily.
         let mut key = None;
         until("the bind is posted", || {
             key = post().ok();
@@ -61,8 +61,7 @@ fn revoke<T: Transport>(end: &End<T>, scene: &Scene<T>, cookie: u64, key: u32) {
     end.ep.post_send_invalidate(&[scene.near.at(0, 64)], cookie, key, CompletionFlags::DEFAULT).unwrap();
 }
 
-/// It arrives as a message, and says which window is gone: nothing comes through that from then on, and its region can be freed.
-pub fn a_message_revokes_a_window<T: Transport>(network: &Network<T>) {
+pub fn send_invalidates_window<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
     let window = scene.bind(&scene.rmr, b, 100);
@@ -74,18 +73,17 @@ pub fn a_message_revokes_a_window<T: Transport>(network: &Network<T>) {
     assert_eq!(b.arrived_with(), ((2, Status::Success, 64), Extended::RecvInvalidated, window.key));
     assert!(scene.far.shows(1024..1088, 3));
     assert_eq!(scene.rmr.status(), None);
-    // It is a send to its sender.
+    // The sender gets an ordinary completion.
     assert_eq!(a.done(), (3, Status::Success, 64));
     assert!(quiet([&b.requests, &b.receives]), "there is no other event");
     scene.far.lmr().free().unwrap();
     a.write(scene.near.at(0, 64), 4, window);
     a.completes(4, Status::RemoteAccess);
     a.is_told(ConnectionEvent::Broken);
-    network.is_told_of_a_failure(b);
+    network.expect_broken(b);
 }
 
-/// The window is bound again under another key; the old one stays dead.
-pub fn a_revoked_window_is_bound_again<T: Transport>(network: &Network<T>) {
+pub fn invalidated_window_can_be_bound_again<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
     let mut before = None;
@@ -106,11 +104,11 @@ pub fn a_revoked_window_is_bound_again<T: Transport>(network: &Network<T>) {
     a.read(scene.near.at(64, 64), 4, old);
     a.completes(4, Status::RemoteAccess);
     a.is_told(ConnectionEvent::Broken);
-    network.is_told_of_a_failure(b);
+    network.expect_broken(b);
 }
 
-/// Writes through the window that were posted before, and reads behind which there is a fence, are not cut off.
-pub fn what_was_posted_before_is_done_before<T: Transport>(network: &Network<T>) {
+/// Earlier writes through the window, and earlier reads before a fence, still succeed.
+pub fn invalidation_follows_earlier_requests<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
     for k in 0..rounds(20) {
@@ -134,17 +132,17 @@ pub fn what_was_posted_before_is_done_before<T: Transport>(network: &Network<T>)
     }
 }
 
-/// Becomes true when the value goes, also by a panic.
-struct Over<'a>(&'a AtomicBool);
+/// Sets the flag on drop, even after a panic.
+struct SetOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Over<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// While one window is revoked and bound again, others are bound over the same connection and freed, and everything is looked at.
-pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Network<T>) {
+/// Threads create, bind, free and query windows while another window is invalidated and bound again.
+pub fn invalidation_is_thread_safe<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
     let (tell, told) = mpsc::channel();
@@ -163,7 +161,7 @@ pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Netw
                 let rmr = Rmr::create(&scene.adapter.pz, Scope::Endpoint).unwrap();
                 let (lmr, segment) = (Some(scene.far.lmr()), scene.far.at(512, 64));
                 let bound = b.ep.post_bind(&rmr, lmr, segment, rights, Base::Address, 8, quiet);
-                // Suppressed binds whose completions were not fetched yet may fill the queue.
+                // Suppressed binds that are not polled yet can fill the queue.
                 assert!(matches!(bound, Ok(_) | Err(Error::InsufficientResources(_))), "{bound:?}");
                 assert_eq!(rmr.status().map(|status| status.remote_key), bound.ok());
                 rmr.free();
@@ -176,7 +174,7 @@ pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Netw
                 scene.adapter.ia.transport.poll(None, Poll::Complete);
             }
         });
-        let _over = Over(over);
+        let _over = SetOnDrop(over);
         for cookie in 0..rounds(300) as u64 {
             b.receive(scene.far.at(1024, 64), cookie);
             let key = scene.bind(&scene.rmr, b, 100).key;
@@ -191,8 +189,7 @@ pub fn windows_come_and_go_while_others_are_revoked<T: Transport>(network: &Netw
     scene.far.lmr().free().unwrap();
 }
 
-/// Through a shared queue they arrive as through an endpoint's own.
-pub fn messages_revoke_windows_through_a_shared_queue<T: Transport>(network: &Network<T>) {
+pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     if !scene.adapter.ia.transport.attributes().srq {
         return;
@@ -208,7 +205,7 @@ pub fn messages_revoke_windows_through_a_shared_queue<T: Transport>(network: &Ne
     assert_eq!(srq.query().outstanding, 1);
     assert_eq!(b.arrived_with(), ((5, Status::Success, 64), Extended::RecvInvalidated, window.key));
     assert_eq!((srq.query().outstanding, scene.rmr.status()), (0, None));
-    // One that waits for its buffer has not revoked anything yet.
+    // A message that waits for its buffer has not invalidated anything.
     let window = scene.bind(&scene.rmr, &b, 100);
     revoke(&a, &scene, 4, window.key);
     assert!(quiet([&a.requests, &b.receives]));
@@ -218,8 +215,8 @@ pub fn messages_revoke_windows_through_a_shared_queue<T: Transport>(network: &Ne
     a.completes(4, Status::Success);
 }
 
-/// A message whose end never comes, because the sender has deregistered its memory, has revoked nothing.
-pub fn a_message_that_breaks_off_revokes_nothing<T: Transport>(network: &Network<T>) {
+/// A message that cannot complete, because the sender has deregistered its memory, invalidates nothing.
+pub fn incomplete_message_invalidates_nothing<T: Transport>(network: &Network<T>) {
     const LONG: usize = 1 << 20;
     let Some(scene) = Scene::new(network).filter(|_| network.is_exact()) else { return };
     let rmr = Rmr::create(&scene.adapter.pz, Scope::Zone).unwrap();
@@ -233,11 +230,11 @@ pub fn a_message_that_breaks_off_revokes_nothing<T: Transport>(network: &Network
     b.receive(into.at(0, 2 * LONG), 2);
     let (cookie, status, _) = a.done();
     assert!(cookie == 3 && status != Status::Success, "{status:?}");
-    network.is_told_of_a_failure(&a);
+    network.expect_broken(&a);
     let (cookie, status, _) = b.arrived();
     assert!(cookie == 2 && status != Status::Success, "{status:?}");
-    network.is_told_of_a_failure(&b);
-    // Its program can use the window as before.
+    network.expect_broken(&b);
+    // The window is still usable.
     assert!(rmr.status().is_some_and(|bound| bound.remote_key == window.key));
     scene.near.paint(0..64, 1);
     scene.a.write(scene.near.at(0, 64), 4, window);
@@ -245,8 +242,7 @@ pub fn a_message_that_breaks_off_revokes_nothing<T: Transport>(network: &Network
     assert!(scene.far.shows(100..164, 1));
 }
 
-/// The message does not arrive; windows of others stay as they are.
-pub fn what_cannot_be_revoked_ends_the_connection<T: Transport>(network: &Network<T>) {
+pub fn invalid_key_breaks_connection<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let open = scene.adapter.buffer(64);
     let elsewhere = scene.bind(&scene.rmr, &scene.b, 100);
@@ -254,7 +250,7 @@ pub fn what_cannot_be_revoked_ends_the_connection<T: Transport>(network: &Networ
         ("a key that never was", elsewhere.key ^ 0x5555_5555),
         ("key 0", 0),
         ("the key of a region", open.lmr().remote_key),
-        // Soft-RoCE takes the word of any endpoint of the zone.
+        // Soft-RoCE accepts this from any endpoint of the zone.
         ("a window for another connection", if network.is_exact() { elsewhere.key } else { 0 }),
     ] {
         let (a, b) = scene.adapter.pair();
@@ -262,13 +258,13 @@ pub fn what_cannot_be_revoked_ends_the_connection<T: Transport>(network: &Networ
         b.receive(scene.far.at(1024, 64), 2);
         revoke(&a, &scene, 3, key);
         let (cookie, status, _) = a.done();
-        // A device may find the fault when the message has arrived.
+        // A device can detect the error after the message has arrived.
         let fits = status == Status::RemoteAccess || !network.is_exact() && status == Status::Success;
         assert!(cookie == 3 && fits, "{what}: {status:?}");
-        network.is_told_of_a_failure(&a);
+        network.expect_broken(&a);
         let (cookie, status, _) = b.arrived();
         assert!(cookie == 2 && status != Status::Success, "{what}: {status:?}");
-        network.is_told_of_a_failure(&b);
+        network.expect_broken(&b);
         assert!(scene.rmr.status().is_some(), "{what}");
         if network.is_exact() {
             assert!(scene.far.is_all(1024..1088, 0xee), "{what}");
@@ -279,7 +275,7 @@ pub fn what_cannot_be_revoked_ends_the_connection<T: Transport>(network: &Networ
     scene.a.completes(4, Status::Success);
     assert!(scene.far.shows(100..164, 1));
     if network.is_exact() {
-        // A window for a whole zone is revoked by any peer that may use it.
+        // A window of the zone can be invalidated over any of its connections.
         let rmr = Rmr::create(&scene.adapter.pz, Scope::Zone).unwrap();
         let window = scene.bind(&rmr, &scene.b, 200);
         let (a, b) = scene.adapter.pair();

@@ -1,18 +1,20 @@
-//! What every transport must do, as a suite of tests that each of them instantiates whole.
+//! The contract of transports, as tests that each transport instantiates completely.
 //!
-//! A transport's own tests say how to come by a network on which its adapters meet, and get
-//! one `#[test]` for every test of the suite:
+//! A transport supplies a function that creates a network of mutually reachable adapters; the macro expands to one
+//! `#[test]` per test:
 //!
 //! ```text
-//! fn network() -> Network<Shm> { /* a directory that no one else knows */ }
+//! fn network() -> Network<Shm> { /* a private directory */ }
 //!
 //! dat_conformance::conformance!(network);
 //! ```
 //!
-//! Attributes for all of them come first: `conformance!(#[ignore = "needs a device"] network)`.
-//! The macro sets the allocator of the test program, so it can be used once in each.
+//! Attributes of all tests come first: `conformance!(#[ignore = "needs a device"] network)`. A test program can use the
+//! macro once, because it sets the allocator.
 //!
-//! The tests use the core as a face does. What the trait leaves open, they leave open.
+//! The tests call core as the C API layer does. The name of a test states the rule that it checks.
+
+#![expect(missing_docs, reason = "the names of tests state what they check")]
 
 pub mod allocation;
 pub mod atomic;

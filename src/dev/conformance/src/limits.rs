@@ -1,4 +1,4 @@
-//! The maxima that an adapter reports: as many objects as that, and not one more.
+//! The limits that an adapter reports.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use dat_core::{Base, Endpoint, Evd, Kind, Lmr, Memory, Pz, Rights, Rmr, Srq, Str
 
 use crate::Network;
 
-/// More objects of a kind than these take too long to make.
-const ENOUGH: usize = 20_000;
+/// Maximum limit that is tested; more objects take too long.
+const MAX_TESTED: usize = 20_000;
 
-/// Fills an adapter with objects of a kind, unless there can be too many of them.
+/// Creates objects of a kind up to the limit, unless it is too high.
 fn fill<T: Transport, O>(
     network: &Network<T>,
     kind: Kind,
@@ -22,12 +22,12 @@ fn fill<T: Transport, O>(
     let (most, lacking) = network.open().ia.transport.attributes().most(kind);
     assert!(most > 0, "{kind:?}");
     let refused = |made: Result<Arc<O>>| made.err() == Some(Error::InsufficientResources(lacking));
-    if most > ENOUGH {
+    if most > MAX_TESTED {
         return;
     }
     while live() < most {
         if let Err(error) = make() {
-            // Others may have taken those of the device.
+            // Other processes can use objects of the device.
             assert_eq!((error, network.is_exact()), (Error::InsufficientResources(lacking), false), "{kind:?}");
             return;
         }
@@ -36,20 +36,18 @@ fn fill<T: Transport, O>(
     assert_eq!(live(), most, "{kind:?}");
 }
 
-/// Versions of the interface that tell lengths in 32 bits rely on it.
-pub fn no_transfer_is_longer_than_32_bits_count<T: Transport>(network: &Network<T>) {
+/// Versions with 32-bit lengths rely on this.
+pub fn max_transfer_fits_32_bits<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let limits = adapter.ia.transport.attributes();
     assert!(u32::try_from(limits.max_transfer).is_ok());
 }
 
-/// A counter that a device does not have stands still.
-pub fn counters_that_no_device_has_are_0<T: Transport>(network: &Network<T>) {
+pub fn unknown_device_counter_is_0<T: Transport>(network: &Network<T>) {
     assert_eq!(network.open().ia.transport.device_counter("no_such_counter"), 0);
 }
 
-/// Every kind of object whose number an adapter reports.
-pub fn there_are_as_many_objects_as_the_adapter_reports<T: Transport>(network: &Network<T>) {
+pub fn object_limits_are_exact<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let ia = &adapter.ia;
     let buffer = adapter.buffer(64);

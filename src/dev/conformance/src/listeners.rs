@@ -1,4 +1,4 @@
-//! Service points: qualifiers, backlogs, reserved ones, endpoints of the provider's.
+//! Service points: qualifiers, backlogs, RSPs, and endpoints that the provider creates.
 
 use std::net::SocketAddr;
 
@@ -15,8 +15,7 @@ use crate::Network;
 use crate::connecting::Scene;
 use crate::modify::equip;
 
-/// A qualifier belongs to one service point at a time, also between adapters.
-pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
+pub fn qualifier_has_one_service_point<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let other = network.open();
     let elsewhere = other.evd(Streams::CONNECTION_REQUESTS);
@@ -35,13 +34,13 @@ pub fn a_qualifier_has_one_owner<T: Transport>(network: &Network<T>) {
     assert_eq!(psp.point.qualifier(), qualifier);
 }
 
-/// Streams over the family of an address.
+/// Returns the parameters of a stream socket for the address's family.
 fn streams(address: &Address) -> Comm {
     Comm { domain: if address.ip().is_ipv4() { 2 } else { 10 }, kind: 1, protocol: 0 }
 }
 
-/// Common service points share their ports with the qualifiers of the others, and endpoints of either model connect to both.
-pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
+/// CSPs and PSPs share their ports, and endpoints connect to both by address or qualifier.
+pub fn service_points_of_both_models_share_ports<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let comm = streams(&scene.address);
     let other = network.open();
@@ -55,7 +54,6 @@ pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
     let psp = Psp::create(&other.ia, Some(port.into()), &elsewhere, PspMode::Consumer);
     assert_eq!(psp.err(), Some(Error::QualifierInUse));
 
-    // To the common service point, and to the public one.
     let public = (scene.psp.header().handle(), scene.psp.point.qualifier());
     let common = (csp.header().handle(), csp.point.qualifier());
     for (to, by_address) in [(common, true), (common, false), (public, true)] {
@@ -77,12 +75,11 @@ pub fn both_models_of_connections_meet<T: Transport>(network: &Network<T>) {
         b.is_told(ConnectionEvent::Established);
         scene.talk(&a, &b);
     }
-    // The port is free again.
+    // The port is free after the CSP.
     csp.free();
     Psp::create(&other.ia, Some(port.into()), &elsewhere, PspMode::Consumer).unwrap();
 }
 
-/// Qualifiers that the transport chooses are all different.
 pub fn chosen_qualifiers_differ<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let points: Vec<_> =
@@ -95,8 +92,7 @@ pub fn chosen_qualifiers_differ<T: Transport>(network: &Network<T>) {
     assert!(!qualifiers.contains(&0));
 }
 
-/// A request names the service point through which it came.
-pub fn a_request_names_its_service_point<T: Transport>(network: &Network<T>) {
+pub fn request_contains_service_point<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let other = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Consumer).unwrap();
     for psp in [&other, &scene.psp] {
@@ -111,8 +107,7 @@ pub fn a_request_names_its_service_point<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Requests that were announced stay valid when their service point goes.
-pub fn announced_requests_outlive_their_service_point<T: Transport>(network: &Network<T>) {
+pub fn requests_outlive_service_point<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let (a, b) = (scene.adapter.end(), scene.adapter.end());
     scene.ask(&a, Some(patience()));
@@ -124,8 +119,8 @@ pub fn announced_requests_outlive_their_service_point<T: Transport>(network: &Ne
     scene.talk(&a, &b);
 }
 
-/// The room of the dispatcher is the backlog: what it does not hold is refused.
-pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T>) {
+/// The EVD's length is the backlog; further requests are rejected.
+pub fn rejects_requests_beyond_backlog<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 2;
     let scene = Scene::new(network);
     let requests = Evd::create(&scene.adapter.ia, ROOM, None, Streams::CONNECTION_REQUESTS).unwrap();
@@ -136,7 +131,7 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
     }
     let pending = || ends.iter().filter(|end| end.state() == EpState::ActiveConnectionPending).count();
     until("one is refused", || pending() == ROOM);
-    // It need not be the last.
+    // Not necessarily the last.
     let refused = ends.iter().find(|end| end.state() == EpState::Disconnected).expect("one is not pending");
     refused.is_told(ConnectionEvent::NonPeerRejected);
     let events = scene.adapter.events();
@@ -146,15 +141,14 @@ pub fn requests_beyond_the_backlog_are_refused<T: Transport>(network: &Network<T
         next_request(&requests).reject(&[]).unwrap();
     }
     assert!(quiet([&requests]));
-    // There is room again.
+    // The backlog has space again.
     let more = scene.adapter.end();
     request(&more, &scene.address, psp.point.qualifier(), Some(patience()), b"").unwrap();
     next_request(&requests).reject(&[]).unwrap();
     more.is_told(ConnectionEvent::PeerRejected);
 }
 
-/// A reserved service point takes one request, for the endpoint that it was made for.
-pub fn a_reserved_service_point_takes_one_request<T: Transport>(network: &Network<T>) {
+pub fn rsp_accepts_one_request<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let (a, late, b) = (scene.adapter.end(), scene.adapter.end(), scene.adapter.end());
     let qualifier = scene.psp.point.qualifier();
@@ -173,9 +167,8 @@ pub fn a_reserved_service_point_takes_one_request<T: Transport>(network: &Networ
     rsp.free();
 }
 
-/// A service point of the provider's makes an endpoint for each request, which the program
-/// gives a zone and dispatchers.
-pub fn a_service_point_brings_its_endpoints<T: Transport>(network: &Network<T>) {
+/// A PSP can create an endpoint per request, for which the program sets zone and EVDs.
+pub fn psp_creates_endpoints<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let psp = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Provider).unwrap();
     let a = scene.adapter.end();
@@ -194,8 +187,7 @@ pub fn a_service_point_brings_its_endpoints<T: Transport>(network: &Network<T>) 
     scene.talk(&a, &b);
 }
 
-/// A request that is passed to another service point is accepted there.
-pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
+pub fn request_is_handed_off<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let elsewhere = scene.adapter.evd(Streams::CONNECTION_REQUESTS);
     let other = Psp::create(&scene.adapter.ia, None, &elsewhere, PspMode::Consumer).unwrap();
@@ -206,7 +198,7 @@ pub fn a_request_is_handed_off<T: Transport>(network: &Network<T>) {
     a.is_told(ConnectionEvent::Established);
     b.is_told(ConnectionEvent::Established);
     scene.talk(&a, &b);
-    // Where no service point listens it is refused.
+    // Without a listener, the handoff rejects the request.
     let c = scene.adapter.end();
     scene.ask(&c, Some(patience()));
     let qualifier = other.point.qualifier();

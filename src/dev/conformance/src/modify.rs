@@ -1,4 +1,4 @@
-//! What is changed between the creation of an endpoint and its connection takes effect.
+//! Changes of an endpoint before it connects.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn flags<T: Transport>(flags: CompletionFlags) -> Value<T> {
     Value::Setting(Setting::Flags(flags))
 }
 
-/// Gives an endpoint that has nothing a zone and dispatchers.
+/// Sets the zone and the EVDs of an endpoint.
 pub(crate) fn equip<T: Transport>(adapter: &Adapter<T>, ep: Arc<Endpoint<T>>) -> End<T> {
     let end = End {
         receives: adapter.evd(Streams::TRANSFERS),
@@ -46,34 +46,32 @@ pub(crate) fn equip<T: Transport>(adapter: &Adapter<T>, ep: Arc<Endpoint<T>>) ->
     end
 }
 
-/// Queue lengths count as they are when the endpoint connects.
-pub fn queue_lengths_are_those_at_the_connection<T: Transport>(network: &Network<T>) {
-    const MORE: usize = 100;
+pub fn queue_lengths_apply_at_connect<T: Transport>(network: &Network<T>) {
+    const QUEUE_LEN: usize = 100;
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let little = |attr: &mut dat_core::EpAttributes| (attr.max_recv_dtos, attr.max_request_dtos) = (2, 2);
     let (a, b) = (adapter.end_with(None, little), adapter.end_with(None, little));
-    set(&a.ep, Field::MaxRequestDtos, count(MORE)).unwrap();
-    set(&b.ep, Field::MaxRecvDtos, count(MORE)).unwrap();
+    set(&a.ep, Field::MaxRequestDtos, count(QUEUE_LEN)).unwrap();
+    set(&b.ep, Field::MaxRecvDtos, count(QUEUE_LEN)).unwrap();
     let full = |posted| assert!(matches!(posted, Err(Error::InsufficientResources(_))), "{posted:?}");
-    (0..MORE as u64).for_each(|cookie| b.receive(memory.at(0, 64), cookie));
+    (0..QUEUE_LEN as u64).for_each(|cookie| b.receive(memory.at(0, 64), cookie));
     full(b.ep.post_recv(&[memory.at(0, 64)], 0, CompletionFlags::DEFAULT));
     connect(&a, &b);
-    (0..MORE as u64).for_each(|cookie| a.send(memory.at(64, 64), cookie));
-    for cookie in 0..MORE as u64 {
+    (0..QUEUE_LEN as u64).for_each(|cookie| a.send(memory.at(64, 64), cookie));
+    for cookie in 0..QUEUE_LEN as u64 {
         b.arrives(cookie, Status::Success);
         a.completes(cookie, Status::Success);
     }
     if !repeats(&adapter) {
         return;
     }
-    // Nothing waits at the other end now, so that requests stay in their queue.
-    (0..MORE as u64).for_each(|cookie| a.send(memory.at(64, 64), cookie));
+    // No receive is posted, so requests stay in the queue.
+    (0..QUEUE_LEN as u64).for_each(|cookie| a.send(memory.at(64, 64), cookie));
     full(a.ep.post_send(&[memory.at(64, 64)], 0, CompletionFlags::DEFAULT));
 }
 
-/// Completions go to the dispatchers that the endpoint has when they come, its receives included.
-pub fn dispatchers_are_those_at_the_connection<T: Transport>(network: &Network<T>) {
+pub fn evds_apply_at_completion<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, old) = (adapter.end(), adapter.end());
@@ -91,8 +89,8 @@ pub fn dispatchers_are_those_at_the_connection<T: Transport>(network: &Network<T
     }
 }
 
-/// Segments count as they are when something is posted. Sizes limit nothing.
-pub fn limits_are_those_at_the_connection<T: Transport>(network: &Network<T>) {
+/// Segment limits take effect on later posts; size limits have no effect.
+pub fn segment_limits_apply_at_post<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(4096);
     let (a, b) = (adapter.end(), adapter.end());
@@ -118,8 +116,7 @@ pub fn limits_are_those_at_the_connection<T: Transport>(network: &Network<T>) {
     a.completes(5, Status::Success);
 }
 
-/// An endpoint works in the zone that it has when it connects.
-pub fn the_zone_is_that_at_the_connection<T: Transport>(network: &Network<T>) {
+pub fn zone_applies_at_connect<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let zone = Pz::create(&adapter.ia).unwrap();
     let (a, b) = (adapter.end(), adapter.end());
@@ -130,7 +127,7 @@ pub fn the_zone_is_that_at_the_connection<T: Transport>(network: &Network<T>) {
         256,
         dat_core::Rights::LOCAL_READ | dat_core::Rights::LOCAL_WRITE | dat_core::Rights::REMOTE_WRITE,
     );
-    // A receive in the old zone does not fit the new one.
+    // A receive of the old zone fails.
     b.receive(here.at(0, 64), 1);
     set(&b.ep, Field::Pz, Value::Pz(Some(zone.clone()))).unwrap();
     b.arrives(1, Status::LocalProtection);
@@ -147,13 +144,12 @@ pub fn the_zone_is_that_at_the_connection<T: Transport>(network: &Network<T>) {
     a.write(here.at(0, 64), 4, there.remote(64, 64));
     a.completes(4, Status::Success);
     assert!(there.shows(0..64, 1) && there.shows(64..128, 1));
-    // Memory of the zone that it had is closed to its peer now.
+    // The peer cannot access memory of the old zone.
     a.write(here.at(0, 64), 5, here.remote(64, 64));
     a.completes(5, refused(&adapter, Status::RemoteAccess));
 }
 
-/// The flags of the receive stream count as they are when the endpoint connects.
-pub fn completion_flags_are_those_at_the_connection<T: Transport>(network: &Network<T>) {
+pub fn recv_completion_flags_apply_at_connect<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, b) = (adapter.end(), adapter.end());
@@ -170,8 +166,7 @@ pub fn completion_flags_are_those_at_the_connection<T: Transport>(network: &Netw
     assert_eq!(two.result.err(), Some(Error::InvalidState(dat_core::error::StateError::EvdConfigSolicited)));
 }
 
-/// A connected endpoint keeps its parameters.
-pub fn nothing_is_changed_while_connected<T: Transport>(network: &Network<T>) {
+pub fn rejects_changes_while_connected<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, _b) = adapter.pair();
     assert_eq!(set(&a.ep, Field::MaxRecvDtos, count(1)), Err(a.state().into()));

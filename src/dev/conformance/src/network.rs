@@ -1,4 +1,4 @@
-//! Where the adapters of a test meet.
+//! The environment of a test.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, patience, until};
 use dat_core::transport::{FabricKind, Transport};
 
-/// Where the adapters of one test meet each other and, as far as possible, no others.
+/// A set of adapters that reach each other and, if possible, no others.
 pub struct Network<T: Transport> {
     name: String,
     instance: String,
@@ -18,7 +18,7 @@ pub struct Network<T: Transport> {
 }
 
 impl<T: Transport> Network<T> {
-    /// The network of the adapters that `name` and `instance` describe.
+    /// Creates a network of adapters with this name and instance data.
     pub fn new(name: &str, instance: &str) -> Self {
         Network {
             name: name.to_owned(),
@@ -29,27 +29,28 @@ impl<T: Transport> Network<T> {
         }
     }
 
-    /// Keeps a value until the test has ended.
+    /// Keeps `value` until the test has ended.
     pub fn keeping(mut self, value: impl Any) -> Self {
         self.keeps = Some(Box::new(value));
         self
     }
 
-    /// States more than the trait asks for: within one process whatever was posted has
-    /// happened when counters are asked for next; endpoints that wait for a buffer of a shared
-    /// queue get one in turn; the peer of a connection that failed, or was ended, is told
-    /// which of both; and it is known which peers take extended operations.
+    /// Requires more than the contract within one process:
+    /// - Counters include all posted work at the next query.
+    /// - Endpoints that wait for a buffer of an SRQ take turns.
+    /// - The peer can tell a failed from a closed connection.
+    /// - It is known which peers support extended operations.
     pub fn exact(mut self) -> Self {
         self.exact = true;
         self
     }
 
-    /// Whether [`Network::exact`] was stated.
+    /// Returns whether the stricter rules apply.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// The condition holds: at once where the network is exact, else soon.
+    /// Expects the condition immediately if the network is exact, otherwise within the timeout.
     #[track_caller]
     pub(crate) fn soon(&self, what: &str, condition: impl Fn() -> bool) {
         if self.exact {
@@ -59,72 +60,63 @@ impl<T: Transport> Network<T> {
         }
     }
 
-    /// The next event of `end` says that its connection failed, for a reason at the other end.
+    /// Expects the event for a failure at the other end.
     #[track_caller]
-    pub(crate) fn is_told_of_a_failure(&self, end: &End<T>) {
-        self.is_told_of_the_end(end, ConnectionEvent::Broken);
+    pub(crate) fn expect_broken(&self, end: &End<T>) {
+        self.expect_end(end, ConnectionEvent::Broken);
     }
 
-    /// The next event of `end` says that its connection failed, because the peer refused a request of `end`.
+    /// Expects the event for a request of `end` that the peer refused.
     #[track_caller]
-    pub(crate) fn is_told_of_a_refusal(&self, adapter: &Adapter<T>, end: &End<T>) {
+    pub(crate) fn expect_refusal(&self, adapter: &Adapter<T>, end: &End<T>) {
         if repeats(adapter) {
             end.is_told(ConnectionEvent::Broken);
         } else {
-            self.is_told_of_a_failure(end);
+            self.expect_broken(end);
         }
     }
 
-    /// The next event of `end` says that its peer ended the connection, perhaps in the middle of
-    /// something.
+    /// Expects the event for a disconnect of the peer.
     #[track_caller]
-    pub(crate) fn is_told_of_a_farewell(&self, end: &End<T>) {
-        self.is_told_of_the_end(end, ConnectionEvent::Disconnected);
+    pub(crate) fn expect_disconnected(&self, end: &End<T>) {
+        self.expect_end(end, ConnectionEvent::Disconnected);
     }
 
     #[track_caller]
-    fn is_told_of_the_end(&self, end: &End<T>, wanted: ConnectionEvent) {
+    fn expect_end(&self, end: &End<T>, wanted: ConnectionEvent) {
         let (kind, _) = end.news();
         let fits = matches!(kind, ConnectionEvent::Broken | ConnectionEvent::Disconnected);
         assert!(if self.exact { kind == wanted } else { fits }, "{kind:?}");
     }
 
-    /// The name and the text with which its adapters are opened.
+    /// Returns the name and the instance data of the adapters.
     pub(crate) fn place(&self) -> (&str, &str) {
         (&self.name, &self.instance)
     }
 
-    /// Opens an adapter.
-    ///
-    /// # Panics
-    /// Where that fails.
+    /// Opens an adapter, or panics.
     pub fn open(&self) -> Adapter<T> {
         Adapter::open(&self.name, &self.instance)
     }
 
-    /// Opens an adapter with habits.
-    ///
-    /// # Panics
-    /// Where that fails.
+    /// Opens an adapter with these capabilities, or panics.
     pub fn open_with(&self, api_caps: ApiCaps) -> Adapter<T> {
         Adapter::open_with(&self.name, &self.instance, api_caps)
     }
 }
 
-/// Returns whether the network repeats a message that finds no receive until there is one. On iWARP such a message ends the
-/// connection. There a send or a write succeeds as soon as the device has its bytes, and only the end of the connection
-/// shows that the peer refused it.
+/// Returns whether a message without a receive is sent again until there is one. On iWARP, such a message ends the
+/// connection. There a send or a write succeeds when the device has its bytes, even if the peer refuses it.
 pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
     adapter.ia.transport.attributes().fabric.kind != FabricKind::Iwarp
 }
 
-/// The status of a send or a write that the peer refuses with `status`, where the network returns that.
+/// Returns the status of a send or a write that the peer refuses: `status`, or success on iWARP.
 pub(crate) fn refused<T: Transport>(adapter: &Adapter<T>, status: Status) -> Status {
     if repeats(adapter) { status } else { Status::Success }
 }
 
-/// How often to repeat what is worth repeating: `full` times, less on a machine for which
-/// `DAT_TEST_SCALE` says that it is slow.
+/// Returns the number of repetitions: `full`, or an eighth if `DAT_TEST_SCALE` indicates a slow machine.
 pub fn rounds(full: usize) -> usize {
     let slow = patience() > std::time::Duration::from_secs(20);
     if slow { full.div_ceil(8) } else { full }

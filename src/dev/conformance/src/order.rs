@@ -1,4 +1,4 @@
-//! What comes in which order: messages, completions, failures.
+//! Order of messages, completions and failures.
 
 use std::sync::atomic::{Ordering, fence};
 use std::thread;
@@ -11,18 +11,18 @@ use dat_core::{CompletionFlags, Psp, PspMode};
 
 use crate::{Network, repeats, rounds};
 
-/// Many messages of mixed sizes, with a window of receives.
+/// Messages of mixed sizes arrive in order.
 pub fn messages_arrive_in_order<T: Transport>(network: &Network<T>) {
     const WINDOW: usize = 16;
-    const MOST: usize = 12_000;
-    const SIZES: [usize; 9] = [1, 64, 0, 4096, 17, 300, 8192, 2, MOST];
+    const MAX_LEN: usize = 12_000;
+    const SIZES: [usize; 9] = [1, 64, 0, 4096, 17, 300, 8192, 2, MAX_LEN];
     let adapter = network.open();
     let (a, b) = adapter.pair();
-    let (from, to) = (adapter.buffer(WINDOW * MOST), adapter.buffer(WINDOW * MOST));
+    let (from, to) = (adapter.buffer(WINDOW * MAX_LEN), adapter.buffer(WINDOW * MAX_LEN));
     let count = rounds(400);
-    let place = |k: usize| k % WINDOW * MOST;
+    let place = |k: usize| k % WINDOW * MAX_LEN;
     for k in 0..WINDOW.min(count) {
-        b.receive(to.at(place(k), MOST), k as u64);
+        b.receive(to.at(place(k), MAX_LEN), k as u64);
     }
     let mut sent = 0;
     for k in 0..count {
@@ -37,12 +37,11 @@ pub fn messages_arrive_in_order<T: Transport>(network: &Network<T>) {
         assert_eq!(b.arrived(), (k as u64, Status::Success, len as u64));
         assert!(to.shows(at..at + len, k), "message {k}");
         if k + WINDOW < count {
-            b.receive(to.at(at, MOST), (k + WINDOW) as u64);
+            b.receive(to.at(at, MAX_LEN), (k + WINDOW) as u64);
         }
     }
 }
 
-/// Sends, writes and reads in one queue.
 pub fn requests_complete_in_posting_order<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
@@ -64,8 +63,7 @@ pub fn requests_complete_in_posting_order<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// The requests before it succeed, all that comes after it is flushed, in order.
-pub fn a_failure_comes_between_successes_and_flushed_ones<T: Transport>(network: &Network<T>) {
+pub fn failure_separates_successes_from_flushes<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     if !repeats(&adapter) {
         return;
@@ -77,7 +75,7 @@ pub fn a_failure_comes_between_successes_and_flushed_ones<T: Transport>(network:
         let beyond = if cookie == 7 { 32 } else { 0 };
         let mut to = far.remote(4096 - 64, 64);
         to.addr += beyond;
-        // The last ones may find the connection ended, which flushes them too.
+        // The connection can end before the last posts, which flushes them too.
         a.write(near.at(0, 64), cookie, to);
     }
     (0..7).for_each(|cookie| a.completes(cookie, Status::Success));
@@ -88,8 +86,7 @@ pub fn a_failure_comes_between_successes_and_flushed_ones<T: Transport>(network:
     assert!(quiet([&a.connections, &a.requests, &a.receives]));
 }
 
-/// One dispatcher for all shows that no message overtakes the event of its connection.
-pub fn established_comes_before_the_first_message<T: Transport>(network: &Network<T>) {
+pub fn established_precedes_first_message<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(4096);
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
@@ -113,8 +110,7 @@ pub fn established_comes_before_the_first_message<T: Transport>(network: &Networ
     }
 }
 
-/// A message that comes after a write says that the write is there.
-pub fn a_message_says_that_writes_before_it_have_arrived<T: Transport>(network: &Network<T>) {
+pub fn message_follows_earlier_writes<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let (near, far) = (adapter.buffer(4096), adapter.buffer(4096));
@@ -130,8 +126,8 @@ pub fn a_message_says_that_writes_before_it_have_arrived<T: Transport>(network: 
     }
 }
 
-/// A thread that polls the last byte of a message, or of a write, then finds the others.
-pub fn the_last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
+/// A thread that polls the last byte of a message or write then sees all others.
+pub fn last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
     const LARGEST: usize = 1 << 16;
     let adapter = network.open();
     let (near, far) = (adapter.buffer(LARGEST), adapter.buffer(LARGEST));
@@ -142,7 +138,7 @@ pub fn the_last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
             near.paint(0..len - 1, round);
             near.put(len - 1, &[round as u8]);
             thread::scope(|scope| {
-                // It makes no call meanwhile.
+                // This thread makes no call.
                 let poller = scope.spawn(|| {
                     until("the last byte is there", || far.is_all(len - 1..len, round as u8));
                     fence(Ordering::Acquire);
@@ -164,8 +160,7 @@ pub fn the_last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Completions of a peer's requests do not mix with one's own: both ways at once.
-pub fn both_ways_at_once_keep_their_order<T: Transport>(network: &Network<T>) {
+pub fn traffic_in_both_directions_stays_in_order<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let memory = adapter.buffer(1 << 14);
@@ -185,8 +180,8 @@ pub fn both_ways_at_once_keep_their_order<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// An overflow of a dispatcher loses events, reports that, and loses nothing else.
-pub fn an_overflow_is_told_and_the_connection_goes_on<T: Transport>(network: &Network<T>) {
+/// An EVD overflow loses events and is reported; the connection continues.
+pub fn evd_overflow_keeps_connection<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let memory = adapter.buffer(4096);

@@ -1,4 +1,4 @@
-//! RDMA: what the target's registrations allow, to the byte, and what they do not.
+//! RDMA and the rights of the target's regions.
 
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, Buffer, End, connect, quiet};
@@ -13,14 +13,14 @@ fn local() -> Rights {
     Rights::LOCAL_READ | Rights::LOCAL_WRITE
 }
 
-/// Memory of a target that is registered in different ways.
+/// Regions of a target with different rights.
 struct Target<T: Transport> {
     open: Buffer<T>,
     read_only: Buffer<T>,
     write_only: Buffer<T>,
     local: Buffer<T>,
     elsewhere: Buffer<T>,
-    /// The key of a region that is gone.
+    /// Remote key of a freed region.
     freed: u32,
 }
 
@@ -50,11 +50,11 @@ impl<T: Transport> Target<T> {
         self.all().into_iter().enumerate().all(|(seed, buffer)| buffer.shows(0..SIZE, seed))
     }
 
-    /// The wrong ways to reach it, for a write or a read.
+    /// Returns invalid remote segments for a write or a read.
     fn wrong(&self, write: bool) -> Vec<(&'static str, RemoteSegment)> {
         let open = self.open.remote(0, 64);
         let one_right = if write { &self.read_only } else { &self.write_only };
-        // What a cheat would try where there is no key for peers.
+        // Without a remote key, a malicious peer would try the local key.
         let cheat = match self.local.remote(0, 64) {
             RemoteSegment { key: 0, .. } => {
                 let region = self.local.lmr().region().expect("it is registered");
@@ -97,7 +97,7 @@ fn violations<T: Transport>(network: &Network<T>, write: bool) {
         memory.fill(0..64, 0xee);
         a.receive(memory.at(1024, 64), 8);
         post(&a, write, &memory, 9, wrong);
-        // Whatever follows is flushed.
+        // Later requests are flushed.
         post(&a, write, &memory, 10, target.open.remote(0, 64));
         let (cookie, status, _) = a.done();
         if repeats(&adapter) {
@@ -107,9 +107,9 @@ fn violations<T: Transport>(network: &Network<T>, write: bool) {
             assert_eq!((cookie, status), (9, if write { Status::Success } else { Status::Flushed }), "{what}");
             assert_eq!(a.done().0, 10);
         }
-        network.is_told_of_a_refusal(&adapter, &a);
+        network.expect_refusal(&adapter, &a);
         a.arrives(8, Status::Flushed);
-        network.is_told_of_a_failure(&b);
+        network.expect_broken(&b);
         assert!(target.is_unharmed(), "{what}");
         assert!(memory.is_all(0..64, 0xee), "{what}: something was read");
         a.ep.free().unwrap();
@@ -117,19 +117,16 @@ fn violations<T: Transport>(network: &Network<T>, write: bool) {
     }
 }
 
-/// Bounds, rights, zones, keys.
-pub fn a_write_that_is_not_allowed_ends_the_connection<T: Transport>(network: &Network<T>) {
+pub fn write_violation_breaks_connection<T: Transport>(network: &Network<T>) {
     violations(network, true);
 }
 
-/// Bounds, rights, zones, keys.
-pub fn a_read_that_is_not_allowed_ends_the_connection<T: Transport>(network: &Network<T>) {
+pub fn read_violation_breaks_connection<T: Transport>(network: &Network<T>) {
     violations(network, false);
 }
 
-/// The remote right that is needed is enough, up to the first and the last byte; the target
-/// hears nothing.
-pub fn what_a_registration_allows_is_done_to_the_last_byte<T: Transport>(network: &Network<T>) {
+/// The one required right suffices, up to the first and last byte. The target gets no event.
+pub fn rights_suffice_up_to_region_boundaries<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer_with(4096, local());
     let target = Target::new(&adapter);
@@ -146,14 +143,12 @@ pub fn what_a_registration_allows_is_done_to_the_last_byte<T: Transport>(network
         assert!(memory.shows(512..576, 21));
     }
     assert!(quiet([&b.receives, &b.requests, &b.connections]));
-    // The passive side can do the same.
     b.write(memory.at(0, 64), 4, target.open.remote(0, 64));
     b.completes(4, Status::Success);
     assert!(target.open.shows(0..64, 20));
 }
 
-/// Several segments, large ones, and the bytes around what was named.
-pub fn memory_of_the_peer_is_written_and_read<T: Transport>(network: &Network<T>) {
+pub fn transfers_change_no_other_bytes<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let (near, far) = (adapter.buffer(70_000), adapter.buffer(70_000));
@@ -170,12 +165,12 @@ pub fn memory_of_the_peer_is_written_and_read<T: Transport>(network: &Network<T>
 
     a.write(near.at(0, 60_000), 3, far.remote(20_000, 60_000));
     a.completes(3, refused(&adapter, Status::RemoteAccess));
-    network.is_told_of_a_refusal(&adapter, &a);
-    network.is_told_of_a_failure(&b);
+    network.expect_refusal(&adapter, &a);
+    network.expect_broken(&b);
 }
 
-/// Nothing to move is nothing wrong, wherever it should have gone.
-pub fn transfers_of_nothing_succeed<T: Transport>(network: &Network<T>) {
+/// Zero-length transfers succeed for any remote segment.
+pub fn zero_length_transfers_succeed<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, _b) = adapter.pair();
     let nowhere = RemoteSegment { addr: u64::MAX, len: 0, key: u32::MAX };
@@ -185,8 +180,7 @@ pub fn transfers_of_nothing_succeed<T: Transport>(network: &Network<T>) {
     assert_eq!(a.done(), (8, Status::Success, 0));
 }
 
-/// A key opens nothing once its region is freed.
-pub fn a_region_that_is_freed_cannot_be_reached<T: Transport>(network: &Network<T>) {
+pub fn key_of_freed_region_is_invalid<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(4096);
     for write in [true, false] {
@@ -200,13 +194,13 @@ pub fn a_region_that_is_freed_cannot_be_reached<T: Transport>(network: &Network<
         let status =
             if !write && !repeats(&adapter) { Status::Flushed } else { refused(&adapter, Status::RemoteAccess) };
         a.completes(2, status);
-        network.is_told_of_a_refusal(&adapter, &a);
-        network.is_told_of_a_failure(&b);
+        network.expect_refusal(&adapter, &a);
+        network.expect_broken(&b);
     }
 }
 
-/// Once the target's disconnect has returned, its memory is its own.
-pub fn no_byte_is_written_once_the_target_has_disconnected<T: Transport>(network: &Network<T>) {
+/// After the target's disconnect has returned, no peer writes its memory.
+pub fn no_write_after_target_disconnects<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     for _ in 0..rounds(20) {
         let (near, far) = (adapter.buffer(64), adapter.buffer(64));
@@ -215,9 +209,9 @@ pub fn no_byte_is_written_once_the_target_has_disconnected<T: Transport>(network
         far.fill(0..8, 7);
         b.ep.disconnect(false).unwrap();
         b.is_told(ConnectionEvent::Disconnected);
-        // Whether the other end knows it already is a matter of luck.
+        // The peer may or may not have seen the disconnect.
         let posted = a.ep.post_write(&[near.at(0, 8)], 2, far.remote(0, 8), CompletionFlags::DEFAULT);
-        network.is_told_of_a_farewell(&a);
+        network.expect_disconnected(&a);
         match posted {
             Ok(()) => {
                 let (cookie, status, _) = a.done();
@@ -231,9 +225,7 @@ pub fn no_byte_is_written_once_the_target_has_disconnected<T: Transport>(network
     }
 }
 
-/// An end that asks for more reads at a time than the other serves gets them all the same,
-/// some later; each end is once the one that connects.
-pub fn reads_beyond_what_the_peer_serves_at_a_time_come_later<T: Transport>(network: &Network<T>) {
+pub fn reads_beyond_peer_limit_wait<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let most = adapter.ia.transport.attributes().max_rdma_read_per_ep_out;
     let count = (2 * most).min(64);

@@ -1,4 +1,4 @@
-//! Reads into what a key for peers names.
+//! RDMA reads into memory that a remote key names.
 
 use dat_core::error::{Access, Arg};
 use dat_core::event::{Event, Status};
@@ -16,7 +16,7 @@ fn read<T: Transport>(end: &End<T>, key: u32, addr: u64, len: u64, from: RemoteS
     end.ep.post_read_to_rmr(LocalSegment { context: key, addr, len }, 1, from, CompletionFlags::DEFAULT)
 }
 
-/// Binds a part of a buffer.
+/// Binds a window to part of a buffer.
 #[track_caller]
 fn bind<T: Transport>(end: &End<T>, rmr: &Rmr<T>, buffer: &Buffer<T>, rights: Rights, base: Base) -> u32 {
     let segment = buffer.at(1000, 500);
@@ -26,8 +26,7 @@ fn bind<T: Transport>(end: &End<T>, rmr: &Rmr<T>, buffer: &Buffer<T>, rights: Ri
     key
 }
 
-/// The bytes of a window are named as peers name them.
-pub fn bytes_are_read_into_a_window<T: Transport>(network: &Network<T>) {
+pub fn reads_into_window<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
     let limits = adapter.ia.transport.attributes();
     if !limits.rmr {
@@ -55,8 +54,7 @@ pub fn bytes_are_read_into_a_window<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// So are those of a region, with its key for peers.
-pub fn bytes_are_read_into_a_region_by_its_remote_key<T: Transport>(network: &Network<T>) {
+pub fn reads_into_region_by_remote_key<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
     let (a, _b) = adapter.pair();
     let (sink, source) = (adapter.buffer(4096), adapter.buffer(4096));
@@ -70,8 +68,8 @@ pub fn bytes_are_read_into_a_region_by_its_remote_key<T: Transport>(network: &Ne
     assert_eq!(gone, Err(Error::PrivilegesViolation(Access::Write)));
 }
 
-/// Nothing is read into memory that peers could not write, and the connection stands.
-pub fn what_must_not_be_written_is_refused<T: Transport>(network: &Network<T>) {
+/// A read into memory without remote write access fails, and the connection stays up.
+pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
     let limits = adapter.ia.transport.attributes();
     if !limits.rmr {
@@ -110,7 +108,7 @@ pub fn what_must_not_be_written_is_refused<T: Transport>(network: &Network<T>) {
     rmr.free();
     assert_eq!(read(&a, key, first, 8, from), privileges, "the key of a window that is gone");
     assert!(sink.is_all(0..4096, 0xee));
-    // Nothing to read needs no place.
+    // An empty read needs no valid segment.
     read(&a, 0, 0, 0, RemoteSegment { len: 0, ..from }).unwrap();
     assert_eq!(a.done(), (1, Status::Success, 0));
 }

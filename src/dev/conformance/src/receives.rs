@@ -1,4 +1,4 @@
-//! Receives that are posted before connecting, and messages that come before their receives.
+//! Receives before the connection, and messages before their receives.
 
 use dat_core::ep::EpState;
 use dat_core::event::Status;
@@ -7,8 +7,7 @@ use dat_core::transport::Transport;
 
 use crate::{Network, repeats, rounds};
 
-/// What was posted before takes the first messages, in order, on both sides.
-pub fn receives_posted_before_connecting_are_used_in_order<T: Transport>(network: &Network<T>) {
+pub fn uses_receives_posted_before_connect<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 8;
     let adapter = network.open();
     let memory = adapter.buffer(4096);
@@ -20,7 +19,6 @@ pub fn receives_posted_before_connecting_are_used_in_order<T: Transport>(network
     assert!(!a.ep.status().1 && !b.ep.status().1);
     connect(&a, &b);
     assert!(quiet([&a.receives, &b.receives]));
-    // And more behind them.
     a.receive(memory.at(COUNT * 64, 64), COUNT as u64);
     b.receive(memory.at(1024 + COUNT * 64, 64), COUNT as u64);
     for (from, to, at) in [(&a, &b, 1024), (&b, &a, 0)] {
@@ -35,8 +33,7 @@ pub fn receives_posted_before_connecting_are_used_in_order<T: Transport>(network
     }
 }
 
-/// A receive whose memory was freed before the connection fails; the others are good.
-pub fn a_receive_whose_memory_is_gone_fails_when_connecting<T: Transport>(network: &Network<T>) {
+pub fn receive_of_freed_memory_fails_at_connect<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, b) = (adapter.end(), adapter.end());
@@ -50,8 +47,7 @@ pub fn a_receive_whose_memory_is_gone_fails_when_connecting<T: Transport>(networ
     b.arrives(2, Status::Success);
 }
 
-/// A message waits for its receive; the connection stands meanwhile.
-pub fn a_message_waits_for_its_receive<T: Transport>(network: &Network<T>) {
+pub fn message_waits_for_receive<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 1 << 17;
     let adapter = network.open();
     if !repeats(&adapter) {
@@ -71,7 +67,6 @@ pub fn a_message_waits_for_its_receive<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// A queue full of messages keeps its order while the receives come singly and in rows.
 pub fn many_messages_wait_in_order<T: Transport>(network: &Network<T>) {
     const SLOT: usize = 512;
     let count = rounds(100);
@@ -100,8 +95,7 @@ pub fn many_messages_wait_in_order<T: Transport>(network: &Network<T>) {
     (0..count).for_each(|k| a.completes(k as u64, Status::Success));
 }
 
-/// A connection without receives does not hold up others, not even between the same adapters.
-pub fn a_connection_that_waits_holds_up_no_other<T: Transport>(network: &Network<T>) {
+pub fn waiting_connection_delays_no_other<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     if !repeats(&adapter) {
         return;
@@ -119,8 +113,7 @@ pub fn a_connection_that_waits_holds_up_no_other<T: Transport>(network: &Network
     assert!(quiet([&stuck.requests, &stuck.connections]));
 }
 
-/// What an endpoint holds is counted until its completion is generated.
-pub fn held_receives_are_counted<T: Transport>(network: &Network<T>) {
+pub fn counts_receives_until_completion<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(64);
     let (a, b) = adapter.pair();
@@ -131,7 +124,7 @@ pub fn held_receives_are_counted<T: Transport>(network: &Network<T>) {
         a.send(memory.at(0, 64), cookie);
         a.completes(cookie, Status::Success);
     }
-    // The sender may hear of it first.
+    // The sender's completion can come first.
     dat_core::testing::until("two are complete", || allocated() == 3);
     b.arrives(0, Status::Success);
     b.arrives(1, Status::Success);

@@ -1,4 +1,4 @@
-//! Windows for one connection alone.
+//! Windows for one connection only.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn local() -> Rights {
     Rights::LOCAL_READ | Rights::LOCAL_WRITE
 }
 
-/// Memory to bind and to move from, and a window for one connection.
+/// A buffer to bind, a local buffer, and a window for one connection.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -23,7 +23,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// `None` where the adapter says that it has no such windows, and has none.
+    /// Returns `None` if the adapter does not support such windows. It then rejects them.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let limits = adapter.ia.transport.attributes();
@@ -38,7 +38,7 @@ impl<T: Transport> Scene<T> {
         Some(Scene { near, far, rmr, adapter })
     }
 
-    /// Posts a bind through `end`, to the part at 100 of 64 bytes.
+    /// Posts a bind to 64 bytes at 100 through `end`.
     fn post(&self, end: &End<T>) -> Result<RemoteSegment> {
         let (segment, rights) = (self.far.at(100, 64), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
         let lmr = Some(self.far.lmr());
@@ -59,7 +59,7 @@ impl<T: Transport> Scene<T> {
         end.ep.post_bind(&self.rmr, None, nothing, Rights::NONE, Base::Address, 7, CompletionFlags::DEFAULT)
     }
 
-    /// The next completion at `end` is that of a bind.
+    /// Expects the completion of a bind at `end`.
     #[track_caller]
     fn is_bound(&self, end: &End<T>) {
         match next(&end.requests) {
@@ -68,7 +68,7 @@ impl<T: Transport> Scene<T> {
         }
     }
 
-    /// `end` writes through the window, and reads, and sees what it has written.
+    /// Expects that `end` can write and read through the window.
     #[track_caller]
     fn is_open_to(&self, end: &End<T>, window: RemoteSegment, seed: usize) {
         self.near.paint(0..64, seed);
@@ -80,7 +80,7 @@ impl<T: Transport> Scene<T> {
         assert!(self.near.shows(1000..1064, seed));
     }
 
-    /// `a`, whose peer is `b`, fails to write through the window, or to read.
+    /// Expects that `a`, whose peer is `b`, can neither write nor read through the window.
     #[track_caller]
     fn is_closed_to(&self, network: &Network<T>, (a, b): (End<T>, End<T>), window: RemoteSegment, write: bool) {
         self.near.fill(0..64, 0xdd);
@@ -92,13 +92,12 @@ impl<T: Transport> Scene<T> {
         }
         a.completes(1, Status::RemoteAccess);
         a.is_told(ConnectionEvent::Broken);
-        network.is_told_of_a_failure(&b);
+        network.expect_broken(&b);
         assert!(self.near.is_all(0..64, 0xdd) && self.far.bytes(0..4096) == before);
     }
 }
 
-/// Its peer uses it; over another connection of the same zone it is nothing.
-pub fn a_window_for_one_connection_opens_nothing_to_others<T: Transport>(network: &Network<T>) {
+pub fn window_is_closed_to_other_connections<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = scene.adapter.pair();
     let window = scene.bind(&b);
@@ -106,7 +105,7 @@ pub fn a_window_for_one_connection_opens_nothing_to_others<T: Transport>(network
     for write in [true, false] {
         scene.is_closed_to(network, scene.adapter.pair(), window, write);
     }
-    // Nor to the end over which it is bound, as a peer of another one.
+    // Another endpoint cannot use it either when it is the passive side.
     let other = scene.adapter.end();
     let third = scene.adapter.end();
     connect(&third, &other);
@@ -114,8 +113,7 @@ pub fn a_window_for_one_connection_opens_nothing_to_others<T: Transport>(network
     scene.is_open_to(&a, window, 2);
 }
 
-/// While it is bound, another endpoint neither binds nor unbinds it.
-pub fn a_window_for_one_connection_is_changed_over_it_alone<T: Transport>(network: &Network<T>) {
+pub fn only_its_endpoint_rebinds_window<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let ((a, b), (c, d)) = (scene.adapter.pair(), scene.adapter.pair());
     let old = scene.bind(&b);
@@ -129,7 +127,7 @@ pub fn a_window_for_one_connection_is_changed_over_it_alone<T: Transport>(networ
     scene.unbind(&b).unwrap();
     scene.is_bound(&b);
     assert_eq!(scene.rmr.status(), None);
-    // Unbound, it can be bound over any.
+    // An unbound window can be bound through any endpoint.
     let there = scene.bind(&d);
     scene.is_open_to(&c, there, 3);
     scene.is_closed_to(network, (a, b), there, true);
@@ -137,8 +135,7 @@ pub fn a_window_for_one_connection_is_changed_over_it_alone<T: Transport>(networ
     assert!(quiet([&d.requests]));
 }
 
-/// Its end unbinds the windows of a connection, without a completion: the region can be freed, the window bound again.
-pub fn the_end_of_the_connection_unbinds_its_windows<T: Transport>(network: &Network<T>) {
+pub fn end_of_connection_unbinds_windows<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     for how in ["its own disconnect", "the peer's disconnect", "a failure", "a graceful end", "a free"] {
         let (a, b) = scene.adapter.pair();
@@ -160,7 +157,7 @@ pub fn the_end_of_the_connection_unbinds_its_windows<T: Transport>(network: &Net
         assert_eq!(scene.rmr.status(), None, "{how}");
         let own = scene.adapter.buffer_with(64, local());
         assert!(quiet([&b.requests]), "{how}");
-        // Over a new connection it is another window.
+        // On a new connection, the old key is invalid.
         let (c, d) = scene.adapter.pair();
         scene.is_closed_to(network, (c, d), window, true);
         let (c, d) = scene.adapter.pair();
@@ -170,21 +167,21 @@ pub fn the_end_of_the_connection_unbinds_its_windows<T: Transport>(network: &Net
         scene.is_bound(&d);
         own.lmr().free().unwrap();
     }
-    // The region that was shown last is the program's again at once.
+    // The region can be freed immediately.
     let (a, b) = scene.adapter.pair();
     scene.bind(&b);
     b.ep.disconnect(false).unwrap();
     b.is_told(ConnectionEvent::Disconnected);
     scene.far.lmr().free().unwrap();
-    network.is_told_of_a_farewell(&a);
-    // The endpoint is used again; the window is no longer bound.
+    network.expect_disconnected(&a);
+    // Reuse of the endpoint does not restore the binding.
     b.ep.reset().unwrap();
     assert_eq!(scene.rmr.status(), None);
     scene.rmr.free();
 }
 
-/// What is bound and unbound without completions is closed once the window, or the region alone, is free.
-pub fn a_free_closes_a_window_whose_completions_nobody_fetches<T: Transport>(network: &Network<T>) {
+/// After suppressed binds, freeing the window, or unbinding it and freeing the region, closes it.
+pub fn free_closes_window_with_suppressed_binds<T: Transport>(network: &Network<T>) {
     for unbind in [false, true] {
         let Some(scene) = Scene::new(network) else { return };
         let (a, b) = scene.adapter.pair();

@@ -1,4 +1,4 @@
-//! Transfers from and to several pieces of memory.
+//! Transfers with several segments.
 
 use dat_core::event::Status;
 use dat_core::testing::Buffer;
@@ -11,8 +11,7 @@ const TOTALS: [usize; 6] = [10, 100, 1000, 5000, 8192, 40_000];
 const ROOM: usize = 1 << 16;
 const GAP: usize = 17;
 
-/// Cuts `total` bytes from `base` on into pieces of unequal length with gaps between them:
-/// the offset and the length of each.
+/// Cuts `total` bytes into pieces of unequal length with gaps. Returns offset and length of each.
 fn cut(base: usize, total: usize, pieces: usize) -> Vec<(usize, usize)> {
     let (mut at, mut left) = (base, total);
     (0..pieces)
@@ -30,7 +29,7 @@ fn list<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)]) -> Vec<Loca
     pieces.iter().map(|&(at, len)| buffer.at(at, len)).collect()
 }
 
-/// Paints the pieces so that together they show the pattern `seed`.
+/// Writes the pattern `seed` into the pieces.
 fn scatter<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: usize) {
     buffer.fill(0..ROOM, 0xdd);
     let total = pieces.iter().map(|(_, len)| len).sum();
@@ -44,7 +43,7 @@ fn scatter<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: us
     }
 }
 
-/// Whether the pieces show the pattern together, and everything else is `rest`.
+/// Returns whether the pieces contain the pattern, and all other bytes are `rest`.
 fn holds<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: usize, rest: u8) -> bool {
     let (mut first, mut end) = (0, 0);
     pieces.iter().all(|&(at, len)| {
@@ -55,8 +54,7 @@ fn holds<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: usiz
     }) && buffer.is_all(end..ROOM, rest)
 }
 
-/// One to four pieces sent into one to four.
-pub fn messages_go_from_pieces_to_pieces<T: Transport>(network: &Network<T>) {
+pub fn sends_gather_and_receives_scatter<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let (from, to) = (adapter.buffer(ROOM), adapter.buffer(ROOM));
@@ -75,8 +73,7 @@ pub fn messages_go_from_pieces_to_pieces<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// One to four pieces written to, and read from, one range of the peer's memory.
-pub fn writes_come_from_pieces_and_reads_go_into_them<T: Transport>(network: &Network<T>) {
+pub fn writes_gather_and_reads_scatter<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, _b) = adapter.pair();
     let (near, far) = (adapter.buffer(ROOM), adapter.buffer(ROOM));
@@ -102,8 +99,7 @@ pub fn writes_come_from_pieces_and_reads_go_into_them<T: Transport>(network: &Ne
     }
 }
 
-/// A message fills the pieces of its receive in order and leaves those that it does not need.
-pub fn a_short_message_fills_the_first_pieces<T: Transport>(network: &Network<T>) {
+pub fn short_message_fills_first_segments<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let (from, to) = (adapter.buffer(ROOM), adapter.buffer(ROOM));
@@ -117,8 +113,7 @@ pub fn a_short_message_fills_the_first_pieces<T: Transport>(network: &Network<T>
     assert!(holds(&to, &[(0, 100), (1000, 50)], 7, 0xee));
 }
 
-/// Segments of length 0 are passed over, whatever else they say.
-pub fn empty_segments_are_passed_over<T: Transport>(network: &Network<T>) {
+pub fn ignores_empty_segments<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let (from, to) = (adapter.buffer(ROOM), adapter.buffer(ROOM));
@@ -131,15 +126,13 @@ pub fn empty_segments_are_passed_over<T: Transport>(network: &Network<T>) {
     assert_eq!(b.arrived(), (7, Status::Success, 50));
     assert_eq!(a.done(), (8, Status::Success, 50));
     assert!(holds(&to, &[(0, 50)], 8, 0xee));
-    // Nothing at all is a message too.
     b.ep.post_recv(&[], 9, CompletionFlags::DEFAULT).unwrap();
     a.ep.post_send(&[], 10, CompletionFlags::DEFAULT).unwrap();
     assert_eq!(b.arrived(), (9, Status::Success, 0));
     assert_eq!(a.done(), (10, Status::Success, 0));
 }
 
-/// The list of segments is the program's again when the call returns.
-pub fn lists_are_copied_when_they_are_posted<T: Transport>(network: &Network<T>) {
+pub fn posts_copy_segment_lists<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();
     let (from, to) = (adapter.buffer(ROOM), adapter.buffer(ROOM));

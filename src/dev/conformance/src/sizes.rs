@@ -1,4 +1,4 @@
-//! Messages, RDMA writes and RDMA reads of every size, byte by byte.
+//! Messages, RDMA writes and RDMA reads of all sizes.
 
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Buffer, End};
@@ -6,15 +6,14 @@ use dat_core::transport::Transport;
 
 use crate::{Network, refused};
 
-/// Nothing, one byte, cells of a ring and packets of a device on both sides of their edges,
-/// and much.
+/// Sizes around the boundaries of ring cells and packets.
 const SIZES: [usize; 19] =
     [0, 1, 2, 47, 48, 49, 63, 64, 65, 1000, 4095, 4096, 4097, 8191, 8192, 8193, 65_537, 100_000, 1 << 20];
 const LARGEST: usize = 1 << 20;
-/// Bytes behind each transfer that must stay as they were.
+/// Bytes after each transfer that must not change.
 const GUARD: usize = 64;
 
-/// Two connected ends, and memory to move from and to, neither at an even address.
+/// Two connected ends, and buffers to transfer from and to.
 struct Scene<T: Transport> {
     from: Buffer<T>,
     to: Buffer<T>,
@@ -31,7 +30,7 @@ impl<T: Transport> Scene<T> {
         Scene { from, to, a, b, _adapter: adapter }
     }
 
-    /// Goes through all sizes: `transfer` moves `len` bytes from one offset to the other.
+    /// Runs `transfer`, from one unaligned offset to another, for all sizes.
     fn each(&self, transfer: impl Fn(&Self, usize, usize, usize)) {
         for (seed, &len) in SIZES.iter().enumerate() {
             let (here, there) = (seed * 7 % 64, seed * 13 % 64);
@@ -45,7 +44,6 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Sends into a receive of their size.
 pub fn messages_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     Scene::new(network).each(|scene, here, there, len| {
         scene.b.receive(scene.to.at(there, len), 1);
@@ -55,7 +53,6 @@ pub fn messages_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// RDMA writes, of which the target hears nothing.
 pub fn writes_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     Scene::new(network).each(|scene, here, there, len| {
         scene.a.write(scene.from.at(here, len), 1, scene.to.remote(there, len));
@@ -63,7 +60,6 @@ pub fn writes_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// RDMA reads, by the passive side.
 pub fn reads_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     Scene::new(network).each(|scene, here, there, len| {
         scene.b.read(scene.to.at(there, len), 1, scene.from.remote(here, len));
@@ -71,8 +67,7 @@ pub fn reads_of_all_sizes_arrive<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// The completion has the length of the message, and the rest of the buffer is untouched.
-pub fn a_short_message_leaves_the_rest_of_its_buffer<T: Transport>(network: &Network<T>) {
+pub fn short_message_leaves_rest_of_buffer<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 65_536;
     let scene = Scene::new(network);
     for len in [0, 1, 18, 307, 5220, ROOM] {
@@ -86,8 +81,8 @@ pub fn a_short_message_leaves_the_rest_of_its_buffer<T: Transport>(network: &Net
     }
 }
 
-/// Both ends fail, and nothing is written behind the buffer.
-pub fn a_message_that_is_too_long_ends_the_connection<T: Transport>(network: &Network<T>) {
+/// Both ends break, and no byte past the buffer changes.
+pub fn message_that_is_too_long_breaks_connection<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (from, to) = (adapter.buffer(LARGEST), adapter.buffer(LARGEST + GUARD));
     for len in [1, 64, 2048, 8193, 65_536] {
@@ -105,7 +100,7 @@ pub fn a_message_that_is_too_long_ends_the_connection<T: Transport>(network: &Ne
         );
         b.arrives(4, Status::Flushed);
         b.is_told(ConnectionEvent::Broken);
-        network.is_told_of_a_failure(&a);
+        network.expect_broken(&a);
         assert!(to.is_all(len - 1..len + GUARD, 0xee), "{len} bytes");
     }
 }

@@ -1,4 +1,4 @@
-//! Shared receive queues: the books, endpoints that come and go, messages that wait.
+//! Shared receive queues: counts, endpoints that leave, and waiting messages.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use dat_core::{CompletionFlags, Evd, Handle, Object, Pz, Rights, Srq};
 
 use crate::{Network, repeats, rounds};
 
-/// Bytes of each buffer.
+/// Length of each buffer.
 const SLOT: usize = 64;
 
-/// A queue of ten, and ends that take from it, each with its sender.
+/// An SRQ of ten buffers, and its endpoints.
 pub(crate) struct Scene<T: Transport> {
     pub memory: Buffer<T>,
     pub srq: Arc<Srq<T>>,
-    /// Sender and receiver.
+    /// Senders and receivers.
     pub pairs: Vec<(End<T>, End<T>)>,
     pub events: Arc<Evd<T>>,
     pub adapter: Adapter<T>,
 }
 
 impl<T: Transport> Scene<T> {
-    /// `None` where the adapter says that it has no such queues, and has none.
+    /// Returns `None` if the adapter does not support SRQs. It then rejects them.
     pub fn new(network: &Network<T>, pairs: usize) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport.attributes().srq {
@@ -47,7 +47,7 @@ impl<T: Transport> Scene<T> {
         Some(scene)
     }
 
-    /// Posts the buffer `k`, whose number is its cookie.
+    /// Posts buffer `k`, with `k` as its cookie.
     pub fn post(&self, k: usize) -> dat_core::Result<()> {
         self.srq.post_recv(&[self.memory.at(k * SLOT, SLOT)], k as u64)
     }
@@ -56,7 +56,7 @@ impl<T: Transport> Scene<T> {
         buffers.for_each(|k| self.post(k).unwrap());
     }
 
-    /// Sends from pair `k`, and waits until the message has arrived.
+    /// Sends from pair `k`, and waits for the arrival.
     #[track_caller]
     pub fn send(&self, k: usize) {
         let (tx, rx) = &self.pairs[k];
@@ -66,13 +66,13 @@ impl<T: Transport> Scene<T> {
         until("the message arrives", || self.srq.query().available < before && rx.ep.recv_query() == 0);
     }
 
-    /// Available and outstanding buffers.
+    /// Returns the numbers of available and outstanding buffers.
     pub fn counts(&self) -> (usize, usize) {
         let status = self.srq.query();
         (status.available, status.outstanding)
     }
 
-    /// A completion at receiver `k` gives its buffer back.
+    /// Dequeues a completion at receiver `k`, and returns its buffer.
     #[track_caller]
     pub fn take(&self, k: usize) -> usize {
         let (cookie, status, len) = self.pairs[k].1.arrived();
@@ -80,7 +80,7 @@ impl<T: Transport> Scene<T> {
         cookie as usize
     }
 
-    /// As many completions at receiver `k`.
+    /// Dequeues `count` completions.
     #[track_caller]
     pub fn take_all(&self, k: usize, count: usize) {
         for _ in 0..count {
@@ -88,7 +88,7 @@ impl<T: Transport> Scene<T> {
         }
     }
 
-    /// The next asynchronous event.
+    /// Expects an asynchronous event.
     #[track_caller]
     pub fn is_told(&self, object: Handle, reason: AsyncReason) {
         match next(&self.events) {
@@ -102,8 +102,8 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Available until taken, outstanding until dequeued.
-pub fn a_shared_queue_counts_its_buffers<T: Transport>(network: &Network<T>) {
+/// Buffers are available until taken, and outstanding until dequeued.
+pub fn counts_available_and_outstanding_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let (tx, rx) = &scene.pairs[0];
     scene.fill(0..3);
@@ -117,8 +117,8 @@ pub fn a_shared_queue_counts_its_buffers<T: Transport>(network: &Network<T>) {
     assert!(matches!(rx.ep.post_recv(&[], 0, CompletionFlags::DEFAULT), Err(Error::InvalidState(_))));
 }
 
-/// Ten entries, whether they are available, taken or complete.
-pub fn a_full_shared_queue_takes_no_more<T: Transport>(network: &Network<T>) {
+/// Available, taken and completed buffers all count towards the maximum.
+pub fn full_srq_rejects_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let full = || assert!(matches!(scene.post(10), Err(Error::InsufficientResources(_))));
     scene.fill(0..10);
@@ -132,14 +132,13 @@ pub fn a_full_shared_queue_takes_no_more<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.counts(), (7, 10));
 }
 
-/// Each message completes at the end it was sent to, and every buffer once.
-pub fn several_endpoints_take_from_one_queue<T: Transport>(network: &Network<T>) {
+/// Each message completes at its receiver, and uses another buffer.
+pub fn several_endpoints_receive_from_srq<T: Transport>(network: &Network<T>) {
     const ENDS: usize = 3;
     let Some(scene) = Scene::new(network, ENDS) else { return };
     let mut free: Vec<usize> = (0..10).collect();
     for round in 0..rounds(40) {
         free.drain(..).for_each(|k| scene.post(k).unwrap());
-        // Three from each end at most.
         let mut seqs = [0; ENDS];
         for k in 0..9 {
             let from = k % ENDS;
@@ -167,9 +166,8 @@ pub fn several_endpoints_take_from_one_queue<T: Transport>(network: &Network<T>)
     }
 }
 
-/// A message for which there is no buffer takes one that comes later; where several wait,
-/// none is left out.
-pub fn messages_wait_for_buffers_of_a_shared_queue<T: Transport>(network: &Network<T>) {
+/// Messages without a buffer wait for later ones; every endpoint gets some.
+pub fn messages_wait_for_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     if !repeats(&scene.adapter) {
         return;
@@ -182,7 +180,7 @@ pub fn messages_wait_for_buffers_of_a_shared_queue<T: Transport>(network: &Netwo
     }
     assert_eq!(scene.counts(), (0, 0));
     if network.is_exact() {
-        // They take turns.
+        // The endpoints take turns.
         for k in 0..6 {
             scene.post(k).unwrap();
             assert_eq!(scene.take(k % 2), k);
@@ -199,7 +197,7 @@ pub fn messages_wait_for_buffers_of_a_shared_queue<T: Transport>(network: &Netwo
     assert_eq!(scene.counts(), (0, 0));
 }
 
-/// How an endpoint leaves its shared queue.
+/// How an endpoint leaves its SRQ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Leave {
     Disconnect,
@@ -208,8 +206,8 @@ enum Leave {
     Free,
 }
 
-/// Untaken buffers stay for others; what was taken is complete, and counts until dequeued.
-pub fn an_endpoint_that_leaves_keeps_the_books_exact<T: Transport>(network: &Network<T>) {
+/// Available buffers remain in the queue. Taken ones complete, and count until dequeued.
+pub fn leaving_endpoint_keeps_counts_exact<T: Transport>(network: &Network<T>) {
     for way in [Leave::Disconnect, Leave::Gracefully, Leave::PeerDisconnects, Leave::Free] {
         let Some(scene) = Scene::new(network, 2) else { return };
         let (tx, rx) = &scene.pairs[0];
@@ -234,7 +232,7 @@ pub fn an_endpoint_that_leaves_keeps_the_books_exact<T: Transport>(network: &Net
         free.into_iter().for_each(|k| scene.post(k).unwrap());
         assert!(scene.post(0).is_err());
         assert_eq!(scene.counts(), (10, 10));
-        // They are good for another end.
+        // Another endpoint can use them.
         for _ in 0..10 {
             scene.send(1);
             scene.take(1);
@@ -243,8 +241,7 @@ pub fn an_endpoint_that_leaves_keeps_the_books_exact<T: Transport>(network: &Net
     }
 }
 
-/// Messages that wait for a buffer leave with their connection.
-pub fn waiting_messages_leave_with_their_connection<T: Transport>(network: &Network<T>) {
+pub fn end_of_connection_flushes_waiting_messages<T: Transport>(network: &Network<T>) {
     for free in [false, true] {
         let Some(scene) = Scene::new(network, 1) else { return };
         if !repeats(&scene.adapter) {
@@ -268,8 +265,7 @@ pub fn waiting_messages_leave_with_their_connection<T: Transport>(network: &Netw
     }
 }
 
-/// The attachment outlives a reset, and the endpoint connects again.
-pub fn a_reset_keeps_the_shared_queue<T: Transport>(network: &Network<T>) {
+pub fn reset_keeps_srq<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let (tx, rx) = &scene.pairs[0];
     scene.fill(0..4);
@@ -282,7 +278,7 @@ pub fn a_reset_keeps_the_shared_queue<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.srq.free(), Err(Error::InvalidState(StateError::SrqInUse)));
     assert_eq!(scene.counts(), (3, 4));
     scene.take(0);
-    // The other way round this time.
+    // In the other direction this time.
     connect(rx, tx);
     (0..3).for_each(|_| scene.send(0));
     scene.take_all(0, 3);
@@ -291,15 +287,14 @@ pub fn a_reset_keeps_the_shared_queue<T: Transport>(network: &Network<T>) {
     scene.srq.free().unwrap();
 }
 
-/// A message longer than its buffer costs one buffer and one connection.
-pub fn a_message_too_long_for_a_shared_buffer_costs_one<T: Transport>(network: &Network<T>) {
+pub fn message_that_is_too_long_consumes_one_buffer<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     scene.fill(0..4);
     let (tx, rx) = &scene.pairs[0];
     tx.send(scene.memory.at(4096, SLOT + 1), 1);
     assert_eq!(rx.arrived().1, Status::LocalLength);
     rx.is_told(ConnectionEvent::Broken);
-    network.is_told_of_a_failure(tx);
+    network.expect_broken(tx);
     let (_, status, _) = tx.done();
     assert!(status != Status::Success || !repeats(&scene.adapter));
     assert_eq!(scene.counts(), (3, 3));
@@ -310,8 +305,7 @@ pub fn a_message_too_long_for_a_shared_buffer_costs_one<T: Transport>(network: &
     assert_eq!(scene.counts(), (0, 0));
 }
 
-/// Completions that are lost because their dispatcher is full hold no entry.
-pub fn lost_completions_hold_no_buffer<T: Transport>(network: &Network<T>) {
+pub fn evd_overflow_releases_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let rx = &scene.pairs[0].1;
     rx.receives.resize(3).unwrap();
@@ -324,8 +318,8 @@ pub fn lost_completions_hold_no_buffer<T: Transport>(network: &Network<T>) {
     scene.is_told(rx.receives.header().handle(), AsyncReason::EvdOverflow);
 }
 
-/// The zone of the queue rules its buffers, that of the endpoint everything else.
-pub fn an_endpoint_of_another_zone_takes_buffers<T: Transport>(network: &Network<T>) {
+/// The SRQ's zone applies to its buffers, and the endpoint's zone to all other memory.
+pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 0) else { return };
     let zone = Pz::create(&scene.adapter.ia).unwrap();
     let rights = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE_WRITE;
@@ -342,7 +336,7 @@ pub fn an_endpoint_of_another_zone_takes_buffers<T: Transport>(network: &Network
     assert_eq!(rx.arrived(), (0, Status::Success, SLOT as u64));
     tx.completes(1, Status::Success);
     assert!(scene.memory.shows(0..SLOT, 3));
-    // Its own requests, and those of its peer, work in its own zone.
+    // Its requests, and its peer's, use the endpoint's zone.
     tx.receive(scene.memory.at(1024, SLOT), 2);
     theirs.paint(0..SLOT, 4);
     rx.send(theirs.at(0, SLOT), 3);
@@ -357,8 +351,7 @@ pub fn an_endpoint_of_another_zone_takes_buffers<T: Transport>(network: &Network
     assert_eq!(zone.free(), Err(Error::InvalidState(StateError::PzInUse)));
 }
 
-/// Many connections on one queue, all of them used.
-pub fn many_endpoints_share_a_queue<T: Transport>(network: &Network<T>) {
+pub fn many_endpoints_share_srq<T: Transport>(network: &Network<T>) {
     let count = rounds(32);
     let Some(scene) = Scene::new(network, count) else { return };
     scene.fill(0..10);

@@ -1,4 +1,4 @@
-//! Blocked threads: what wakes them, and what does not.
+//! Blocked threads, and what wakes them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,25 +13,25 @@ use dat_core::{Agent, Cno, CompletionFlags, Error, Evd, Handle, Object, Psp, Psp
 
 use crate::{Network, repeats, rounds};
 
-/// The event that a wait ended with.
+/// Returns the event of a wait.
 #[track_caller]
 fn event(outcome: EvdOutcome) -> Event {
     outcome.result.expect("an event")
 }
 
-/// Waits in a thread of its own for `threshold` events while `script` runs.
+/// Waits in another thread for `threshold` events while `script` runs.
 fn while_waiting<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, script: impl FnOnce()) -> EvdOutcome {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| wait(evd, threshold, Some(patience())));
-        // A dequeue is refused while a thread waits; before and after, it finds nothing.
+        // A dequeue is rejected only while a thread waits.
         until("a thread waits", || !matches!(evd.dequeue(), Err(Error::QueueEmpty)));
         script();
         waiter.join().unwrap()
     })
 }
 
-/// A message wakes the thread that waits for a receive, and its acknowledgement the one that waits for the send.
-pub fn a_message_wakes_both_sides<T: Transport>(network: &Network<T>) {
+/// A message wakes the waiting receiver, and its acknowledgement the waiting sender.
+pub fn message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, b) = adapter.pair();
@@ -45,7 +45,7 @@ pub fn a_message_wakes_both_sides<T: Transport>(network: &Network<T>) {
         if !repeats(&adapter) {
             continue;
         }
-        // The send has no receive yet.
+        // No receive is posted.
         a.send(memory.at(64, 64), 3);
         let outcome = while_waiting(&a.requests, 1, || b.receive(memory.at(0, 64), 4));
         let Event::Transfer { cookie: 3, status: Status::Success, .. } = event(outcome) else {
@@ -55,8 +55,8 @@ pub fn a_message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// A wait for several events ends with the last of them and takes the first.
-pub fn a_threshold_is_waited_for<T: Transport>(network: &Network<T>) {
+/// A wait for several events returns the first when the last arrives.
+pub fn wait_ends_at_threshold<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, b) = adapter.pair();
@@ -73,8 +73,7 @@ pub fn a_threshold_is_waited_for<T: Transport>(network: &Network<T>) {
     b.arrives(2, Status::Success);
 }
 
-/// Requests for connections, the connection, its end: each wakes its waiter.
-pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
+pub fn connection_events_wake_waiters<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
@@ -91,7 +90,7 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     let outcome = while_waiting(&a.connections, 1, || b.ep.disconnect(false).unwrap());
     let Event::Connection { kind: ConnectionEvent::Disconnected, .. } = event(outcome) else { panic!("not over") };
     b.is_told(ConnectionEvent::Disconnected);
-    // And an attempt whose time is up, though no thread calls.
+    // A timeout of an attempt does so without a poll.
     let c = adapter.end();
     request(&c, &address, psp.point.qualifier(), Some(patience() / 20), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));
@@ -99,8 +98,7 @@ pub fn connections_wake_their_waiters<T: Transport>(network: &Network<T>) {
     next_request(&requests).reject(&[]).unwrap();
 }
 
-/// Two threads that answer each other and sleep in between.
-pub fn two_sleeping_threads_play_ping_pong<T: Transport>(network: &Network<T>) {
+pub fn sleeping_threads_exchange_messages<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let (a, b) = adapter.pair();
@@ -131,8 +129,8 @@ pub fn two_sleeping_threads_play_ping_pong<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// A wait ends when its time is up, not before, and leaves the dispatcher as it was.
-pub fn a_wait_ends_in_time<T: Transport>(network: &Network<T>) {
+/// A wait ends after its timeout, not earlier, and the EVD still works.
+pub fn wait_ends_at_timeout<T: Transport>(network: &Network<T>) {
     const TIME: Duration = Duration::from_millis(20);
     let adapter = network.open();
     let memory = adapter.buffer(256);
@@ -149,9 +147,7 @@ pub fn a_wait_ends_in_time<T: Transport>(network: &Network<T>) {
     assert!(start.elapsed() >= TIME);
 }
 
-/// A message on any of its dispatchers triggers a notification object, with a thread asleep
-/// on it or not.
-pub fn a_message_triggers_a_notification_object<T: Transport>(network: &Network<T>) {
+pub fn message_triggers_cno<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
     let cno = Cno::create(&adapter.ia, None).unwrap();
@@ -160,13 +156,13 @@ pub fn a_message_triggers_a_notification_object<T: Transport>(network: &Network<
     b.receives.modify_cno(Some(&cno)).unwrap();
     d.receives.modify_cno(Some(&cno)).unwrap();
     for (from, to) in [(&a, &b), (&c, &d), (&a, &b)] {
-        // There before the wait.
+        // Arrives before the wait.
         to.receive(memory.at(0, 64), 1);
         from.send(memory.at(64, 64), 2);
         from.completes(2, Status::Success);
         assert_eq!(wait_for_trigger(&cno, Some(patience())), Ok(to.receives.header().handle()));
         to.arrives(1, Status::Success);
-        // While a thread is asleep, or about to be.
+        // Arrives during the wait, or just before it.
         to.receive(memory.at(0, 64), 3);
         let told = thread::scope(|scope| {
             let waiter = scope.spawn(|| wait_for_trigger(&cno, Some(patience())));
@@ -179,11 +175,10 @@ pub fn a_message_triggers_a_notification_object<T: Transport>(network: &Network<
     }
 }
 
-/// An agent is called for a message though no thread of the program calls in.
-pub fn an_agent_is_called_though_nobody_calls_in<T: Transport>(network: &Network<T>) {
+pub fn agent_is_called_without_polling<T: Transport>(network: &Network<T>) {
     fn note(data: usize, _function: usize, evd: Handle) {
         let told = std::ptr::with_exposed_provenance::<AtomicUsize>(data);
-        // SAFETY: the test gave the address of a counter that outlives the adapter.
+        // SAFETY: the test passed the address of a counter that outlives the adapter.
         unsafe { &*told }.store(evd.0, Ordering::Release);
     }
     let told = Box::new(AtomicUsize::new(0));
@@ -203,8 +198,7 @@ pub fn an_agent_is_called_though_nobody_calls_in<T: Transport>(network: &Network
     b.arrives(1, Status::Success);
 }
 
-/// Threads with connections of their own do not disturb each other, asleep or not.
-pub fn many_threads_use_one_adapter<T: Transport>(network: &Network<T>) {
+pub fn many_threads_share_adapter<T: Transport>(network: &Network<T>) {
     const THREADS: usize = 4;
     let adapter = network.open();
     let ends: Vec<_> = (0..THREADS).map(|_| (adapter.end(), adapter.end(), adapter.buffer(4096))).collect();

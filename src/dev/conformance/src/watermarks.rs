@@ -1,4 +1,4 @@
-//! Shared receive queues: the low watermark, resizing, and the high watermarks of endpoints.
+//! Watermarks and resizes of shared receive queues.
 
 use dat_core::Object;
 use dat_core::ep::{EpState, Watermark};
@@ -10,8 +10,7 @@ use dat_core::transport::Transport;
 use crate::srq::Scene;
 use crate::{Network, repeats};
 
-/// The low watermark is reported once when it is passed; setting it arms it again.
-pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>) {
+pub fn low_watermark_fires_once_per_arming<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..5);
     scene.srq.set_low_watermark(4).unwrap();
@@ -21,12 +20,12 @@ pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>
     scene.low_watermark();
     scene.send(0);
     assert!(quiet([&scene.events]), "it has fired");
-    // Undercut already: at once, each time.
+    // Already below: fires immediately, each time.
     for _ in 0..2 {
         scene.srq.set_low_watermark(4).unwrap();
         scene.low_watermark();
     }
-    // Filled up again, and undercut again: only after another arming.
+    // Refilled and below again: fires only after another arming.
     scene.take_all(0, 3);
     scene.fill(5..9);
     (0..3).for_each(|_| scene.send(0));
@@ -36,14 +35,13 @@ pub fn the_low_watermark_fires_once_an_arming<T: Transport>(network: &Network<T>
     assert!(quiet([&scene.events]), "two are left");
     scene.send(0);
     scene.low_watermark();
-    // 0 is never undercut.
+    // No count is below 0.
     scene.srq.set_low_watermark(0).unwrap();
     scene.send(0);
     assert!(quiet([&scene.events]));
 }
 
-/// The watermark is reported though no thread polls.
-pub fn the_low_watermark_is_told_of_though_nobody_looks<T: Transport>(network: &Network<T>) {
+pub fn low_watermark_fires_without_polling<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..3);
     scene.srq.set_low_watermark(3).unwrap();
@@ -52,8 +50,8 @@ pub fn the_low_watermark_is_told_of_though_nobody_looks<T: Transport>(network: &
     let Ok(Event::Async { reason: AsyncReason::SrqLowWatermark, .. }) = outcome.result else { panic!("no event") };
 }
 
-/// No buffer and no message is lost by a resize, and the watermark stays armed.
-pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
+/// A resize loses no buffers or messages, and keeps the watermark armed.
+pub fn resize_loses_nothing<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..10);
     scene.srq.set_low_watermark(5).unwrap();
@@ -89,7 +87,7 @@ pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
     if !repeats(&scene.adapter) {
         return;
     }
-    // While messages wait for buffers.
+    // Resize while messages wait for buffers.
     (0..4).for_each(|_| scene.send(0));
     scene.take_all(0, 4);
     let (tx, rx) = &scene.pairs[0];
@@ -100,8 +98,7 @@ pub fn a_shared_queue_is_resized_under_use<T: Transport>(network: &Network<T>) {
     (0..3).for_each(|cookie| tx.completes(cookie, Status::Success));
 }
 
-/// The soft high watermark of an endpoint is reported when it takes a buffer too many.
-pub fn the_soft_high_watermark_fires_when_a_buffer_is_taken<T: Transport>(network: &Network<T>) {
+pub fn soft_high_watermark_fires<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     scene.fill(0..10);
     let rx = &scene.pairs[0].1;
@@ -118,8 +115,7 @@ pub fn the_soft_high_watermark_fires_when_a_buffer_is_taken<T: Transport>(networ
     assert_eq!(rx.state(), EpState::Connected);
 }
 
-/// The hard one ends the connection, and loses no buffer.
-pub fn the_hard_high_watermark_ends_the_connection<T: Transport>(network: &Network<T>) {
+pub fn hard_high_watermark_breaks_connection<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     scene.fill(0..8);
     let (tx, rx) = &scene.pairs[0];
@@ -129,10 +125,10 @@ pub fn the_hard_high_watermark_ends_the_connection<T: Transport>(network: &Netwo
     assert!(quiet([&rx.connections]), "nothing is taken");
     tx.send(scene.memory.at(4096, 32), 1);
     rx.is_told(ConnectionEvent::Broken);
-    network.is_told_of_a_failure(tx);
+    network.expect_broken(tx);
     let (cookie, ..) = tx.done();
     assert_eq!(cookie, 1);
-    // At most the one that was taken has come back.
+    // At most the taken buffer completes.
     until("no buffer is under way", || {
         let _ = rx.receives.dequeue();
         let (available, outstanding) = scene.counts();

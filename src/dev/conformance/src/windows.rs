@@ -1,4 +1,4 @@
-//! Remote memory regions: what a bound window lets through, and when.
+//! Binds of remote memory regions.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use dat_core::{Base, CompletionFlags, Error, LocalSegment, Object, Rights, Rmr};
 
 use crate::{Network, rounds};
 
-/// The cookie of every bind.
+/// Cookie of all binds.
 const BIND: u64 = 0xb1;
 
 fn both() -> Rights {
@@ -21,7 +21,7 @@ fn local() -> Rights {
     Rights::LOCAL_READ | Rights::LOCAL_WRITE
 }
 
-/// Two ends, memory to bind that peers have no right to otherwise, and memory to move from.
+/// Two ends, a buffer to bind without remote rights, and a local buffer.
 struct Scene<'n, T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -32,7 +32,7 @@ struct Scene<'n, T: Transport> {
 }
 
 impl<'n, T: Transport> Scene<'n, T> {
-    /// `None` where the adapter says that it has no windows, and has none.
+    /// Returns `None` if the adapter does not support windows. It then rejects them.
     fn new(network: &'n Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport.attributes().rmr {
@@ -49,7 +49,7 @@ impl<'n, T: Transport> Scene<'n, T> {
         Rmr::create(&self.adapter.pz, Scope::Zone).unwrap()
     }
 
-    /// Posts a bind, through the passive end, to a part of `far`.
+    /// Posts a bind to part of `far` through the passive end.
     fn bind(&self, rmr: &Rmr<T>, at: usize, len: usize, rights: Rights) -> RemoteSegment {
         self.bind_to(rmr, &self.far, at, len, rights)
     }
@@ -69,7 +69,7 @@ impl<'n, T: Transport> Scene<'n, T> {
         self.b.ep.post_bind(rmr, None, nothing, Rights::NONE, Base::Address, BIND, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// The next completion at the passive end is that of a bind.
+    /// Expects the completion of a bind at the passive end.
     #[track_caller]
     fn bound(&self, rmr: &Rmr<T>) {
         match next(&self.b.requests) {
@@ -80,7 +80,7 @@ impl<'n, T: Transport> Scene<'n, T> {
         }
     }
 
-    /// One access through a window; the ends are new ones after one that is not allowed.
+    /// Accesses memory through a window. After a violation, connects new ends.
     #[track_caller]
     fn access(&mut self, remote: RemoteSegment, write: bool, allowed: bool) {
         let len = remote.len as usize;
@@ -92,25 +92,24 @@ impl<'n, T: Transport> Scene<'n, T> {
         self.a.completes(1, if allowed { Status::Success } else { Status::RemoteAccess });
         if !allowed {
             self.a.is_told(ConnectionEvent::Broken);
-            self.network.is_told_of_a_failure(&self.b);
+            self.network.expect_broken(&self.b);
             self.a.ep.free().unwrap();
             self.b.ep.free().unwrap();
             (self.a, self.b) = self.adapter.pair();
         }
     }
 
-    /// A message of the passive end that has no receive, and behind it what `post` posts: a
-    /// bind of `rmr`, which has to wait as well.
-    fn held_up<R>(&self, post: impl FnOnce() -> R) -> R {
+    /// Posts a message without a receive, and then calls `post`, which binds `rmr`. The bind must wait for the message.
+    fn behind_message<R>(&self, post: impl FnOnce() -> R) -> R {
         self.b.send(self.near.at(0, 64), 8);
         let posted = post();
         assert!(quiet([&self.b.requests]), "a bind has overtaken a message");
         posted
     }
 
-    /// The receive is posted, and both go on.
+    /// Posts the receive, and expects both completions.
     #[track_caller]
-    fn released(&self, rmr: &Rmr<T>) {
+    fn release_message(&self, rmr: &Rmr<T>) {
         self.a.receive(self.near.at(64, 64), 9);
         self.a.arrives(9, Status::Success);
         self.b.completes(8, Status::Success);
@@ -119,13 +118,12 @@ impl<'n, T: Transport> Scene<'n, T> {
     }
 }
 
-/// A part of a region within another one.
+/// Returns part of a remote segment.
 fn part(of: RemoteSegment, offset: i64, len: u64) -> RemoteSegment {
     RemoteSegment { addr: of.addr.wrapping_add_signed(offset), len, ..of }
 }
 
-/// A window opens its range, to the byte, of memory that is closed to peers otherwise.
-pub fn a_window_opens_its_range_and_no_more<T: Transport>(network: &Network<T>) {
+pub fn window_grants_exactly_its_range<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     let rmr = scene.window();
     let window = scene.bind(&rmr, 1000, 500, both());
@@ -141,13 +139,11 @@ pub fn a_window_opens_its_range_and_no_more<T: Transport>(network: &Network<T>) 
     scene.access(part(window, 499, 2), true, false);
     scene.access(part(window, -1, 2), false, false);
     assert!(scene.far.is_all(0..8192, 0xee));
-    // The endpoint through which it was bound is gone by now, and other ends of the zone can
-    // use it.
+    // The binding endpoint has been freed, and other endpoints of the zone can use the window.
     scene.access(part(window, 200, 10), true, true);
 }
 
-/// A window that is bound again has another key, range and rights; the old key is dead.
-pub fn a_window_is_bound_again<T: Transport>(network: &Network<T>) {
+pub fn new_bind_replaces_key_range_and_rights<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     let rmr = scene.window();
     let old = scene.bind(&rmr, 1000, 500, both());
@@ -161,8 +157,7 @@ pub fn a_window_is_bound_again<T: Transport>(network: &Network<T>) {
     scene.access(part(old, 0, 10), false, false);
 }
 
-/// Unbound, a window opens nothing; it can be bound again.
-pub fn a_window_is_unbound<T: Transport>(network: &Network<T>) {
+pub fn unbound_window_grants_nothing<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     let rmr = scene.window();
     let window = scene.bind(&rmr, 0, 100, both());
@@ -179,8 +174,7 @@ pub fn a_window_is_unbound<T: Transport>(network: &Network<T>) {
     scene.access(window, false, true);
 }
 
-/// A window that is freed opens nothing, and its region can be freed.
-pub fn a_window_that_is_freed_opens_nothing<T: Transport>(network: &Network<T>) {
+pub fn freed_window_grants_nothing<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     let rmr = scene.window();
     let window = scene.bind(&rmr, 0, 100, both());
@@ -190,8 +184,7 @@ pub fn a_window_that_is_freed_opens_nothing<T: Transport>(network: &Network<T>) 
     scene.far.lmr().free().unwrap();
 }
 
-/// The key can be sent right behind the bind: when it arrives, it is good.
-pub fn a_key_sent_behind_its_bind_is_good_on_arrival<T: Transport>(network: &Network<T>) {
+pub fn key_sent_after_bind_is_valid_on_arrival<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let rmr = scene.window();
     for k in 0..rounds(50) {
@@ -208,8 +201,8 @@ pub fn a_key_sent_behind_its_bind_is_good_on_arrival<T: Transport>(network: &Net
     }
 }
 
-/// A bind waits for what was posted before it, and what it needs may go meanwhile.
-pub fn a_window_can_be_freed_before_its_bind_has_run<T: Transport>(network: &Network<T>) {
+/// A window can be freed while its bind waits for earlier requests.
+pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for bound_before in [false, true] {
         let rmr = scene.window();
@@ -218,9 +211,9 @@ pub fn a_window_can_be_freed_before_its_bind_has_run<T: Transport>(network: &Net
             scene.bound(&rmr);
             before
         });
-        let window = scene.held_up(|| scene.bind(&rmr, 0, 64, both()));
+        let window = scene.behind_message(|| scene.bind(&rmr, 0, 64, both()));
         rmr.free();
-        scene.released(&rmr);
+        scene.release_message(&rmr);
         scene.access(window, false, false);
         if let Some(before) = before {
             scene.access(before, false, false);
@@ -228,16 +221,15 @@ pub fn a_window_can_be_freed_before_its_bind_has_run<T: Transport>(network: &Net
     }
 }
 
-/// The region of a window that is about to be bound elsewhere, or unbound, may be free
-/// already, or not; nothing breaks.
-pub fn a_region_can_be_freed_before_its_window_has_moved<T: Transport>(network: &Network<T>) {
+/// A region can be freed, or is in use, while a bind elsewhere or an unbind waits.
+pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for unbind in [false, true] {
         let first = scene.adapter.buffer_with(4096, local());
         let rmr = scene.window();
         let old = scene.bind_to(&rmr, &first, 0, 64, both());
         scene.bound(&rmr);
-        let window = scene.held_up(|| {
+        let window = scene.behind_message(|| {
             if unbind {
                 scene.unbind(&rmr);
                 None
@@ -247,7 +239,7 @@ pub fn a_region_can_be_freed_before_its_window_has_moved<T: Transport>(network: 
         });
         let freed = first.lmr().free();
         assert!(matches!(freed, Ok(()) | Err(Error::InvalidState(StateError::LmrInUse))), "{freed:?}");
-        scene.released(&rmr);
+        scene.release_message(&rmr);
         if freed.is_err() {
             first.lmr().free().unwrap();
         }

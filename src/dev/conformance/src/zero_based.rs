@@ -1,4 +1,4 @@
-//! Regions and windows whose bytes are counted from 0.
+//! Zero-based regions and windows.
 
 use dat_core::error::Arg;
 use dat_core::event::{ConnectionEvent, Event, Status};
@@ -18,7 +18,7 @@ fn all() -> Rights {
     local() | Rights::REMOTE_READ | Rights::REMOTE_WRITE
 }
 
-/// Two connected ends, and memory whose bytes are counted from 0.
+/// Two connected ends, and zero-based buffers.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -28,7 +28,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// `None` where the adapter says that it has no such regions, and has none.
+    /// Returns `None` if the adapter does not support zero-based regions. It then rejects them.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport.attributes().zero_based {
@@ -44,13 +44,12 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// A segment of this context.
+/// Returns a segment of this context.
 fn at(context: u32, addr: u64, len: usize) -> LocalSegment {
     LocalSegment { context, addr, len: len as u64 }
 }
 
-/// Local segments and those of the peer, of all operations, count from the first byte of the region.
-pub fn bytes_are_counted_from_zero<T: Transport>(network: &Network<T>) {
+pub fn addresses_begin_with_zero<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let (here, there) = (near.lmr().context, far.lmr().context);
     assert_eq!((near.lmr().addr(), near.lmr().len), (0, SIZE as u64));
@@ -64,7 +63,6 @@ pub fn bytes_are_counted_from_zero<T: Transport>(network: &Network<T>) {
     a.completes(3, Status::Success);
     a.completes(4, Status::Success);
     assert!(far.shows(10..70, 1) && far.shows_from(1000..1040, 1, 60) && far.shows(2000..2050, 1));
-    // From the first byte to the last.
     near.paint(0..SIZE, 2);
     let key = far.lmr().remote_key;
     a.write(at(here, 0, SIZE), 5, RemoteSegment { addr: 0, len: SIZE as u64, key });
@@ -76,8 +74,7 @@ pub fn bytes_are_counted_from_zero<T: Transport>(network: &Network<T>) {
     assert!(near.shows(SIZE - 64..SIZE, 3) && near.shows(0..SIZE - 64, 2));
 }
 
-/// The same memory has one region that is counted from 0 and one that is not; each context has its own rule.
-pub fn memory_is_counted_in_both_ways_at_once<T: Transport>(network: &Network<T>) {
+pub fn regions_of_both_kinds_share_memory<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let plain =
         Lmr::create(&adapter.ia, Memory::Virtual(far.start()), None, SIZE as u64, &adapter.pz, all(), Base::Address)
@@ -100,8 +97,7 @@ pub fn memory_is_counted_in_both_ways_at_once<T: Transport>(network: &Network<T>
     plain.free().unwrap();
 }
 
-/// A region over another one has the rule of its own registration.
-pub fn a_region_of_a_region_is_counted_in_its_own_way<T: Transport>(network: &Network<T>) {
+pub fn region_of_region_has_its_own_base<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, .. }) = Scene::new(network) else { return };
     let plain = adapter.buffer(SIZE);
     let over = |buffer: &Buffer<T>, base| {
@@ -129,8 +125,8 @@ pub fn a_region_of_a_region_is_counted_in_its_own_way<T: Transport>(network: &Ne
     }
 }
 
-/// Neither before nor behind the region, nor by addresses.
-pub fn nothing_outside_can_be_named<T: Transport>(network: &Network<T>) {
+/// Ranges outside the region, and virtual addresses, are rejected.
+pub fn rejects_ranges_outside_region<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let size = SIZE as u64;
     let wrong = |start| [(size - 63, 64), (size, 1), (u64::MAX, 1), (u64::MAX - 31, 64), (start, 64), (0, SIZE + 1)];
@@ -149,13 +145,12 @@ pub fn nothing_outside_can_be_named<T: Transport>(network: &Network<T>) {
         a.write(near.at(0, len), 1, RemoteSegment { addr, len: len as u64, key: far.lmr().remote_key });
         a.completes(1, Status::RemoteAccess);
         a.is_told(ConnectionEvent::Broken);
-        network.is_told_of_a_failure(&b);
+        network.expect_broken(&b);
         assert!(far.is_all(0..SIZE, 0xee));
     }
 }
 
-/// The numbers of a window's bytes are those of its region, or begin with 0: all four combinations.
-pub fn windows_are_counted_as_their_bind_says<T: Transport>(network: &Network<T>) {
+pub fn windows_have_their_own_base<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     if !adapter.ia.transport.attributes().rmr {
         return;
@@ -188,7 +183,7 @@ pub fn windows_are_counted_as_their_bind_says<T: Transport>(network: &Network<T>
                 a.write(near.at(0, wrong.len as usize), 3, wrong);
                 a.completes(3, Status::RemoteAccess);
                 a.is_told(ConnectionEvent::Broken);
-                network.is_told_of_a_failure(&b);
+                network.expect_broken(&b);
                 (a, b) = adapter.pair();
             }
             assert!(buffer.is_all(0..1000, 0xee) && buffer.is_all(1500..SIZE, 0xee));

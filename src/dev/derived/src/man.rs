@@ -170,8 +170,7 @@ fn return_values(call: &Call) -> Result<String> {
 }
 
 /// The codes that are in no table, since a provider may return them from any call.
-const ANY: &str =
-    "`DAT_INTERNAL_ERROR` and `DAT_NOT_IMPLEMENTED`, which any call may return, are described in libdat(7).";
+const ANY: &str = "Any call may also return `DAT_INTERNAL_ERROR` or `DAT_NOT_IMPLEMENTED`; see libdat(7).";
 
 /// The names of these states of an endpoint begin so.
 const STATE: &str = "DAT_INVALID_STATE_EP_";
@@ -189,7 +188,7 @@ fn returned(row: &Returned) -> String {
         }
         subtypes => format!("\" / \" {}", subtypes.join(" \", \" ")),
     };
-    let foreign = if *foreign { ". Never from the providers of this project" } else { "" };
+    let foreign = if *foreign { ". Only other providers return this code" } else { "" };
     format!(".TP\n.BR {kind} {tag}\n{}", text(&format!("{when}{foreign}")))
 }
 
@@ -244,7 +243,7 @@ fn word(word: &str) -> String {
 }
 
 /// An entry says this if its codes come only from providers of others.
-const FOREIGN: &str = "Never from the providers of this project";
+const FOREIGN: &str = "Only other providers return this code";
 
 /// Every type with every subtype in the tags of a section.
 fn codes(section: &str) -> BTreeSet<Code> {

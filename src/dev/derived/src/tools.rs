@@ -9,7 +9,7 @@ use roff::{Roff, bold, italic, roman};
 use crate::{Derived, Result};
 
 /// The date on the pages: when their text last changed in more than an option.
-const DATE: &str = "2026-11-21";
+const DATE: &str = "2026-11-25";
 
 /// All files of all tools.
 pub fn all() -> Result<Vec<Derived>> {

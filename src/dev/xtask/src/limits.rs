@@ -6,6 +6,7 @@
 
 mod measure;
 mod source;
+pub mod style;
 mod table;
 
 use std::fs;
@@ -111,6 +112,8 @@ fn remedy(name: &str) -> &'static str {
         Some("words") => "shorten the page",
         Some("comments") => "shorten comments",
         Some("longest") => "split it",
+        Some("phrases") => "`xtask phrases` lists them: use other words",
+        Some("sentences") => "`xtask phrases` lists them: split long sentences",
         Some("naming") => "name the transport only in its own crates",
         Some("instructions") => "make the path shorter",
         _ => "remove some",

@@ -35,6 +35,8 @@ enum Command {
     Fresh(fresh::Args),
     /// Compares the size of the project with tests-c/limits.txt; prints TAP.
     Limits(limits::Args),
+    /// Lists the phrases of tests-c/style/phrases.txt and the long sentences in comments and pages.
+    Phrases(limits::style::Args),
 }
 
 /// Returns the root of the source tree.
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Suite(args) => suite::run(*args),
         Command::Fresh(args) => fresh::run(&args),
         Command::Limits(args) => limits::run(&args),
+        Command::Phrases(args) => limits::style::list(&args),
     });
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -3,9 +3,9 @@ use std::thread;
 
 use super::*;
 
-/// Two threads that each set their own word and look at the other's never both find the other's unset.
+/// One of two threads sees the store of the other.
 #[test]
-fn one_of_two_sees_the_other() {
+fn orders_store_and_load_of_two_threads() {
     let rounds = if cfg!(miri) { 50 } else { 20_000 };
     let (often, rarely) = (AtomicU32::new(0), AtomicU32::new(0));
     let (often_saw, rarely_saw) = (AtomicU32::new(0), AtomicU32::new(0));
@@ -33,36 +33,35 @@ fn one_of_two_sees_the_other() {
 }
 
 #[test]
-fn the_answer_stays() {
+fn availability_is_constant() {
     let first = available();
     light();
     heavy();
     assert_eq!(available(), first);
-    assert_eq!(WAY.load(Ordering::Relaxed), if first { ASYMMETRIC } else { SYMMETRIC });
+    assert_eq!(MODE.load(Ordering::Relaxed), if first { ASYMMETRIC } else { SYMMETRIC });
 }
 
-/// The child of a fork has one thread; it passes the fence as well, whatever the kernel keeps of its registration.
+/// The child of a fork may have lost the registration.
 #[test]
 #[cfg(not(miri))]
-fn the_child_of_a_fork_passes_it() {
+fn works_in_child_of_fork() {
     let known = available();
-    // SAFETY: the child makes system calls only.
+    // SAFETY: the child only makes system calls.
     let child = unsafe { libc::fork() };
     if child == 0 {
         light();
         heavy();
-        // SAFETY: ends the child without running anything of the parent's.
+        // SAFETY: ends the child without running exit handlers of the parent.
         unsafe { libc::_exit(i32::from(available() != known)) };
     }
     let mut status = -1;
-    // SAFETY: the child is ours, and the place is writable.
+    // SAFETY: this process forked the child, and `status` is writable.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
 }
 
-/// A thread that spins on a processor of its own is reached.
 #[test]
-fn a_thread_that_makes_no_call_is_reached() {
+fn reaches_thread_without_system_calls() {
     let (go, seen) = (AtomicBool::new(true), AtomicU32::new(0));
     thread::scope(|scope| {
         scope.spawn(|| {

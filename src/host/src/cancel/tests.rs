@@ -7,7 +7,7 @@ fn state() -> c_int {
 }
 
 #[test]
-fn a_thread_can_be_cancelled_again_as_before() {
+fn restores_the_cancellation_state() {
     let usual = state();
     assert_ne!(usual, PTHREAD_CANCEL_DISABLE);
     assert_eq!(uncancelled(state), PTHREAD_CANCEL_DISABLE);
@@ -20,7 +20,7 @@ fn a_thread_can_be_cancelled_again_as_before() {
 }
 
 #[test]
-fn a_shielded_value_is_dropped_uncancelled_and_once() {
+fn drops_shielded_value_once_with_cancellation_disabled() {
     struct Dropped<'a>(&'a std::cell::Cell<usize>);
     impl Drop for Dropped<'_> {
         fn drop(&mut self) {

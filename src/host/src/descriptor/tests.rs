@@ -5,7 +5,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use super::*;
 
 #[test]
-fn flags_are_added_to_those_there_are() {
+fn adds_flags_to_existing_ones() {
     let fd = eventfd(0, EventfdFlags::empty()).expect("eventfd");
     let before = fcntl_getfl(&fd).expect("flags");
     for _ in 0..2 {

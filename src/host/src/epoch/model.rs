@@ -1,5 +1,5 @@
-//! All interleavings of threads that use something in sections and one that takes it away, in a model of the memory. Run
-//! with `RUSTFLAGS="--cfg loom" cargo test -p host --lib --release epoch`.
+//! loom model of threads that use an item in sections while another thread frees it. Run with `RUSTFLAGS="--cfg loom"
+//! cargo test -p host --lib --release epoch`.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -20,40 +20,40 @@ impl Word for ModelU64 {
 
 const THREADS: usize = 2;
 
-/// Something that is used in sections: an object behind a cell, registered memory, or the books of a queue.
+/// An item that sections protect.
 struct Model {
     counts: [Count<ModelU64>; THREADS],
-    /// The mark: whether it is there. A cell may name another object later.
-    there: ModelU64,
-    /// The model reports every access that is not ordered against another.
-    thing: UnsafeCell<bool>,
+    /// 1 while the item is valid. Like a cell, it can become valid again.
+    is_valid: ModelU64,
+    /// loom reports unordered accesses.
+    item: UnsafeCell<bool>,
 }
 
 impl Model {
     fn new() -> Arc<Model> {
         Arc::new(Model {
             counts: std::array::from_fn(|_| Count(ModelU64::new(0))),
-            there: ModelU64::new(1),
-            thing: UnsafeCell::new(true),
+            is_valid: ModelU64::new(1),
+            item: UnsafeCell::new(true),
         })
     }
 
-    /// Uses it as the thread `nth` if it is there.
+    /// Uses the item as thread `nth`, if it is valid.
     fn visit(&self, nth: usize) {
         let count = &self.counts[nth];
         count.enter();
-        if self.there.load(Ordering::Acquire) != 0 {
+        if self.is_valid.load(Ordering::Acquire) != 0 {
             count.enter();
             count.leave();
-            // SAFETY: the model checks that nobody changes it.
-            self.thing.with(|thing| assert!(unsafe { *thing }, "it was taken away"));
+            // SAFETY: loom checks that no thread changes the item.
+            self.item.with(|item| assert!(unsafe { *item }, "the item is freed"));
         }
         count.leave();
     }
 
-    /// Takes it away, and then makes another one.
+    /// Frees the item, and then creates another.
     fn replace(&self) {
-        self.there.store(0, Ordering::Relaxed);
+        self.is_valid.store(0, Ordering::Relaxed);
         asymmetric::heavy();
         for count in &self.counts {
             assert!(count.await_left(|| {
@@ -61,11 +61,11 @@ impl Model {
                 true
             }));
         }
-        // SAFETY: the model checks that nobody else is there.
-        self.thing.with_mut(|thing| unsafe { *thing = false });
-        // SAFETY: as above.
-        self.thing.with_mut(|thing| unsafe { *thing = true });
-        self.there.store(1, Ordering::Release);
+        // SAFETY: loom checks that no other thread has access.
+        self.item.with_mut(|item| unsafe { *item = false });
+        // SAFETY: loom checks that no other thread has access.
+        self.item.with_mut(|item| unsafe { *item = true });
+        self.is_valid.store(1, Ordering::Release);
     }
 }
 
@@ -84,11 +84,11 @@ fn race(visits: [usize; THREADS]) {
 }
 
 #[test]
-fn epoch_keeps_what_one_thread_uses_again() {
+fn protects_item_that_one_thread_uses_twice() {
     race([2, 0]);
 }
 
 #[test]
-fn epoch_keeps_what_two_threads_use() {
+fn protects_item_that_two_threads_use() {
     race([1, 1]);
 }

@@ -8,7 +8,7 @@ fn record() -> usize {
 }
 
 #[test]
-fn a_record_goes_from_a_thread_that_ends_to_a_later_one() {
+fn reuses_record_of_ended_thread() {
     if !asymmetric::available() {
         return;
     }
@@ -19,43 +19,43 @@ fn a_record_goes_from_a_thread_that_ends_to_a_later_one() {
         let other = std::thread::spawn(record).join().expect("no panic");
         assert!(other != 0 && other != mine);
     }
-    // Other tests have threads as well.
-    assert!(all().count() < known + 40, "none is used again");
+    // Other tests create threads, too.
+    assert!(all().count() < known + 40, "no record is reused");
 }
 
-/// Waits while another thread is in a section.
-fn wait_for_another() {
+/// Waits for the section of another thread.
+fn wait_for_other_thread() {
     let (gone, left) = (AtomicBool::new(false), AtomicBool::new(false));
     let (entered, is_entered) = mpsc::channel();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let section = EpochGuard::<Objects>::enter().expect("a record");
-            entered.send(()).expect("it is awaited");
+            entered.send(()).expect("a receiver");
             while !gone.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
-            // The other thread is waiting, or about to wait.
+            // Meanwhile the other thread calls `synchronize`.
             std::thread::sleep(Duration::from_millis(5));
             left.store(true, Ordering::Relaxed);
             drop(section);
         });
-        is_entered.recv().expect("it is entered");
-        assert!(!synchronize::<Objects>(Some(Duration::ZERO)), "it is not over");
+        is_entered.recv().expect("a sender");
+        assert!(!synchronize::<Objects>(Some(Duration::ZERO)), "the section has not ended");
         gone.store(true, Ordering::Relaxed);
         synchronize::<Objects>(None);
-        assert!(left.load(Ordering::Relaxed), "the section was over");
+        assert!(left.load(Ordering::Relaxed), "the section has ended");
     });
 }
 
 #[test]
-fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
+fn waits_for_earlier_sections_of_other_threads() {
     if !asymmetric::available() {
         return;
     }
     let [first, second] = [(); 2].map(|()| EpochGuard::<Objects>::enter().expect("a record"));
     let memory = EpochGuard::<Memory>::enter().expect("a record");
     assert!(is_inside::<Objects>() && is_inside::<Memory>());
-    // A thread does not wait for itself, and waits for sections of the kind alone.
+    // A thread waits neither for itself nor for sections of the other kind.
     synchronize::<Objects>(None);
     std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
     drop(first);
@@ -63,37 +63,37 @@ fn a_wait_is_for_the_sections_of_others_that_were_entered_before() {
     drop(second);
     assert!(!is_inside::<Objects>());
     drop(memory);
-    wait_for_another();
+    wait_for_other_thread();
 }
 
 #[test]
-fn a_thread_that_ends_in_a_section_holds_nobody_up() {
+fn section_ends_with_its_thread() {
     let end = || std::mem::forget(EpochGuard::<Objects>::enter());
     std::thread::spawn(end).join().expect("no panic");
     synchronize::<Objects>(None);
 }
 
 #[test]
-fn a_wait_is_for_a_thread_with_a_spare_record() {
+fn waits_for_thread_with_spare_record() {
     let (enter, entered) = mpsc::channel();
     let left = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             with_spare(|| {
                 assert!(own().is_none() && !is_inside::<Objects>());
-                enter.send(()).expect("it is awaited");
+                enter.send(()).expect("a receiver");
                 std::thread::sleep(Duration::from_millis(5));
                 left.store(true, Ordering::Relaxed);
             });
         });
-        entered.recv().expect("it is entered");
+        entered.recv().expect("a sender");
         synchronize::<Objects>(None);
-        assert!(left.load(Ordering::Relaxed), "the section was over");
+        assert!(left.load(Ordering::Relaxed), "the section has ended");
     });
 }
 
 #[test]
-fn more_threads_than_there_are_spare_records_wait_for_one() {
+fn threads_wait_for_spare_records() {
     std::thread::scope(|scope| {
         for _ in 0..2 * SPARE.len() {
             scope.spawn(|| (0..100).for_each(|_| with_spare(std::thread::yield_now)));

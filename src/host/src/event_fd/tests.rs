@@ -1,8 +1,8 @@
 use super::*;
 
 #[test]
-fn a_bell_rings_until_it_is_cleared() {
-    let wakeup_fd = EventFd::new().expect("bell");
+fn is_readable_until_cleared() {
+    let wakeup_fd = EventFd::new().expect("eventfd");
     assert!(!wakeup_fd.clear());
     wakeup_fd.wake();
     wakeup_fd.wake();
@@ -11,10 +11,10 @@ fn a_bell_rings_until_it_is_cleared() {
 }
 
 #[test]
-fn a_bell_that_is_full_does_not_block() {
-    let wakeup_fd = EventFd::new().expect("bell");
-    let most = u64::MAX - 1;
-    assert_eq!(rustix::io::write(&wakeup_fd, &most.to_ne_bytes()), Ok(8));
+fn wake_does_not_block_if_counter_is_full() {
+    let wakeup_fd = EventFd::new().expect("eventfd");
+    let max = u64::MAX - 1;
+    assert_eq!(rustix::io::write(&wakeup_fd, &max.to_ne_bytes()), Ok(8));
     wakeup_fd.wake();
     assert!(wakeup_fd.clear());
 }

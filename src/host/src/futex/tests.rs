@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::*;
 
 #[test]
-fn a_sleep_ends_by_time_by_another_value_and_by_waking() {
+fn sleep_ends_by_timeout_value_or_wake() {
     let word = AtomicU32::new(1);
     let start = Instant::now();
     sleep(&word, 1, false, Some(Duration::from_micros(1500)));

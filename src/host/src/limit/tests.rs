@@ -3,7 +3,7 @@ use std::fs;
 use super::*;
 
 #[test]
-fn limits_are_those_that_the_kernel_shows() {
+fn matches_proc_self_limits() {
     let text = fs::read_to_string("/proc/self/limits").expect("limits");
     let shown = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line");

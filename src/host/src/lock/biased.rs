@@ -1,38 +1,40 @@
-//! The word of a mutex that costs its usual holder two plain stores.
+//! A biased mutex: its usual holder takes it with plain stores.
 //!
-//! Most locks are taken by one thread again and again. After it has done so some times in a row it becomes the *owner*:
-//! it gets a *seat*, a place that is its own, and locks by writing there that it holds the lock and then looking
-//! whether its ownership still stands. All other threads take the *gate*, a plain lock. One that has the gate while there
-//! is an owner revokes the ownership: it writes that this has ended, makes sure that the owner sees that or is seen (the
-//! heavy half of an asymmetric fence), and waits until the owner does not hold the lock. From then on the gate is the
-//! lock for all, until one thread has again taken it many times in a row, so that a lock that threads
-//! really share is hardly ever owned.
+//! A thread that takes the lock some times in a row becomes the *owner*, and gets a *seat*, a word in the lock. It
+//! locks by storing `HELD` in its seat, and then loading whether it is still the owner. All other threads take the
+//! *gate*, a plain lock:
 //!
-//! | who | writes | when |
-//! |---|---|---|
-//! | the owner | its seat | always |
-//! | the thread that frees the lock | the first seat | to say that no thread there holds it |
-//! | the thread that has the gate | everything else | |
+//! ```text
+//!            one thread takes the gate n times in a row
+//!   no owner -----------------------------------------> granted: the owner locks by its seat
+//!      ^                                                   |
+//!      |  the seat does not contain HELD                   | another thread takes the gate
+//!      +----------------------------- revoked <------------+
+//! ```
 //!
-//! A former owner keeps its seat until it comes by and empties it itself: it may be about to write there, having looked
-//! before the revocation. So another thread needs another seat. There are two; where both are kept by threads that do
-//! not come by, the lock stays a plain one.
+//! The thread with the gate stores the revocation, executes the heavy half of an asymmetric fence, and waits until the
+//! seat does not contain `HELD`. So the owner sees the revocation, or the other thread sees `HELD`. Without an owner,
+//! the gate is the lock.
 //!
-//! A thread becomes the owner after 16 times in a row. That number doubles, up to 4,096, each time an ownership is
-//! revoked less than 2 ms after the last revocation of any lock of the same library, and halves when more time has gone
-//! by. A revocation costs one or two microseconds, so late ones cost a thousandth of the time and the others become
-//! rare. The owner counts nothing. A lock that is freed by a thread that is not the owner is found to be so by the look
-//! behind the store, which has then changed nothing that counts: the holder of the gate has ended the ownership before.
+//! A thread writes only its own seat, but every unlock clears `HELD` in seat 0. Only the thread with the gate assigns
+//! seats and writes the other fields.
 //!
-//! An attempt at a lock that is owned and free revokes, so it does not fail without a holder; one at a lock that the
-//! owner holds fails at once. An attempt does not fail because of another attempt that fails in the end: it waits, with
-//! pauses, for the outcome of the other one. Threads that leave a message for the holder and then attempt the lock (the
-//! mark again) rely on that. Where the kernel lacks membarrier, no mutex has an owner.
+//! # Seats
+//! A former owner may have loaded its seat before the revocation and store to it later. So it keeps the seat until it
+//! next takes the lock. An unlock that races with a revocation can restore the seat for as long. There are two seats;
+//! while former owners keep both, the lock gets no owner.
 //!
-//! A thread that frees the lock just when its ownership is revoked may put itself back into the seat; it leaves again
-//! when it next comes by. A thread that ended cannot be about to write, so a thread that gets its address gets its seat
-//! too. A fork changes nothing: the thread of the child has the address of its original, and with it the locks that it
-//! owns.
+//! A new thread with the address of an ended thread inherits its seat, and so does the thread of a forked child.
+//!
+//! # When a thread becomes the owner
+//! At first, after 16 locks in a row. The number doubles, up to 4,096, if a revocation follows the last one of any lock
+//! of the library within 2 ms; otherwise it halves. A revocation takes one or two microseconds, so rare ones cost a
+//! thousandth of the time, and frequent ones become rare. If the kernel lacks membarrier(2), no mutex has an owner.
+//!
+//! # Attempts
+//! An attempt fails immediately if the owner holds the lock; otherwise it revokes the ownership and succeeds. It waits
+//! for another attempt that is undecided, so attempts cannot all fail without a holder. Threads that leave a message
+//! for the holder and then try to lock rely on this (SYNC again).
 
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
@@ -55,45 +57,41 @@ use crate::cold_path;
 #[cfg(not(loom))]
 use crate::{asymmetric::available, pause::Pause, thread::pointer};
 
-/// The number of seats.
 const SEATS: usize = 2;
 
-/// A seat that no thread has. The others contain the [`crate::thread::pointer`] of their thread.
+/// A seat without a thread. Others contain the [`crate::thread::pointer`] of their thread.
 const EMPTY: usize = 0;
 
-/// In a seat, added to the pointer: its thread holds the lock, or is about to see that it may not.
+/// Added to the pointer in a seat: the thread holds the lock, or is about to check whether it does.
 const HELD: usize = 1;
 
-/// The number of locks in a row after which a thread becomes the owner.
-const FIRST: u32 = if cfg!(loom) { 1 } else { 16 };
+/// Initial number of consecutive locks after which a thread becomes the owner.
+const FIRST_GRANT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// The number of times that the above doubles at most. A revocation takes a few microseconds, so then it costs a few
-/// percent of the locks before it.
-const MOST_DOUBLINGS: u8 = 8;
+/// Maximum number of doublings of [`FIRST_GRANT`]. Then a revocation costs a few percent of the locks.
+const MAX_DOUBLINGS: u8 = 8;
 
-/// Microseconds since the last revocation of any lock of this library from which on a revocation is a rare one. That is a
-/// thousand times what it costs, so all the rare ones together cost about a thousandth of the time.
+/// Microseconds between two revocations from which the second is rare.
 #[cfg(not(loom))]
-const RARE: u64 = 2_000;
+const RARE_INTERVAL: u64 = 2_000;
 
-/// The microsecond of the last revocation.
+/// Time of the last revocation of any lock, in microseconds.
 #[cfg(not(loom))]
-static LAST: AtomicU64 = AtomicU64::new(0);
+static LAST_REVOCATION: AtomicU64 = AtomicU64::new(0);
 
-/// In `owned`: the ownership of a seat stands.
-const fn stands(seat: usize) -> u8 {
+/// In `owned`: the thread in this seat is the owner.
+const fn granted(seat: usize) -> u8 {
     1 << seat
 }
 
-/// In `owned`: the ownership of a seat is revoked, and its thread may still hold the lock.
-const fn leaves(seat: usize) -> u8 {
+/// In `owned`: this thread's ownership is revoked, but it may still hold the lock.
+const fn revoked(seat: usize) -> u8 {
     1 << (SEATS + seat)
 }
 
-/// In `owned`, with the above: the thread that waits for that one may sleep.
-const SLEEPS: u8 = 1 << (2 * SEATS);
+/// In `owned`, with [`revoked`]: the thread with the gate may sleep.
+const WAITER_SLEEPS: u8 = 1 << (2 * SEATS);
 
-/// The seat whose state is in `owned`.
 fn seat_of(owned: u8) -> usize {
     owned.trailing_zeros() as usize % SEATS
 }
@@ -102,23 +100,19 @@ fn seat_of(owned: u8) -> usize {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Biased {
-    /// Which threads have the seats, and whether they hold the lock.
     seats: [Seat; SEATS],
-    /// The state of at most one seat; 0 if the gate alone is the lock.
+    /// State of at most one seat, 0 without an owner.
     owned: AtomicU8,
-    /// How often ownership was revoked soon after a revocation, of this lock or another one, less how often it was not, within
-    /// limits.
     doublings: AtomicU8,
     gate: Exclusive,
-    /// A part of the address of the thread that had the gate last. Two threads that are confused by it make each other
-    /// an owner too early, which is harmless.
+    /// A part of the address of the last thread with the gate. If two threads share it, one may become the owner too
+    /// early.
     last: AtomicU32,
-    /// The number of locks in a row after which the thread that had the gate last becomes the owner.
-    missing: AtomicU32,
+    /// Further locks until this thread becomes the owner.
+    remaining: AtomicU32,
 }
 
 impl Biased {
-    /// A free lock without an owner.
     #[cfg(not(loom))]
     pub(super) const fn new() -> Self {
         Biased {
@@ -127,51 +121,49 @@ impl Biased {
             doublings: AtomicU8::new(0),
             gate: Exclusive::new(),
             last: AtomicU32::new(0),
-            missing: AtomicU32::new(FIRST),
+            remaining: AtomicU32::new(FIRST_GRANT),
         }
     }
 
-    /// Takes the lock, after others if this thread `waits`; false if another thread has it and this one does not wait.
+    /// Takes the lock. Returns `false` if another thread has it and `waits` is `false`.
     #[inline(always)]
     pub(super) fn take(&self, waits: bool) -> bool {
-        self.enter(0, pointer()) || self.lock_by_gate(waits)
+        self.lock_as_owner(0, pointer()) || self.lock_by_gate(waits)
     }
 
-    /// Frees the lock, and then passes the light half of a fence. For the thread that took it.
+    /// Releases the lock, and then executes the light half of the fence.
     #[inline(always)]
     pub(super) fn release(&self) {
-        // It need not be known yet whether this thread is the owner. If it is not, no thread in the first seat holds the lock. A
-        // thread that was there before may be writing there as well, but only on its way to see that its ownership stands no
-        // more: at worst it then keeps the seat until it comes by again.
-        self.get_up(0);
-        // A thread that holds the lock through the gate has ended the ownership before, and no other one was granted since.
-        if self.owned.load(Ordering::Relaxed) & stands(0) == 0 {
+        // If this thread is not the owner, no thread in seat 0 holds the lock. A former owner may store to the seat at
+        // the same time, before it sees the revocation: at worst, it keeps the seat for longer.
+        self.clear_held(0);
+        // A holder with the gate has ended the ownership.
+        if self.owned.load(Ordering::Relaxed) & granted(0) == 0 {
             cold_path();
-            self.release_otherwise();
+            self.release_slowly();
         }
     }
 
-    /// Whether a thread has the lock, perhaps one that tries only.
+    /// Returns whether a thread has the lock, or is trying to take it.
     #[inline]
     pub(super) fn is_taken(&self) -> bool {
         self.gate.is_locked() || self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & HELD != 0)
     }
 
-    /// Takes the lock as its owner in `seat`; false if this thread is not.
+    /// Takes the lock as the owner in `seat`. Returns whether the calling thread is that.
     #[inline(always)]
-    fn enter(&self, seat: usize, me: usize) -> bool {
-        // A seat of this thread that says `HELD` is another value, so a thread that has the lock does not get it again.
+    fn lock_as_owner(&self, seat: usize, me: usize) -> bool {
+        // A seat with `HELD` differs: the lock is not recursive.
         if self.seats[seat].load(Ordering::Relaxed) != me {
             cold_path();
             return false;
         }
-        // SYNC owner: the owner stores that it holds the lock, passes the light half and loads `owned`; `revoke`
-        // stores to `owned`, passes the heavy half and loads the seat. So the owner finds the revocation, or the
-        // revoking thread finds that the lock is held.
+        // SYNC owner: the owner stores `HELD`, executes the light half and loads `owned`. `revoke` stores to `owned`,
+        // executes the heavy half and loads the seat. So one of them sees the other's store.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
-        // An ownership that stands needs no more order: no other thread has held the lock since this one last did.
-        if self.owned.load(Ordering::Acquire) & stands(seat) != 0 {
+        // An owner needs no more ordering: no other thread has held the lock since.
+        if self.owned.load(Ordering::Acquire) & granted(seat) != 0 {
             return true;
         }
         cold_path();
@@ -179,36 +171,35 @@ impl Biased {
         false
     }
 
-    /// Writes in `seat` that its thread does not hold the lock. The caller has the lock, and reads `owned` next.
+    /// Clears `HELD` in `seat`. The caller holds the lock, and loads `owned` next.
     #[inline(always)]
-    fn get_up(&self, seat: usize) {
-        // SYNC owner: a revoking thread loads this store with Acquire and then sees what happened under the lock.
-        // As in `enter`, it finds the lock free, or this thread finds behind this that another one waits.
+    fn clear_held(&self, seat: usize) {
+        // SYNC owner: `revoke` loads this store with Acquire, and so sees the accesses under the lock. If it loads
+        // `HELD` instead, this thread's next load of `owned` sees the revocation.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) & !HELD, Ordering::Release);
         asymmetric::light_if_available();
     }
 
-    /// Empties the seat of this thread, which does not hold the lock and may no longer take it there.
+    /// Empties the seat of the calling thread, a former owner that does not hold the lock.
     #[cold]
     #[inline(never)]
     fn vacate(&self, seat: usize) {
-        // The next thread in the seat comes after all that this thread wrote there: `grant` loads this with Acquire.
+        // `grant` loads this with Acquire, so the next owner's stores follow this thread's.
         self.seats[seat].store(EMPTY, Ordering::Release);
-        // SYNC owner: the owner empties the seat, passes the light half and loads whether a thread sleeps;
-        // `wait_for` stores that it sleeps, passes the heavy half, and the kernel compares the seat. So no wake-up is
-        // lost.
+        // SYNC owner: this thread empties the seat, executes the light half and loads whether a thread sleeps.
+        // `wait_for` stores that it sleeps, executes the heavy half and sleeps on the seat. So no wake-up is lost.
         asymmetric::light_if_available();
-        if self.owned.load(Ordering::Relaxed) & SLEEPS != 0 {
+        if self.owned.load(Ordering::Relaxed) & WAITER_SLEEPS != 0 {
             wake_half(&self.seats[seat]);
         }
     }
 
-    /// Takes the lock as a thread that is not the owner in the first seat.
+    /// Takes the lock by the gate, or as the owner in seat 1.
     #[cold]
     #[inline(never)]
     fn lock_by_gate(&self, waits: bool) -> bool {
         let me = pointer();
-        if self.enter(1, me) {
+        if self.lock_as_owner(1, me) {
             return true;
         }
         if waits {
@@ -221,16 +212,14 @@ impl Biased {
         } else if !self.attempt() {
             return false;
         }
-        // A thread that has the gate has no seat. This one has emptied its own, but a `release` of another one may have
-        // undone that; and in the child of a fork, a thread may have the address of one of the parent that was about to
-        // see its revocation.
+        // A thread with the gate must have no seat. A `release` of another thread may have restored the seat. In a
+        // forked child, this thread may have the address of a former owner.
         if self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & !HELD == me) {
             self.empty_seats(me);
         }
         true
     }
 
-    /// Empties the seats that seem to be those of this thread, which has the gate.
     #[cold]
     #[inline(never)]
     fn empty_seats(&self, me: usize) {
@@ -239,21 +228,18 @@ impl Biased {
         });
     }
 
-    /// Takes the gate, and with it the lock, if no thread has the lock. Fails only if there was a thread, after this call
-    /// began, that has the lock or waits for it; not because of one that attempts as well. So a thread that leaves a
-    /// message for the holder before its attempt knows that it is found.
+    /// Takes the gate, and so the lock, if no thread has the lock. Fails only if a thread has had the lock or waited
+    /// for it since this call began. So that thread sees a message that the caller left before.
     fn attempt(&self) -> bool {
         let mut pause = Pause::new();
         let tried = loop {
             let owned = self.owned.load(Ordering::Relaxed);
-            // An attempt at a lock that its owner holds does not disturb the owner.
             if owned != 0 && self.is_held(seat_of(owned)) {
                 return false;
             }
             match self.gate.attempt(owned != 0) {
                 Attempt::Taken => break owned != 0,
                 Attempt::Refused => return false,
-                // That thread may be one that this one keeps from the processor.
                 Attempt::Open => pause.pass(),
             }
         };
@@ -266,7 +252,7 @@ impl Biased {
         true
     }
 
-    /// With the gate, in an attempt: takes the lock if its owner does not hold it, else frees the gate.
+    /// Takes the lock if the owner does not hold it; otherwise releases the gate. Requires the gate.
     #[cold]
     #[inline(never)]
     fn take_from_owner(&self) -> bool {
@@ -283,42 +269,42 @@ impl Biased {
         free
     }
 
-    /// With the gate: waits until no owner holds the lock, and ends the ownership.
+    /// Waits until the owner does not hold the lock. Requires the gate.
     #[cold]
     #[inline(never)]
     fn take_over(&self) {
         let owned = self.owned.load(Ordering::Relaxed);
         let seat = seat_of(owned);
-        if owned == stands(seat) {
+        if owned == granted(seat) {
             self.revoke(seat);
         }
         self.wait_for(seat);
         self.end_ownership();
     }
 
-    /// With the gate: whether the thread in `seat` has the lock.
+    /// Returns whether the thread in `seat` holds the lock. Without the gate, the result may be outdated.
     fn is_held(&self, seat: usize) -> bool {
         // SYNC owner
         self.seats[seat].load(Ordering::Acquire) & HELD != 0
     }
 
-    /// With the gate: ends the ownership of the thread in `seat`, which may still hold the lock.
+    /// Revokes the ownership of `seat`, whose thread may still hold the lock. Requires the gate.
     fn revoke(&self, seat: usize) {
-        // SYNC owner: the other side of `enter`.
-        self.owned.store(leaves(seat), Ordering::Relaxed);
+        // SYNC owner: the other side of `lock_as_owner`.
+        self.owned.store(revoked(seat), Ordering::Relaxed);
         asymmetric::heavy();
     }
 
-    /// With the gate: notes that no owner holds the lock, and decides when there is another owner.
+    /// Ends the ownership. Requires the gate.
     fn end_ownership(&self) {
         self.owned.store(0, Ordering::Relaxed);
         let doublings = self.doublings.load(Ordering::Relaxed);
-        let doublings = if is_rare() { doublings.saturating_sub(1) } else { (doublings + 1).min(MOST_DOUBLINGS) };
+        let doublings = if is_rare() { doublings.saturating_sub(1) } else { (doublings + 1).min(MAX_DOUBLINGS) };
         self.doublings.store(doublings, Ordering::Relaxed);
-        self.start_over();
+        self.reset_remaining();
     }
 
-    /// With the gate: waits until the thread in `seat`, whose ownership is revoked, does not hold the lock.
+    /// Waits until the thread in `seat`, a former owner, does not hold the lock. Requires the gate.
     fn wait_for(&self, seat: usize) {
         let mut spins = SPINS;
         while self.is_held(seat) {
@@ -327,9 +313,9 @@ impl Biased {
                 spin_loop();
                 continue;
             }
-            // That thread finds its ownership revoked when it frees the lock, and then wakes this one.
-            if self.owned.load(Ordering::Relaxed) & SLEEPS == 0 {
-                self.owned.store(leaves(seat) | SLEEPS, Ordering::Relaxed);
+            // That thread sees the revocation when it unlocks, and wakes this one.
+            if self.owned.load(Ordering::Relaxed) & WAITER_SLEEPS == 0 {
+                self.owned.store(revoked(seat) | WAITER_SLEEPS, Ordering::Relaxed);
                 // SYNC owner: the other side of `vacate`.
                 asymmetric::heavy();
             }
@@ -340,31 +326,29 @@ impl Biased {
         }
     }
 
-    /// Frees the lock as a thread that is not, or no longer, the owner in the first seat.
+    /// Releases the lock, unless the calling thread is the owner in seat 0.
     #[cold]
     #[inline(never)]
-    fn release_otherwise(&self) {
+    fn release_slowly(&self) {
         let me = pointer();
         if self.seats[0].load(Ordering::Relaxed) == me {
-            // It was the owner until another thread revoked that.
             return self.vacate(0);
         }
         if self.seats[1].load(Ordering::Relaxed) == me + HELD {
-            self.get_up(1);
-            if self.owned.load(Ordering::Relaxed) & stands(1) == 0 {
+            self.clear_held(1);
+            if self.owned.load(Ordering::Relaxed) & granted(1) == 0 {
                 self.vacate(1);
             }
             return;
         }
-        // With the gate, all but the seats of others is this thread's.
-        #[allow(clippy::cast_possible_truncation)] // said where the field is
+        #[allow(clippy::cast_possible_truncation)] // a part is enough
         let mark = (me >> 6) as u32;
-        let missing = self.missing.load(Ordering::Relaxed);
+        let remaining = self.remaining.load(Ordering::Relaxed);
         if self.last.load(Ordering::Relaxed) != mark {
             self.last.store(mark, Ordering::Relaxed);
-            self.start_over();
-        } else if missing > 1 {
-            self.missing.store(missing - 1, Ordering::Relaxed);
+            self.reset_remaining();
+        } else if remaining > 1 {
+            self.remaining.store(remaining - 1, Ordering::Relaxed);
         } else {
             self.grant(me);
         }
@@ -372,32 +356,31 @@ impl Biased {
         asymmetric::light();
     }
 
-    fn start_over(&self) {
-        self.missing.store(FIRST << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
+    fn reset_remaining(&self) {
+        self.remaining.store(FIRST_GRANT << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// With the gate: makes this thread the owner, if it can be and no thread waits.
+    /// Makes the calling thread the owner, if no thread waits and a seat is empty. Requires the gate.
     #[cold]
     #[inline(never)]
     fn grant(&self, me: usize) {
-        self.start_over();
+        self.reset_remaining();
         if self.gate.is_wanted() || !available() {
             return;
         }
-        // This thread has no seat: it has looked at both on its way to the gate, and emptied what was its own.
+        // `lock_by_gate` has emptied this thread's seat.
         let empty = (0..SEATS).find(|&seat| self.seats[seat].load(Ordering::Acquire) == EMPTY);
         if let Some(seat) = empty {
             self.seats[seat].store(me, Ordering::Relaxed);
-            // The next thread at the gate sees this; the owner needs no gate to see its own store.
-            self.owned.store(stands(seat), Ordering::Relaxed);
+            self.owned.store(granted(seat), Ordering::Relaxed);
         }
     }
 }
 
-/// Notes a revocation; true if it is a rare one.
+/// Records the time of a revocation, and returns whether it is rare.
 #[cfg(not(loom))]
 fn is_rare() -> bool {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
     let now = tv_sec as u64 * 1_000_000 + tv_nsec as u64 / 1_000;
-    now.saturating_sub(LAST.swap(now, Ordering::Relaxed)) >= RARE
+    now.saturating_sub(LAST_REVOCATION.swap(now, Ordering::Relaxed)) >= RARE_INTERVAL
 }

@@ -1,4 +1,4 @@
-//! The plain word of a lock for one thread at a time.
+//! A plain lock.
 
 use std::sync::atomic::Ordering;
 
@@ -13,44 +13,42 @@ use super::{sleep, wake};
 
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
-/// Taken, and a thread may sleep.
+/// Taken, and threads may sleep on the word.
 const WANTED: u32 = 2;
-/// Taken for a moment by a thread that may not keep it.
+/// Taken by a thread that may release it again immediately.
 const TRIED: u32 = 3;
 
-/// How an attempt to take a word ended.
+/// Result of an attempt to take the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// This thread has the word.
+    /// The calling thread has the word.
     Taken,
-    /// Another thread has it, or will have it before it is free again.
+    /// Another thread has the word, or will get it next.
     Refused,
-    /// Another thread will soon know whether it keeps it.
+    /// Another thread has the word, but may not keep it.
     Open,
 }
 
-/// A word that goes from free to taken by one exchange of one thread, and that only the holder frees.
 #[derive(Debug, Default)]
 pub(super) struct Exclusive(AtomicU32);
 
 impl Exclusive {
-    /// A free word.
+    /// Creates a free word.
     #[cfg(not(loom))]
     pub(super) const fn new() -> Self {
         Exclusive(AtomicU32::new(FREE))
     }
 
-    /// Takes the word if it is free.
     #[inline]
     pub(super) fn try_lock(&self) -> bool {
         self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Attempts to take the word, for a thread that may have to give it back at once.
+    /// Tries to take the word.
     ///
     /// # Parameters
-    /// * `tried` - it may, so that others shall not take it for one that has the word; [`Exclusive::keep`] is the end of
-    ///   that.
+    /// * `tried` - attempts of other threads must not fail because of this one, which may not keep the word: see
+    ///   [`Exclusive::keep`].
     #[inline]
     pub(super) fn attempt(&self, tried: bool) -> Attempt {
         let value = if tried { TRIED } else { TAKEN };
@@ -61,14 +59,14 @@ impl Exclusive {
         }
     }
 
-    /// For the holder: it may have to give the word back, or keeps it after all. A word that is wanted stays so, since who
-    /// wants it will have it.
+    /// Sets whether the holder surely keeps the word. If a thread waits for the word, that thread will get it, so the
+    /// word stays `WANTED`.
     pub(super) fn keep(&self, sure: bool) {
         let (from, to) = if sure { (TRIED, TAKEN) } else { (TAKEN, TRIED) };
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Takes the word after another thread.
+    /// Waits for the word and takes it.
     #[cold]
     pub(super) fn wait(&self) {
         let mut spins = SPINS;
@@ -83,13 +81,13 @@ impl Exclusive {
             spins -= 1;
             spin_loop();
         }
-        // From here on the word is taken as wanted, because others may sleep that this thread does not know.
+        // Other threads may sleep on the word, so take it as `WANTED`.
         while self.0.swap(WANTED, Ordering::Acquire) != FREE {
             sleep(&self.0, WANTED, None);
         }
     }
 
-    /// Frees the word. For its holder.
+    /// Releases the word. Only for its holder.
     #[inline]
     pub(super) fn unlock(&self) {
         if self.0.swap(FREE, Ordering::Release) == WANTED {
@@ -97,13 +95,12 @@ impl Exclusive {
         }
     }
 
-    /// Whether a thread has the word.
     #[inline]
     pub(super) fn is_locked(&self) -> bool {
         self.0.load(Ordering::Relaxed) != FREE
     }
 
-    /// Whether a thread may sleep until the word is free. For its holder.
+    /// Returns whether threads may sleep on the word. Only for its holder.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed) == WANTED

@@ -1,5 +1,4 @@
-//! All interleavings of the word of a mutex, in a model of the memory. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p host --lib --release lock`.
+//! loom models of the word of a mutex. Run with `RUSTFLAGS="--cfg loom" cargo test -p host --lib --release lock`.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,8 +8,7 @@ use loom::sync::atomic::AtomicUsize;
 pub(super) use loom::sync::atomic::{AtomicU8, AtomicU32};
 use loom::sync::{Condvar, Mutex};
 
-/// The word of a seat, which two threads may write at a time. All its writes are exchanges, because the model orders nothing
-/// else: of two stores that are not ordered otherwise, each of the two threads could read back that of the other one.
+/// Two threads may store to a seat at the same time. Exchanges, because loom does not order such stores.
 #[derive(Debug, Default)]
 pub(super) struct Seat(AtomicUsize);
 
@@ -24,7 +22,6 @@ impl Seat {
     }
 }
 
-/// A pause is a turn for the others.
 pub(super) struct Pause;
 
 impl Pause {
@@ -37,31 +34,29 @@ impl Pause {
     }
 }
 
-/// All revocations follow each other closely.
 pub(super) fn is_rare() -> bool {
     false
 }
 
-/// Both halves of the fence are that of the model.
 pub(super) fn available() -> bool {
     true
 }
 
 loom::lazy_static! {
-    /// Where threads sleep that wait for a word. The kernel looks at the word and falls asleep in one step, under a lock.
-    static ref BED: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+    /// A futex for all words. The kernel compares the word and puts the thread to sleep under a lock.
+    static ref SLEEPERS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 }
 
 fn sleep_if(same: impl Fn() -> bool) {
-    let held = BED.0.lock().expect("no panic");
+    let held = SLEEPERS.0.lock().expect("no panic");
     if same() {
-        drop(BED.1.wait(held));
+        drop(SLEEPERS.1.wait(held));
     }
 }
 
 fn wake_all() {
-    let _held = BED.0.lock();
-    BED.1.notify_all();
+    let _held = SLEEPERS.0.lock();
+    SLEEPERS.1.notify_all();
 }
 
 pub(super) fn sleep(word: &AtomicU32, value: u32, _: Option<Duration>) {
@@ -80,7 +75,6 @@ pub(super) fn wake_half(_: &Seat) {
     wake_all();
 }
 
-/// A number in the place of an address.
 pub(super) fn pointer() -> usize {
     POINTER.with(std::cell::Cell::get)
 }
@@ -100,19 +94,19 @@ mod tests {
     use super::super::biased::Biased;
     use super::*;
 
-    /// Ways to take the lock.
+    /// Values of the argument `waits`.
     const WAITS: bool = true;
     const TRIES: bool = false;
 
-    /// A number under a lock. The model reports accesses that are not ordered.
+    /// A number under a lock.
     struct Guarded {
         word: Biased,
         number: UnsafeCell<u32>,
     }
 
-    // SAFETY: that the word lets one thread at a time at the cell is what the model checks.
+    // SAFETY: loom checks that only one thread uses the cell.
     unsafe impl Sync for Guarded {}
-    // SAFETY: as above.
+    // SAFETY: loom checks that only one thread uses the cell.
     unsafe impl Send for Guarded {}
 
     impl Guarded {
@@ -120,12 +114,12 @@ mod tests {
             Arc::new(Guarded { word: Biased::default(), number: UnsafeCell::new(0) })
         }
 
-        /// Adds 1 under the lock, if it can be had.
+        /// Adds 1, unless an attempt to lock fails. Returns how much was added.
         fn add(&self, waits: bool) -> u32 {
             if !self.word.take(waits) {
                 return 0;
             }
-            // SAFETY: as above.
+            // SAFETY: the calling thread holds the lock.
             self.number.with_mut(|number| unsafe { *number += 1 });
             self.word.release();
             1
@@ -142,8 +136,8 @@ mod tests {
         builder.check(model);
     }
 
-    /// Runs `first` in a thread that is the owner by then, beside the others.
-    fn beside(first: &'static [bool], others: &'static [&'static [bool]], bound: usize) {
+    /// Runs `first` in a thread that owns the lock, concurrently with `others`.
+    fn run_with_owner(first: &'static [bool], others: &'static [&'static [bool]], bound: usize) {
         explore(bound, move || {
             as_thread(1);
             let guarded = Guarded::new();
@@ -163,21 +157,21 @@ mod tests {
             for thread in threads {
                 added += thread.join().expect("no panic");
             }
-            // SAFETY: no other thread is left.
+            // SAFETY: all other threads have ended.
             assert_eq!(guarded.number.with(|number| unsafe { *number }), added);
             assert!(!guarded.word.is_taken());
             assert_eq!(guarded.add(TRIES), 1);
         });
     }
 
-    /// A lock whose holder sees to what those that attempt it in vain leave to it, as that on the requests of an endpoint.
-    struct Left {
+    /// A lock whose holder handles the messages of failed attempts.
+    struct Handover {
         word: Biased,
         again: AtomicBool,
-        seen_to: AtomicBool,
+        is_done: AtomicBool,
     }
 
-    impl Left {
+    impl Handover {
         fn hold(&self) {
             assert!(self.word.take(WAITS));
             self.free();
@@ -187,12 +181,12 @@ mod tests {
             self.word.release();
             while self.again.load(Ordering::Relaxed) && self.word.take(TRIES) {
                 self.again.store(false, Ordering::SeqCst);
-                self.seen_to.store(true, Ordering::Relaxed);
+                self.is_done.store(true, Ordering::Relaxed);
                 self.word.release();
             }
         }
 
-        /// True if this thread has had its turn.
+        /// Tries to lock, and leaves a message if that fails. Returns whether the thread had the lock.
         fn attempt(&self) -> bool {
             let had = self.word.take(TRIES) || {
                 self.again.store(true, Ordering::Relaxed);
@@ -206,12 +200,12 @@ mod tests {
         }
     }
 
-    /// Runs one that attempts beside those that hold the lock so often.
-    fn attempt_beside(holders: &'static [usize], bound: usize) {
+    /// Runs an attempt while other threads take the lock, each as often as `holders` specifies.
+    fn attempt_with_holders(holders: &'static [usize], bound: usize) {
         explore(bound, move || {
             as_thread(1);
             let word = Biased::default();
-            let left = Arc::new(Left { word, again: AtomicBool::new(false), seen_to: AtomicBool::new(false) });
+            let left = Arc::new(Handover { word, again: AtomicBool::new(false), is_done: AtomicBool::new(false) });
             left.hold();
             left.hold();
             let threads: Vec<_> = (2..)
@@ -236,41 +230,40 @@ mod tests {
             for thread in threads {
                 thread.join().expect("no panic");
             }
-            assert!(had || left.seen_to.load(Ordering::Relaxed), "a turn is lost");
+            assert!(had || left.is_done.load(Ordering::Relaxed), "a message is lost");
         });
     }
 
     #[test]
-    fn a_turn_that_is_left_is_seen_to() {
-        attempt_beside(&[], 4);
-        attempt_beside(&[1], 2);
-        attempt_beside(&[3], 2);
+    fn holder_sees_message_of_failed_attempt() {
+        attempt_with_holders(&[], 4);
+        attempt_with_holders(&[1], 2);
+        attempt_with_holders(&[3], 2);
     }
 
     #[test]
-    fn an_owner_and_one_that_revokes() {
-        beside(&[WAITS, WAITS, WAITS], &[&[WAITS, WAITS]], 4);
+    fn one_thread_revokes() {
+        run_with_owner(&[WAITS, WAITS, WAITS], &[&[WAITS, WAITS]], 4);
     }
 
     #[test]
-    fn an_owner_and_one_that_becomes_the_next() {
-        beside(&[WAITS, WAITS], &[&[WAITS, WAITS, WAITS, WAITS, WAITS]], 3);
+    fn another_thread_becomes_owner() {
+        run_with_owner(&[WAITS, WAITS], &[&[WAITS, WAITS, WAITS, WAITS, WAITS]], 3);
     }
 
     #[test]
-    fn an_owner_and_two_that_revoke() {
-        beside(&[WAITS, WAITS], &[&[WAITS], &[WAITS]], 2);
+    fn two_threads_revoke() {
+        run_with_owner(&[WAITS, WAITS], &[&[WAITS], &[WAITS]], 2);
     }
 
     #[test]
-    fn an_owner_and_those_that_try() {
-        beside(&[WAITS, TRIES], &[&[TRIES, TRIES]], 3);
-        beside(&[WAITS], &[&[TRIES], &[TRIES]], 2);
+    fn other_threads_try() {
+        run_with_owner(&[WAITS, TRIES], &[&[TRIES, TRIES]], 3);
+        run_with_owner(&[WAITS], &[&[TRIES], &[TRIES]], 2);
     }
 
-    /// Two others become owners, one after the other, while the first is anywhere.
     #[test]
     fn ownership_moves_twice() {
-        beside(&[WAITS], &[&[WAITS, WAITS, WAITS, WAITS], &[WAITS, WAITS]], 2);
+        run_with_owner(&[WAITS], &[&[WAITS, WAITS, WAITS, WAITS], &[WAITS, WAITS]], 2);
     }
 }

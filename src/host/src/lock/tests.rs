@@ -1,4 +1,4 @@
-//! Locks with real threads. The interleavings of the word of a mutex are explored in a model of the memory.
+//! Tests with threads. `model.rs` explores the interleavings of a mutex.
 
 use std::sync::Arc;
 use std::thread;
@@ -6,7 +6,7 @@ use std::thread;
 use super::*;
 
 #[test]
-fn one_thread_at_a_time_holds_a_mutex() {
+fn mutex_excludes_other_threads() {
     let count = Arc::new(Mutex::new(0_u64));
     let threads: Vec<_> = (0..4)
         .map(|_| {
@@ -28,7 +28,7 @@ fn one_thread_at_a_time_holds_a_mutex() {
 }
 
 #[test]
-fn a_waiter_is_told_of_each_change() {
+fn condvar_wakes_waiter() {
     let shared = Arc::new((Mutex::new(0_u32), Condvar::new()));
     let other = shared.clone();
     let thread = thread::spawn(move || {
@@ -59,7 +59,7 @@ fn a_waiter_is_told_of_each_change() {
 }
 
 #[test]
-fn a_wait_for_a_change_has_a_limit() {
+fn condvar_wait_times_out() {
     let (lock, changed) = (Mutex::new(()), Condvar::new());
     let mut held = lock.lock();
     let end = Instant::now() + Duration::from_millis(10);
@@ -68,17 +68,16 @@ fn a_wait_for_a_change_has_a_limit() {
     }
 }
 
-/// Adds 1 to the number so that two threads that did so at a time would lose one.
+/// Adds 1, without protection against concurrent calls.
 fn add(number: &mut u64) {
     let old = *number;
     std::hint::spin_loop();
     *std::hint::black_box(number) = old + 1;
 }
 
-/// The ownership of a mutex moves to and fro between threads that take it in bursts, all ways of taking it are used,
-/// and no addition is lost.
+/// Threads take a mutex in bursts and in all ways, and no addition is lost.
 #[test]
-fn a_mutex_is_exclusive_while_its_owner_changes() {
+fn mutex_excludes_while_owner_changes() {
     let rounds = if cfg!(miri) { 20 } else { 3000 };
     let shared = Arc::new((Mutex::new(0_u64), Mutex::new(0_u64)));
     let threads: Vec<_> = (0..4_u64)
@@ -94,7 +93,7 @@ fn a_mutex_is_exclusive_while_its_owner_changes() {
                             add(&mut number);
                             added += 1;
                         }
-                        // One lock inside of another, in the order in which all take them.
+                        // One lock inside the other, in the same order in all threads.
                         let outer = shared.0.lock();
                         add(&mut shared.1.lock());
                         drop(outer);
@@ -111,7 +110,7 @@ fn a_mutex_is_exclusive_while_its_owner_changes() {
     assert_eq!(*shared.1.lock(), (0..4).map(bursts).sum::<u64>());
 }
 
-/// Makes this thread the owner of `lock`, if there are owners here.
+/// Makes the calling thread the owner of `lock`, if the kernel supports owners.
 fn own(lock: &Mutex<u64>) {
     for _ in 0..10_000 {
         add(&mut lock.lock());
@@ -119,12 +118,12 @@ fn own(lock: &Mutex<u64>) {
 }
 
 #[test]
-fn a_lock_of_the_owner_is_one_for_others() {
+fn attempts_fail_while_owner_holds_lock() {
     let lock = Arc::new(Mutex::new(0_u64));
     own(&lock);
     let held = lock.lock();
     assert!(lock.is_locked());
-    assert!(lock.try_lock().is_none(), "nor does the owner get it twice");
+    assert!(lock.try_lock().is_none(), "the owner cannot lock twice");
     let other = lock.clone();
     thread::spawn(move || {
         assert!(other.try_lock().is_none());
@@ -139,7 +138,7 @@ fn a_lock_of_the_owner_is_one_for_others() {
 }
 
 #[test]
-fn a_free_lock_is_had_at_the_first_attempt() {
+fn first_attempt_takes_free_lock() {
     let lock = Arc::new(Mutex::new(0_u64));
     for round in 1..=5 {
         own(&lock);
@@ -149,9 +148,8 @@ fn a_free_lock_is_had_at_the_first_attempt() {
     }
 }
 
-/// One that waits for an owner sleeps, and the owner, which frees the lock without looking at any waiter before, wakes it.
 #[test]
-fn an_owner_wakes_who_waits() {
+fn owner_wakes_waiting_thread() {
     let rounds = if cfg!(miri) { 3 } else { 200 };
     let lock = Arc::new(Mutex::new(0_u64));
     for round in 0..rounds {
@@ -160,12 +158,12 @@ fn an_owner_wakes_who_waits() {
         let other = lock.clone();
         let (tell, told) = std::sync::mpsc::channel();
         let waiter = thread::spawn(move || {
-            tell.send(()).expect("a listener");
+            tell.send(()).expect("a receiver");
             add(&mut other.lock());
         });
         told.recv().expect("started");
         if round % 2 == 0 {
-            // So long that the other thread sleeps in most rounds.
+            // Long enough for the other thread to sleep in most rounds.
             thread::sleep(Duration::from_micros(300));
         }
         drop(held);
@@ -174,7 +172,7 @@ fn an_owner_wakes_who_waits() {
     assert_eq!(*lock.lock(), rounds * 10_001);
 }
 
-/// Each thread is the owner when it ends. Those that come after it may have its address.
+/// Later threads may have the address of an owner that has ended.
 #[test]
 fn threads_end_as_owners() {
     let lock = Arc::new(Mutex::new(0_u64));
@@ -185,11 +183,10 @@ fn threads_end_as_owners() {
     assert_eq!(*lock.lock(), 200_000);
 }
 
-/// The child of a fork takes and frees the lock that its parent's thread owns, and one that another thread owned, which
-/// the parent had taken for the fork.
+/// One lock is owned by the thread that forks, the other is owned by another thread, but held by the one that forks.
 #[test]
 #[cfg(not(miri))]
-fn the_child_of_a_fork_has_the_locks_of_its_thread() {
+fn child_of_fork_can_use_locks_of_its_thread() {
     let mine = Mutex::new(0_u64);
     own(&mine);
     let taken = Arc::new(Mutex::new(0_u64));
@@ -198,24 +195,24 @@ fn the_child_of_a_fork_has_the_locks_of_its_thread() {
     let (stop, stopped) = std::sync::mpsc::channel::<()>();
     let owner = thread::spawn(move || {
         own(&other);
-        tell.send(()).expect("a listener");
+        tell.send(()).expect("a receiver");
         let _ = stopped.recv();
     });
     told.recv().expect("an owner");
     let held = taken.lock();
-    // SAFETY: the child takes and frees locks and makes system calls only.
+    // SAFETY: the child only uses locks and makes system calls.
     let child = unsafe { libc::fork() };
     if child == 0 {
         drop(held);
         own(&mine);
         own(&taken);
         let right = *mine.lock() == 20_000 && *taken.lock() == 20_000;
-        // SAFETY: ends the child without running anything of the parent's.
+        // SAFETY: ends the child without running exit handlers of the parent.
         unsafe { libc::_exit(i32::from(!right)) };
     }
     drop(held);
     let mut status = -1;
-    // SAFETY: the child is ours, and the place is writable.
+    // SAFETY: this process forked the child, and `status` is writable.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
     drop(stop);

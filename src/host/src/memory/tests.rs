@@ -1,15 +1,15 @@
 use super::*;
 
-/// An allocator with no memory.
+/// An allocator without memory.
 struct Nothing;
 
-// SAFETY: it gives nothing, so there is nothing to take back.
+// SAFETY: it allocates nothing, so there is nothing to free.
 unsafe impl GlobalAlloc for Nothing {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         ptr::null_mut()
     }
     unsafe fn dealloc(&self, _: *mut u8, _: Layout) {
-        unreachable!("it gave nothing");
+        unreachable!("it allocates nothing");
     }
     unsafe fn realloc(&self, _: *mut u8, _: Layout, _: usize) -> *mut u8 {
         ptr::null_mut()
@@ -20,17 +20,17 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).expect("a layout")
 }
 
-/// All that concerns the reserve of the process is in one test, because tests run at the same time.
+/// One test for the whole reserve, because tests run concurrently.
 #[test]
-fn the_reserve_serves_when_the_allocator_does_not() {
+fn reserve_serves_if_allocator_fails() {
     let poor = Allocator(Nothing);
-    // SAFETY: the layouts are not empty, and each piece is given back once with its own.
+    // SAFETY: the layouts are not empty, and each piece is freed once with its layout.
     unsafe {
         let mut pieces = Vec::new();
-        for (size, align) in [(1, 1), (64, 64), (65, 16), (100, 128), (LARGEST, 8), (8, PAGE), (4000, 2048)] {
+        for (size, align) in [(1, 1), (64, 64), (65, 16), (100, 128), (MAX_PIECE, 8), (8, MAX_ALIGN), (4000, 2048)] {
             let layout = layout(size, align);
             let piece = poor.alloc(layout);
-            assert!(SPARE.holds(piece) && piece.addr() % align == 0, "{size} {align}");
+            assert!(RESERVE.holds(piece) && piece.addr() % align == 0, "{size} {align}");
             piece.write_bytes(0xa5, size);
             pieces.push((piece, layout));
         }
@@ -41,28 +41,28 @@ fn the_reserve_serves_when_the_allocator_does_not() {
                 assert!(apart, "{one_layout:?} {other_layout:?}");
             }
         }
-        assert!(poor.alloc(layout(LARGEST + 1, 8)).is_null());
-        assert!(poor.alloc(layout(8, 2 * PAGE)).is_null());
+        assert!(poor.alloc(layout(MAX_PIECE + 1, 8)).is_null());
+        assert!(poor.alloc(layout(8, 2 * MAX_ALIGN)).is_null());
         for (piece, layout) in pieces {
             poor.dealloc(piece, layout);
         }
         assert_eq!(reserve_in_use(), 0);
 
         let zeroed = poor.alloc_zeroed(layout(200, 8));
-        assert!((0..200).all(|at| zeroed.add(at).read() == 0), "what was written before is gone");
+        assert!((0..200).all(|at| zeroed.add(at).read() == 0), "the piece is zeroed");
         zeroed.write(7);
         let larger = poor.realloc(zeroed, layout(200, 8), 300);
-        assert!(SPARE.holds(larger) && larger.read() == 7);
-        // What the system gave moves to the reserve, and back when the system has memory again.
+        assert!(RESERVE.holds(larger) && larger.read() == 7);
+        // A piece moves between the reserve and the system.
         let rich = Allocator(System);
         let moved = rich.realloc(larger, layout(300, 8), 100);
-        assert!(!SPARE.holds(moved) && moved.read() == 7);
+        assert!(!RESERVE.holds(moved) && moved.read() == 7);
         rich.dealloc(moved, layout(100, 8));
         assert_eq!(reserve_in_use(), 0);
 
         assert!(admit().is_ok());
         let mut all = Vec::new();
-        let most = layout(LARGEST, 8);
+        let most = layout(MAX_PIECE, 8);
         loop {
             let piece = poor.alloc(most);
             if piece.is_null() {
@@ -70,24 +70,27 @@ fn the_reserve_serves_when_the_allocator_does_not() {
             }
             all.push(piece);
         }
-        assert_eq!(all.len(), RESERVE / LARGEST);
-        assert!(!SPARE.serves(1));
+        assert_eq!(all.len(), RESERVE_SIZE / MAX_PIECE);
+        assert!(!RESERVE.serves(1));
         assert!(admit().is_ok(), "the system has memory");
         for piece in all {
             poor.dealloc(piece, most);
         }
         assert_eq!(reserve_in_use(), 0);
-        assert!(SPARE.serves((RESERVE - LAST) / SHARE) && !SPARE.serves((RESERVE - LAST) / SHARE + 1));
+        assert!(
+            RESERVE.serves((RESERVE_SIZE - CLEANUP_SHARE) / CALL_SHARE)
+                && !RESERVE.serves((RESERVE_SIZE - CLEANUP_SHARE) / CALL_SHARE + 1)
+        );
     }
 
-    // Threads take and give back at the same time; nobody's bytes are touched by another.
+    // Threads allocate and free concurrently, and never share bytes.
     std::thread::scope(|scope| {
         for mark in 1..=4_u8 {
             scope.spawn(move || {
                 let poor = Allocator(Nothing);
                 for round in 0..2000_usize {
                     let layout = layout(1 + (round * usize::from(mark) * 37) % 700, 8);
-                    // SAFETY: the layout is not empty; the piece is written within it and given back once.
+                    // SAFETY: the layout is not empty; the piece is written within its size and freed once.
                     unsafe {
                         let piece = poor.alloc(layout);
                         assert!(!piece.is_null());
@@ -101,18 +104,18 @@ fn the_reserve_serves_when_the_allocator_does_not() {
     });
     assert_eq!(reserve_in_use(), 0);
 
-    // The child of a fork is not held up by a lock that a thread of its parent had.
-    SPARE.holder.store(1, Ordering::Relaxed);
-    // SAFETY: the layout is not empty; the piece is given back once.
+    // The child of a fork takes over a lock from another process.
+    RESERVE.holder.store(1, Ordering::Relaxed);
+    // SAFETY: the layout is not empty; the piece is freed once.
     unsafe {
         let piece = Allocator(Nothing).alloc(layout(8, 8));
-        assert!(SPARE.holds(piece));
+        assert!(RESERVE.holds(piece));
         Allocator(Nothing).dealloc(piece, layout(8, 8));
     }
 }
 
 #[test]
-fn what_cannot_be_had_is_refused() {
+fn huge_allocations_fail() {
     assert_eq!(vec::<u64>(usize::MAX / 8).err(), Some(NoMemory));
     let mut list = vec![1_u64];
     assert_eq!(list.room(usize::MAX / 16), Err(NoMemory));
@@ -125,7 +128,7 @@ fn what_cannot_be_had_is_refused() {
 }
 
 #[test]
-fn what_can_be_had_is_given() {
+fn small_allocations_succeed() {
     assert_eq!(*arc(5).expect("memory"), 5);
     assert_eq!(*boxed(6).expect("memory"), 6);
     assert_eq!(text("name").expect("memory"), "name");

@@ -4,7 +4,7 @@ use std::path::Path;
 use super::*;
 
 #[test]
-fn every_address_is_one_of_this_host() {
+fn addresses_belong_to_this_host() {
     for (name, address) in interfaces() {
         assert!(!name.is_empty());
         let link_local = matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
@@ -18,10 +18,10 @@ fn every_address_is_one_of_this_host() {
 }
 
 #[test]
-fn names_are_those_of_the_table() {
+fn names_include_interfaces_with_addresses() {
     let all = names(Path::new(PROC));
     for (name, _) in interfaces() {
-        // An address can have a label of its own behind a colon.
+        // An address can have a label, which follows a colon.
         let name = name.split(':').next().unwrap_or_default().to_owned();
         assert!(all.contains(&name.clone().into()), "{name} is not among {all:?}");
     }

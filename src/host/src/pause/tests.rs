@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use super::*;
 
 #[test]
-fn a_long_wait_sleeps() {
+fn long_wait_sleeps() {
     let mut pause = Pause::new();
     while pause.turns < YIELDS {
         assert_eq!(pause.is_short(), pause.turns < SPINS);

@@ -15,10 +15,10 @@ impl Drop for Number {
 }
 
 #[test]
-fn each_thread_has_a_value_that_ends_with_it() {
+fn value_belongs_to_one_thread_and_ends_with_it() {
     static NUMBERS: PerThread<Number> = PerThread::new();
     check(&NUMBERS);
-    // Where the program has taken all keys.
+    // As if the program had used up all keys.
     static WITHOUT_KEY: PerThread<Number> = PerThread { key: AtomicU64::new(NO_KEY), values: PhantomData };
     check(&WITHOUT_KEY);
     static ANOTHER: PerThread<Number> = PerThread { key: AtomicU64::new(NO_KEY), values: PhantomData };

@@ -15,9 +15,9 @@ fn tokens(epoll: &Epoll, timeout: Option<Duration>) -> Vec<Ready> {
 }
 
 #[test]
-fn epoll_tells_what_happened_where() {
+fn epoll_reports_ready_descriptors() {
     let epoll = Epoll::new().expect("epoll");
-    let (one, two) = (EventFd::new().expect("bell"), EventFd::new().expect("bell"));
+    let (one, two) = (EventFd::new().expect("eventfd"), EventFd::new().expect("eventfd"));
     epoll.add(one.as_fd(), 1).expect("add");
     epoll.add(two.as_fd(), u64::MAX).expect("add");
     assert_eq!(epoll.add(one.as_fd(), 1).expect_err("twice").kind(), io::ErrorKind::AlreadyExists);
@@ -33,7 +33,7 @@ fn epoll_tells_what_happened_where() {
 }
 
 #[test]
-fn the_end_of_a_connection_is_told() {
+fn epoll_reports_end_of_connection() {
     let epoll = Epoll::new().expect("epoll");
     let (here, there) = UnixStream::pair().expect("pair");
     epoll.add(here.as_fd(), 3).expect("add");
@@ -44,9 +44,9 @@ fn the_end_of_a_connection_is_told() {
 }
 
 #[test]
-fn waiting_ends_by_time_and_by_ringing() {
+fn epoll_wait_ends_by_timeout_or_wake() {
     let epoll = Epoll::new().expect("epoll");
-    let wakeup_fd = EventFd::new().expect("bell");
+    let wakeup_fd = EventFd::new().expect("eventfd");
     epoll.add(wakeup_fd.as_fd(), 1).expect("add");
     let start = Instant::now();
     assert_eq!(tokens(&epoll, Some(Duration::from_micros(1500))), []);
@@ -55,29 +55,29 @@ fn waiting_ends_by_time_and_by_ringing() {
         scope.spawn(|| wakeup_fd.wake());
         assert_eq!(tokens(&epoll, LONG).len(), 1);
     });
-    // This is longer than the system takes, which must not make it an error.
+    // The system cannot represent this timeout.
     assert_eq!(tokens(&epoll, Some(Duration::MAX)).len(), 1);
 }
 
 #[test]
-fn a_few_descriptors_are_told_apart() {
-    let bells = [(); 3].map(|()| EventFd::new().expect("bell"));
-    let [one, two, three] = bells.each_ref().map(|wakeup_fd| Some(wakeup_fd.as_fd()));
+fn wait_reports_each_descriptor() {
+    let event_fds = [(); 3].map(|()| EventFd::new().expect("eventfd"));
+    let [one, two, three] = event_fds.each_ref().map(|wakeup_fd| Some(wakeup_fd.as_fd()));
     let quiet = Polled::default();
-    let rung = Polled { readable: true, failed: false };
+    let ready = Polled { readable: true, failed: false };
     assert_eq!(wait([one, two, three], NOW).expect("wait"), [quiet; 3]);
-    bells[2].wake();
-    assert_eq!(wait([one, two, three], LONG).expect("wait"), [quiet, quiet, rung]);
-    assert_eq!(wait([one, None, three], LONG).expect("wait"), [quiet, quiet, rung]);
+    event_fds[2].wake();
+    assert_eq!(wait([one, two, three], LONG).expect("wait"), [quiet, quiet, ready]);
+    assert_eq!(wait([one, None, three], LONG).expect("wait"), [quiet, quiet, ready]);
     assert_eq!(wait([one, two, None], NOW).expect("wait"), [quiet; 3]);
-    assert_eq!(wait([None, None, three], Some(Duration::MAX)).expect("wait"), [quiet, quiet, rung]);
+    assert_eq!(wait([None, None, three], Some(Duration::MAX)).expect("wait"), [quiet, quiet, ready]);
     let start = Instant::now();
     assert_eq!(wait([one], Some(Duration::from_micros(1500))).expect("wait"), [quiet]);
     assert!(start.elapsed() >= Duration::from_micros(1500));
 }
 
 #[test]
-fn the_other_end_is_told_to_be_gone() {
+fn wait_reports_closed_peer() {
     let (here, there) = UnixStream::pair().expect("pair");
     rustix::io::write(&there, b"x").expect("write");
     drop(there);

@@ -9,7 +9,7 @@ fn blocked() -> u64 {
 }
 
 #[test]
-fn a_thread_takes_no_signal_but_those_of_libc() {
+fn blocks_all_signals_except_those_of_libc() {
     let mask = std::thread::spawn(move || {
         let before = blocked();
         let old = block_all();
@@ -21,6 +21,6 @@ fn a_thread_takes_no_signal_but_those_of_libc() {
     let mask = mask.join().expect("no panic");
     let has = |signal: i32| mask & 1 << (signal - 1) != 0;
     assert!([libc::SIGTERM, libc::SIGUSR1, libc::SIGALRM, libc::SIGPIPE, 64].into_iter().all(has));
-    // 33 is SIGSETXID of glibc: blocked, it would hang the program's setuid().
+    // Signal 33 is SIGSETXID of glibc. If it were blocked, setuid() in the program would hang.
     assert!(!has(33));
 }

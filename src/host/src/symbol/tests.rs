@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn names_are_found_and_missing_ones_are_not() {
+fn finds_only_existing_symbols() {
     assert!(named(c"memcpy").is_some());
     assert!(named(c"no_library_has_this_name").is_none());
     assert!(versioned(c"memcpy", c"NO_SUCH_VERSION").is_none());

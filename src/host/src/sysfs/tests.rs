@@ -10,8 +10,7 @@ fn put_in(root: &Path, class: &str, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// rxe9 with an interface, its VLAN and a bond, in slot order; mlx4_0, of InfiniBand, whose
-/// interfaces stand beside it; mlx5_0 without any.
+/// rxe9 has an interface, its VLAN and a bond. mlx4_0 is InfiniBand. mlx5_0 has no interface.
 fn tree() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for (slot, name) in [(0, "v0\n"), (1, "v0\n"), (2, "\n"), (10, "bond0\n"), (9, "v0.7\n")] {
@@ -27,13 +26,13 @@ fn tree() -> tempfile::TempDir {
 }
 
 #[test]
-fn devices_come_in_the_order_of_their_numbers() {
+fn sorts_devices_by_number() {
     assert_eq!(devices(tree().path()), ["mlx4_0", "mlx5_0", "rxe9", "rxe10"]);
     assert_eq!(devices(Path::new("/no/such/tree")), [""; 0]);
 }
 
 #[test]
-fn interfaces_of_ports_are_listed_once() {
+fn lists_interfaces_of_ports_once() {
     let root = tree();
     let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
     assert_eq!(of("rxe9", None), ["v0", "v0.7", "bond0", "v1"]);
@@ -44,7 +43,7 @@ fn interfaces_of_ports_are_listed_once() {
 }
 
 #[test]
-fn infiniband_shows_its_interfaces_beside_the_device() {
+fn lists_interfaces_of_infiniband_device() {
     let root = tree();
     let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
     assert_eq!(of("mlx4_0", None), ["ib9", "ib10"]);
@@ -113,7 +112,7 @@ fn slots_of_an_iwarp_port_count_where_they_can_be_read() {
 }
 
 #[test]
-fn what_is_no_name_leads_nowhere() {
+fn rejects_invalid_device_names() {
     let root = tree();
     for text in ["", ".", "..", "../infiniband/rxe9", "rxe9/", "/", "none"] {
         assert_eq!(interfaces(root.path(), text.as_ref(), None), [""; 0], "{text}");
@@ -121,7 +120,7 @@ fn what_is_no_name_leads_nowhere() {
 }
 
 #[test]
-fn counters_are_where_the_kernel_has_them() {
+fn finds_counters_in_all_directories() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "mlx4_0/ports/2/counters/port_rcv_errors", "7\n");
     put(root.path(), "mlx4_0/ports/2/hw_counters/rq_num_oos", "8\n");

@@ -3,13 +3,13 @@ use std::sync::mpsc;
 use super::*;
 
 #[test]
-fn a_thread_has_its_name_and_an_identity_of_its_own() {
+fn started_thread_has_name_and_identity() {
     let mine = Id::current();
     assert_eq!(Id::current(), mine);
     let (tell, told) = mpsc::channel();
     let thread = start(c"dat-test", move || {
         let name = std::fs::read_to_string("/proc/thread-self/comm").expect("comm");
-        tell.send((Id::current(), name)).expect("a listener");
+        tell.send((Id::current(), name)).expect("a receiver");
     });
     let thread = thread.expect("a thread");
     let id = thread.id();
@@ -19,7 +19,7 @@ fn a_thread_has_its_name_and_an_identity_of_its_own() {
 }
 
 #[test]
-fn each_thread_has_a_pointer() {
+fn thread_pointers_differ() {
     let mine = pointer();
     assert!(mine != 0 && mine % 8 == 0 && mine == pointer());
     let others = [(); 2].map(|()| std::thread::spawn(pointer)).map(|thread| thread.join().expect("no panic"));
@@ -27,14 +27,14 @@ fn each_thread_has_a_pointer() {
 }
 
 #[test]
-fn a_panic_ends_the_thread_alone() {
+fn panic_ends_only_its_thread() {
     start(c"dat-test", || panic!("on purpose")).expect("a thread").join();
 }
 
 #[test]
-fn a_dropped_thread_goes_on() {
+fn dropped_thread_continues() {
     let (tell, told) = mpsc::channel();
-    drop(start(c"dat-test", move || tell.send(7).expect("a listener")).expect("a thread"));
+    drop(start(c"dat-test", move || tell.send(7).expect("a receiver")).expect("a thread"));
     assert_eq!(told.recv(), Ok(7));
 }
 
@@ -43,20 +43,20 @@ unsafe extern "C-unwind" {
 }
 
 unsafe extern "C-unwind" fn note(place: *mut c_void) {
-    // SAFETY: the test passes the address of such a value.
+    // SAFETY: the test passes the address of an `Option<Id>`.
     unsafe { *place.cast() = Some(Id::current()) };
 }
 
 unsafe extern "C-unwind" fn exit(_: *mut c_void) {
-    // SAFETY: no frame of this thread owns anything.
+    // SAFETY: no frame of this thread has destructors.
     unsafe { pthread_exit(ptr::null_mut()) };
 }
 
 #[test]
-fn a_foreign_function_may_end_its_thread() {
+fn foreign_function_may_end_its_thread() {
     let mut seen: Option<Id> = None;
-    // SAFETY: `note` writes to `seen`, and `exit` takes anything.
+    // SAFETY: `note` writes to `seen`, and `exit` ignores its argument.
     let ended = unsafe { [apart(note, (&raw mut seen).cast()), apart(exit, ptr::null_mut())] };
     assert_eq!(ended.map(|ended| ended.expect("a thread")), [Ended::Returned, Ended::Exited]);
-    assert_eq!(seen, Some(Id::current()), "it works in the place of its caller");
+    assert_eq!(seen, Some(Id::current()), "it has the identity of its caller");
 }

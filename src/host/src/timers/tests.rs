@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::*;
 
 #[test]
-fn timers_come_when_they_are_due_in_their_order() {
+fn takes_due_timers_in_order() {
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
     let mut timers = Timers::default();

@@ -1,6 +1,6 @@
 use super::*;
 
 #[test]
-fn no_two_zones_have_one_number() {
+fn numbers_are_unique() {
     assert_ne!(next_number(), next_number());
 }

@@ -1,5 +1,4 @@
-//! Attributes of adapters and providers, rights and streams in the form of the C structures, and
-//! back.
+//! Conversion of adapter and provider attributes, rights and streams.
 
 use std::ffi::c_char;
 
@@ -9,17 +8,17 @@ use dat_udat::*;
 
 use crate::Version;
 
-/// A truth value in the form of the interface.
+/// Converts a boolean.
 pub fn boolean(value: bool) -> DAT_BOOLEAN {
     if value { DAT_TRUE } else { DAT_FALSE }
 }
 
-/// The pointer to the native form of an address.
+/// Returns a pointer to the native form of an address.
 pub fn address_ptr(address: &Address) -> DAT_IA_ADDRESS_PTR {
     address.native().as_ptr().cast_mut().cast()
 }
 
-/// A name in an array of the interface, cut if it is too long, and always terminated.
+/// Returns a terminated name, truncated to the array.
 pub fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
     let mut name = [0; DAT_NAME_MAX_LENGTH];
     let end = name.len() - 1;
@@ -39,12 +38,11 @@ pub mod watermarks {
     pub const HARD_HIGH: i32 = 0x100;
 }
 
-/// Bits of `srq_info_supported`: the available and the outstanding buffers. The bits of `ep_recv_info_supported` have
-/// the same values: the allocated buffers and their span.
+/// Available and outstanding buffers, the bits of `srq_info_supported`. In `ep_recv_info_supported` the same bits mean
+/// the allocated buffers and their span.
 pub const BOTH_COUNTS: i32 = 0x01 | 0x10;
 
-/// The attributes of an adapter that is `called` so, a `DAT_IA_ATTR` of the version that is in scope, with the
-/// fields that only this version has.
+/// Builds the `DAT_IA_ATTR` of the version in scope, with the fields of this version only.
 #[macro_export]
 macro_rules! ia_attr {
     ($limits:expr, $called:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -54,7 +52,7 @@ macro_rules! ia_attr {
         use $crate::count;
 
         let (limits, called): (&AdapterAttributes, &str) = ($limits, $called);
-        // Each endpoint is sure of its share if all of them together cannot exhaust the pool.
+        // A share is guaranteed if all endpoints together cannot exhaust the pool.
         let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
         DAT_IA_ATTR {
             adapter_name: name(called),
@@ -97,8 +95,8 @@ macro_rules! ia_attr {
     }};
 }
 
-/// The attributes of a provider, a `DAT_PROVIDER_ATTR` of the version that is in scope, with the fields that only this
-/// version has. `called` is its name, `thread_safe` the value with which it was registered.
+/// Builds the `DAT_PROVIDER_ATTR` of the version in scope, with the fields of this version only. `$thread_safe` is the
+/// registered value.
 #[macro_export]
 macro_rules! provider_attr {
     ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -115,7 +113,7 @@ macro_rules! provider_attr {
             provider_version_minor: version(env!("CARGO_PKG_VERSION_MINOR")),
             dapl_version_major: DAT_VERSION_MAJOR,
             dapl_version_minor: DAT_VERSION_MINOR,
-            // Every provider offers virtual memory, which has no bit.
+            // DAT_MEM_TYPE_VIRTUAL is 0.
             lmr_mem_types_supported: DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR | DAT_MEM_TYPE_SHARED_VIRTUAL,
             iov_ownership_on_return: DAT_IOV_CONSUMER,
             dat_qos_supported: DAT_QOS_BEST_EFFORT,
@@ -144,12 +142,12 @@ macro_rules! provider_attr {
     }};
 }
 
-/// The bits of a list of flags.
+/// Returns all bits of a list.
 fn all<T>(list: &[(T, u32)]) -> u32 {
     list.iter().fold(0, |all, (_, bit)| all | bit)
 }
 
-/// The rights and their bits that all versions have.
+/// Rights of all versions.
 pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
     (Rights::LOCAL_READ, DAT_MEM_PRIV_LOCAL_READ_FLAG),
     (Rights::LOCAL_WRITE, DAT_MEM_PRIV_LOCAL_WRITE_FLAG),
@@ -157,7 +155,7 @@ pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
     (Rights::REMOTE_WRITE, DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
 ];
 
-/// The rights that `flags` stand for; `None` if there is an unknown bit.
+/// Converts rights. Returns `None` if a bit is unknown.
 pub fn rights<V: Version>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
     if flags & !(all(V::RIGHTS) | V::OTHER_RIGHTS) != 0 {
         return None;
@@ -165,12 +163,12 @@ pub fn rights<V: Version>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
     Some(V::RIGHTS.iter().filter(|(_, bit)| flags & bit != 0).fold(Rights::NONE, |all, (right, _)| all | *right))
 }
 
-/// Rights in the form of the interface.
+/// Converts rights into bits.
 pub fn c_rights<V: Version>(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
     V::RIGHTS.iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, bit)| all | bit)
 }
 
-/// The event streams and their bits that all versions have.
+/// Event streams of all versions.
 pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
     (Streams::SOFTWARE, DAT_EVD_SOFTWARE_FLAG),
     (Streams::CONNECTION_REQUESTS, DAT_EVD_CR_FLAG),
@@ -180,7 +178,7 @@ pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
     (Streams::ASYNC, DAT_EVD_ASYNC_FLAG),
 ];
 
-/// The streams that `flags` stand for; `None` for no stream and for unknown bits.
+/// Converts event streams. Returns `None` if a bit is unknown or none is set.
 pub fn streams<V: Version>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
     if flags == 0 || flags & !all(V::STREAMS) != 0 {
         return None;
@@ -188,12 +186,11 @@ pub fn streams<V: Version>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
     Some(V::STREAMS.iter().filter(|(_, bit)| flags & bit != 0).fold(Streams::empty(), |all, (stream, _)| all | *stream))
 }
 
-/// Streams in the form of the interface.
+/// Converts event streams into flags.
 pub fn c_streams<V: Version>(streams: Streams) -> DAT_EVD_FLAGS {
     V::STREAMS.iter().filter(|(stream, _)| streams.contains(*stream)).fold(0, |all, (_, bit)| all | bit)
 }
 
-/// The configuration band of an EVD's state.
 pub(crate) fn c_feed(feed: Option<Feed>) -> DAT_EVD_STATE {
     match feed {
         None => 0,

@@ -1,15 +1,19 @@
-//! The frame around each call: panics and cancellation end here, and the reason why a call fails becomes its return
-//! code.
+//! The frame of each call. It stops panics and cancellation, and converts the error of a call into its return code.
 //!
-//! The core says what is wrong; the call says, with a list of positions, which argument of the C function that is.
-//! Faults stay typed until the call returns, where [`Version::code`] gives them their numbers.
+//! The slot adds the positions of its C arguments to an error of the core, which makes it a [`Fault`].
+//! [`Version::code`] converts the fault when the call returns.
 //!
-//! Fast calls reach no cancellation point (see [`Transport`](dat_core::transport::Transport)) and leave the state of the
-//! thread alone, which would cost two calls of libc. What may run in one of them after all and is a cancellation point
-//! forbids it itself ([`host::cancel`]). Slow calls run in `making`, which lets in a call that
-//! makes something only while the reserve of memory has a share for every call under way or the system as much, or in
-//! `slow`, which always lets in. Fast calls are not guarded against panics, and nothing that a program or a peer does
-//! makes them panic: their assertions stand before `unsafe` blocks and hold always.
+//! | frame | calls | cancellation | panics | memory |
+//! |---|---|---|---|---|
+//! | [`making`] | create something | disabled | caught | checked before the call |
+//! | [`slow`] | query, change or free | disabled | caught | from the reserve |
+//! | [`fast`], [`polling`] | posts, dequeues, short queries | disabled | end the process | not allocated |
+//! | [`fast_path`] | the same, on the first cells | unchanged | end the process | not allocated |
+//!
+//! Changing the cancellation state costs two calls of libc. [`fast_path`] leaves it unchanged, because its calls reach
+//! no cancellation point (see [`Transport`](dat_core::transport::Transport)), or disable cancellation there
+//! ([`host::cancel`]). No input of a program or a peer makes a fast call panic: its assertions guard `unsafe` blocks
+//! and always hold.
 
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,30 +28,28 @@ use host::memory::{self, NoMemory};
 
 use crate::{Provider, Version};
 
-/// The reason why a call fails.
+/// The cause of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The handle in this role is not that of a live object of its kind.
+    /// The handle with this role is no live object of its kind.
     Handle(Role),
-    /// The argument at this position, counted from 1, is invalid; 0 for one without a position.
+    /// The argument at this position, from 1, is invalid. 0 if it has no position.
     Argument(u32),
-    /// An error of the core that is not about an argument or a handle.
+    /// An error of the core that concerns no argument or handle.
     Core(Error),
     /// No adapter of this name is registered.
     NotRegistered,
-    /// The qualifier of a reserved service point is taken. [`Error::QualifierInUse`] is about a public one: programs
-    /// treat the code of that as an ordinary answer, and a version may give it another form.
+    /// The qualifier of an RSP is in use. [`Error::QualifierInUse`], for PSPs, has another code.
     ReservedQualifierInUse,
-    /// A notification object is not triggered, and nobody waits for it. [`Error::QueueEmpty`] is about a wait and about
-    /// dispatchers: programs poll these, and a version may give the code of that another form.
+    /// A CNO that no thread waits for is not triggered. [`Error::QueueEmpty`], for waits and EVDs, has another code.
     NotTriggered,
 }
 
 impl Fault {
-    /// The fault for an `error` of the core in a call whose arguments are at `positions`.
+    /// Returns the fault of an error in a call with arguments at `positions`.
     #[inline]
     pub fn new(error: Error, positions: &[(Arg, u32)]) -> Self {
-        // For a program that polls this is no rare case.
+        // Frequent in programs that poll.
         if matches!(error, Error::QueueEmpty) { Fault::Core(error) } else { Fault::positioned(error, positions) }
     }
 
@@ -64,18 +66,15 @@ impl Fault {
     }
 }
 
-/// Result of a part of a call.
+/// Result of a call or a part.
 pub type Answer<T> = Result<T, Fault>;
 
-/// Positions of arguments, counted from 1, by their role in a call.
+/// Positions of arguments, from 1.
 pub type Positions = &'static [(Arg, u32)];
 
-/// Gives the errors of the core their positions among the arguments.
+/// Converts errors of the core into faults.
 pub trait At<T> {
-    /// Returns the value, or the fault of a call whose arguments are at `positions`.
-    ///
-    /// # Errors
-    /// The fault that [`Fault::new`] makes of the error.
+    /// Converts the error, as [`Fault::new`] does.
     fn at(self, positions: Positions) -> Answer<T>;
 }
 
@@ -98,7 +97,7 @@ impl At<()> for () {
     }
 }
 
-/// The return code of a call that ended with `answer`.
+/// Returns the return code of a result.
 #[inline(always)]
 pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     match answer {
@@ -107,10 +106,8 @@ pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     }
 }
 
-/// Runs the body of a slow call that makes something, if there is memory for it, and gives its return code.
-///
-/// Without memory the body does not run, and the code is that of [`Resource::Memory`]. Otherwise it does what [`slow`]
-/// does.
+/// Runs a call that creates something as [`slow`] does. Without memory, it returns [`OUT_OF_MEMORY`]'s code and does
+/// not run `body`.
 pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<F>(body),
@@ -118,12 +115,10 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     }
 }
 
-/// Runs the body of a slow call and gives its return code. The calls that find something out or take something down
-/// run in this frame even when memory is out: the reserve of [`host::memory`] has a part for them.
+/// Runs `body` and returns its return code. A panic, which the panic hook has logged, becomes [`PANICKED`].
 ///
-/// A panic becomes the code of [`Error::Internal`]; the panic hook of [`host::diagnostics`] has written its line by
-/// then. The thread cannot be cancelled meanwhile: cancellation would leave locks behind, and the stack could not be
-/// unwound through this code.
+/// Cancellation would leave locks locked and unwind frames with destructors. Queries and frees need no admission:
+/// [`host::memory`] reserves memory for them.
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
     let function = Function::of(&body);
@@ -134,7 +129,7 @@ pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     code
 }
 
-/// Defines the slot of a call that has one argument, the handle of an object: a method of this object without parameters.
+/// Defines the slot of a call whose only argument is a handle, as a method of the object.
 #[macro_export]
 macro_rules! simple_slot {
     ($slot:ident: $type:ident as $role:ident, $method:ident) => {
@@ -149,14 +144,13 @@ macro_rules! simple_slot {
     };
 }
 
-/// Runs the body of a fast call, which is a post, a dequeue or a short query, and gives its return code. The body neither
-/// allocates nor panics. If it panicked anyway, the process would end, because no frame here catches. The thread cannot be
-/// cancelled meanwhile: the body may drop the last reference to an object.
+/// Runs a post, a dequeue or a short query, and returns its return code. Cancellation is disabled because `body` can
+/// drop the last reference to an object.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }
 
-/// Does what [`fast`] does, for a call that often finds nothing, because programs poll by it.
+/// Runs `body` as [`fast`] does, with a short path for an empty queue, because programs poll.
 pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| match body() {
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
@@ -164,21 +158,20 @@ pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     })
 }
 
-/// Does what [`fast`] does, with the object of type `O` behind `handle`, if that can be entered in the quickest way, as nearly
-/// always. For all else the code is that of `otherwise`, which has a function of its own, so that this one has little to keep.
-/// If `found` says that the body would find nothing, the code is that of [`Error::QueueEmpty`].
+/// Runs `body` with the handle's object in an epoch section. If the fast lookup fails, calls `otherwise`, a separate
+/// function so that this one needs few registers. If `found` returns `false`, returns [`Error::QueueEmpty`]'s code.
 #[inline(always)]
-pub fn quickly<F: Provider, O: Object>(
+pub fn fast_path<F: Provider, O: Object>(
     handle: DAT_HANDLE,
     found: impl FnOnce(&O) -> bool,
     body: impl FnOnce(&O) -> Answer<()>,
     otherwise: impl FnOnce() -> DAT_RETURN,
 ) -> DAT_RETURN {
-    let Some(held) = F::domain().get_quickly::<O>(handle) else {
+    let Some(held) = F::domain().get_fast::<O>(handle) else {
         cold_path();
         return otherwise();
     };
-    // A panic would end the process, so that nothing would have to be left.
+    // A panic ends the process, so unwinding need not drop the guard.
     let held = ManuallyDrop::new(held);
     if !found(&held) {
         drop(ManuallyDrop::into_inner(held));
@@ -197,20 +190,20 @@ pub fn quickly<F: Provider, O: Object>(
     }
 }
 
-/// The return code of a fault.
+/// Returns the return code of a fault.
 #[cold]
 #[inline(never)]
 fn failed<F: Provider>(fault: Fault) -> DAT_RETURN {
     F::Version::code(fault)
 }
 
-/// The fault of a call that panicked.
+/// The fault of a panic.
 pub const PANICKED: Fault = Fault::Core(Error::Internal);
 
-/// The fault of a call for which there is no memory.
+/// The fault of a lack of memory.
 pub const OUT_OF_MEMORY: Fault = Fault::Core(Error::InsufficientResources(Resource::Memory));
 
-/// The result of `body`, or `None` if it panicked.
+/// Returns the result of `body`, or `None` if it panicked.
 pub fn caught<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).ok()
 }

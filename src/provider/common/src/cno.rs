@@ -1,4 +1,6 @@
-//! Consumer notification objects. Waiting on them is in [`crate::wait`].
+//! Consumer notification objects. [`crate::wait`] waits for them.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use std::ptr::with_exposed_provenance_mut;
 
@@ -11,11 +13,9 @@ use crate::handle::{find, give, query, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider, Version};
 
-/// What dat_cno_query tells in the form of a face.
 type CnoParam<F> = <<F as Provider>::Version as Version>::CnoParam;
 
-/// An agent in the terms of the core; `None` for the value that means no agent. It is the second argument of every call
-/// that takes one.
+/// Converts an agent, the second argument.
 fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     match agent.proxy_agent_func {
         Some(function) => Ok(Some(Agent {
@@ -28,31 +28,31 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     }
 }
 
-/// The agent function at an address.
+/// Returns an agent function.
 ///
 /// # Safety
-/// `function` is the address of a function of this type, which a program gave as an agent.
+/// `function` is the address of a program's agent function.
 unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
     let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the caller's promise; the option of a function pointer has the layout of a pointer.
+    // SAFETY: the caller promises a function of this type; its option has the layout of a pointer.
     unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
 }
 
-/// Calls an agent for the core. Owns nothing: an agent that ends its thread unwinds this frame.
+/// Calls an agent. Has no destructors, because an agent that exits its thread unwinds this frame.
 fn call(data: usize, function: usize, evd: Handle) {
-    // SAFETY: `agent` took the address from a function pointer of this type; that it may unwind is all that differs.
+    // SAFETY: `agent` got the address from a function of this type, except that this type can unwind.
     let function: unsafe extern "C-unwind" fn(DAT_PVOID, DAT_EVD_HANDLE) =
         unsafe { std::mem::transmute(std::ptr::with_exposed_provenance::<()>(function)) };
-    // SAFETY: an agent takes its own data and a handle or NULL.
+    // SAFETY: an agent accepts its own data, and a handle or NULL.
     unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
 }
 
-/// An agent in the form of the interface.
+/// Converts an agent back.
 pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
     match agent {
         Some(agent) => DAT_OS_WAIT_PROXY_AGENT {
             instance_data: with_exposed_provenance_mut(agent.data),
-            // SAFETY: `agent` took the address from a function pointer of this type.
+            // SAFETY: `agent` got the address from a function of this type.
             proxy_agent_func: unsafe { agent_function(agent.function) },
         },
         None => DAT_OS_WAIT_PROXY_AGENT_NULL,
@@ -62,7 +62,7 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
 /// Slot of dat_cno_create.
 ///
 /// # Safety
-/// The function of the agent has its type and stays valid as long as it is the agent.
+/// The agent function has its type and stays valid while it is installed.
 pub unsafe fn dat_cno_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -79,7 +79,7 @@ pub unsafe fn dat_cno_create<F: Provider>(
 /// Slot of dat_cno_modify_agent.
 ///
 /// # Safety
-/// The same as for [`dat_cno_create`].
+/// The agent function has its type and stays valid while it is installed.
 pub unsafe fn dat_cno_modify_agent<F: Provider>(
     cno_handle: DAT_CNO_HANDLE,
     agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -90,7 +90,6 @@ pub unsafe fn dat_cno_modify_agent<F: Provider>(
     })
 }
 
-/// Slot of dat_cno_query.
 pub fn dat_cno_query<F: Provider>(
     cno_handle: DAT_CNO_HANDLE,
     cno_param_mask: DAT_CNO_PARAM_MASK,

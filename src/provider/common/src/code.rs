@@ -1,11 +1,12 @@
-//! Return codes. Every one has the error class, except the three that programs take as ordinary answers and compare as a
-//! whole: `DAT_QUEUE_EMPTY` of dat_evd_dequeue and dat_cno_wait, `DAT_CONN_QUAL_IN_USE` of dat_psp_create, and
-//! `DAT_CONN_QUAL_UNAVAILABLE` of dat_psp_create_any. The C libraries give these without a class, and there are
-//! programs that poll with `== DAT_QUEUE_EMPTY`.
+//! Return codes. All have the error class, except three that programs compare as a whole, and that the C libraries
+//! return without a class:
+//! - `DAT_QUEUE_EMPTY` of dat_evd_dequeue and dat_cno_wait,
+//! - `DAT_CONN_QUAL_IN_USE` of dat_psp_create,
+//! - `DAT_CONN_QUAL_UNAVAILABLE` of dat_psp_create_any.
 //!
-//! The versions have the same codes by name, but not by number: [`codes`](crate::codes) has the names.
+//! Versions share the names of the codes, not the values.
 
-/// Defines the function `code`, the return code of a fault, for the version whose codes are in scope.
+/// Defines the function `code` for the version in scope.
 #[macro_export]
 macro_rules! codes {
     () => {
@@ -13,20 +14,20 @@ macro_rules! codes {
         use $crate::core::ep::EpState;
         use $crate::core::error::{Access, AddressFault, Error, Resource, Role, StateError};
 
-        /// The code of a fault.
+        /// Returns the return code of a fault.
         #[cold]
         pub fn code(fault: Fault) -> DAT_RETURN {
             match fault {
                 Fault::Handle(role) => invalid_handle(role),
                 Fault::Argument(position) => invalid_arg(position),
-                Fault::Core(error) => refused(error),
+                Fault::Core(error) => core_error(error),
                 Fault::NotRegistered => DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
                 Fault::NotTriggered => DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE),
                 Fault::ReservedQualifierInUse => DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE),
             }
         }
 
-        /// `DAT_INVALID_PARAMETER` for the argument at `position`, counted from 1.
+        /// Returns `DAT_INVALID_PARAMETER` of the argument at `position`, from 1.
         const fn invalid_arg(position: u32) -> DAT_RETURN {
             let subtype = match position {
                 1..=10 => DAT_INVALID_ARG1 + (position - 1),
@@ -35,7 +36,7 @@ macro_rules! codes {
             DAT_ERROR(DAT_INVALID_PARAMETER, subtype)
         }
 
-        /// `DAT_INVALID_HANDLE` for an object with this `role`.
+        /// Returns `DAT_INVALID_HANDLE` of an object with this role.
         const fn invalid_handle(role: Role) -> DAT_RETURN {
             let subtype = match role {
                 Role::Ia => DAT_INVALID_HANDLE_IA,
@@ -54,19 +55,19 @@ macro_rules! codes {
                 Role::EvdConnect => DAT_INVALID_HANDLE_EVD_CONN,
                 Role::EvdAsync => DAT_INVALID_HANDLE_EVD_ASYNC,
                 Role::Srq => DAT_INVALID_HANDLE_SRQ,
-                // A dispatcher has no subtype of its own; it is always the first argument.
+                // An EVD without a subtype is always the first argument.
                 Role::Evd | Role::Any => DAT_INVALID_HANDLE1,
             };
             DAT_ERROR(DAT_INVALID_HANDLE, subtype)
         }
 
-        /// The code of an error of the core.
-        fn refused(error: Error) -> DAT_RETURN {
+        /// Returns the return code of an error of the core.
+        fn core_error(error: Error) -> DAT_RETURN {
             match error {
                 Error::InvalidHandle(role) => invalid_handle(role),
-                // Only the call knows the position of an argument, and reports it as a fault.
+                // Slots convert this error into `Fault::Argument`.
                 Error::InvalidParameter(_) => invalid_arg(0),
-                Error::InvalidState(refusal) => DAT_ERROR(DAT_INVALID_STATE, state(refusal)),
+                Error::InvalidState(error) => DAT_ERROR(DAT_INVALID_STATE, state(error)),
                 Error::InsufficientResources(resource) => DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, lacking(resource)),
                 Error::ModelNotSupported => DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE),
                 Error::LengthError => DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE),
@@ -110,8 +111,8 @@ macro_rules! codes {
             }
         }
 
-        fn state(refusal: StateError) -> DAT_RETURN_SUBTYPE {
-            match refusal {
+        fn state(error: StateError) -> DAT_RETURN_SUBTYPE {
+            match error {
                 StateError::Endpoint(state) => match state {
                     EpState::Unconnected => DAT_INVALID_STATE_EP_UNCONNECTED,
                     EpState::Reserved => DAT_INVALID_STATE_EP_RESERVED,

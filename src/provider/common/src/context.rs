@@ -1,4 +1,6 @@
-//! Calls that take a handle of any kind. None of them allocates or panics.
+//! Calls that accept a handle of any kind. They neither allocate nor panic.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::error::Role;
 use dat_core::{Cno, Cr, Csp, Endpoint, Evd, Header, Ia, Kind, Lmr, Object, Psp, Pz, Rmr, Rsp, Srq};
@@ -10,10 +12,10 @@ use crate::post::word;
 use crate::ptr::OutPtr;
 use crate::{Answer, Fault, Provider};
 
-/// The type of common service points, which uDAPL 1.2 does not know, and does not have.
+/// Defined only by uDAPL 2.0; uDAPL 1.2 has no common service points.
 const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
 
-/// Calls `f` with the header that every object has.
+/// Calls `f` with the object's header.
 #[inline]
 fn with_header<F: Provider, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
     fn go<F: Provider, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
@@ -36,12 +38,10 @@ fn with_header<F: Provider, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R)
     }
 }
 
-/// Slot of dat_set_consumer_context.
 pub fn dat_set_consumer_context<F: Provider>(dat_handle: DAT_HANDLE, context: DAT_CONTEXT) -> DAT_RETURN {
     fast::<F>(|| with_header::<F, ()>(dat_handle, |header| header.set_context(word(context))))
 }
 
-/// Slot of dat_get_consumer_context.
 pub fn dat_get_consumer_context<F: Provider>(dat_handle: DAT_HANDLE, context: OutPtr<DAT_CONTEXT>) -> DAT_RETURN {
     fast::<F>(|| {
         let word = with_header::<F, u64>(dat_handle, Header::context)?;
@@ -50,7 +50,6 @@ pub fn dat_get_consumer_context<F: Provider>(dat_handle: DAT_HANDLE, context: Ou
     })
 }
 
-/// Slot of dat_get_handle_type.
 pub fn dat_get_handle_type<F: Provider>(
     dat_handle: DAT_HANDLE,
     dat_handle_type: OutPtr<DAT_HANDLE_TYPE>,

@@ -1,15 +1,12 @@
-//! The counters of endpoints and adapters, as named attributes: programs find them among the provider-specific attributes that
-//! dat_ep_query and dat_ia_query return.
+//! Counters of endpoints and adapters: provider-specific named attributes in the results of dat_ep_query and
+//! dat_ia_query.
 //!
-//! A list of attributes stays in place as long as its object. Each query writes the values anew, so a program that keeps a
-//! value over the next query copies it.
+//! A list of attributes has a fixed address, and each query overwrites its values. Programs use lists even after the
+//! object was freed: they create endpoints with a freed endpoint's attributes, and read the attributes of a closed
+//! adapter. So lists are never freed. New objects reuse spare lists with the same names, which bounds their number by
+//! the maximum of simultaneous objects.
 //!
-//! Programs keep attributes longer than the object: they make endpoints with those that one had which is freed, and look at
-//! those of an adapter that they have closed. So the memory of a list is never given back. It goes to the next object that
-//! needs such a list, with the same names.
-//!
-//! The digits are written anew in atomic bytes, behind which there is always a zero; there are as many lists as there
-//! were objects with one at a time.
+//! A program can read digits during a query, so they are atomic bytes with a final zero.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -23,7 +20,7 @@ use dat_udat::{DAT_COUNT, DAT_NAMED_ATTR};
 use host::memory::{self, NoMemory, Room};
 use host::{cstr, fork};
 
-/// The names, those of endpoints first; the last one is an adapter's alone.
+/// Names of the counters. Only adapters have the last.
 const NAMES: [&CStr; 13] = [
     c"DAT_COUNTER_SENDS",
     c"DAT_COUNTER_SEND_BYTES",
@@ -40,16 +37,15 @@ const NAMES: [&CStr; 13] = [
     c"DAT_COUNTER_WAKEUPS",
 ];
 
-/// The number of counters that an endpoint has.
 const OF_ENDPOINT: usize = NAMES.len() - 1;
 
-/// The same as the interface counts.
+/// Number of counters of an endpoint.
 pub const NUMBER_OF_ENDPOINT: DAT_COUNT = OF_ENDPOINT as DAT_COUNT;
 
-/// Room for a name, and more.
+/// Maximum bytes of a name to read, with the final 0.
 const NAME_MAX: usize = 64;
 
-/// The values, in the order of the names.
+/// Returns the values in the order of the names.
 fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
     let of = |transfer| {
         let Tally { operations, bytes } = counters.tallies.of(transfer);
@@ -61,8 +57,7 @@ fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
     [a, b, c, d, e, f, g, h, flow.request_stalls, flow.message_stalls, flow.peer_wakeups, lost, wakeups]
 }
 
-/// A number in decimal digits, with room for the largest one. Programs may be reading it while it is written; its last byte is
-/// always 0.
+/// A decimal number. The last byte is always 0.
 #[derive(Default)]
 struct Digits([AtomicU8; 21]);
 
@@ -84,18 +79,18 @@ impl Digits {
     }
 }
 
-/// A list of attributes that begins with some that others own.
+/// A list of attributes. The first are copies from another owner.
 struct Report {
-    /// Those of others.
+    /// The other owner's attributes.
     head: &'static [DAT_NAMED_ATTR],
-    /// What the pointers behind them point to.
+    /// Values of the remaining elements.
     texts: Vec<Digits>,
     list: Vec<DAT_NAMED_ATTR>,
 }
 
-// SAFETY: the pointers lead to the texts of the list itself, to constants, and to what is never freed; only atomics change.
+// SAFETY: the pointers lead to `texts`, to constants and to attributes that are never freed; only atomics change.
 unsafe impl Send for Report {}
-// SAFETY: as above.
+// SAFETY: only atomics change.
 unsafe impl Sync for Report {}
 
 impl Report {
@@ -111,36 +106,35 @@ impl Report {
         Ok(Report { head, texts, list })
     }
 
-    /// Whether it begins with these, the very same ones.
+    /// Returns whether the list begins with this slice, by address.
     fn begins_with(&self, head: &[DAT_NAMED_ATTR]) -> bool {
         self.head.len() == head.len() && (head.is_empty() || self.head.as_ptr() == head.as_ptr())
     }
 
-    /// Writes the values and returns the list.
+    /// Overwrites the values and returns the list.
     fn fill(&self, values: &[u64]) -> Attributes {
         self.texts.iter().zip(values).for_each(|(text, &value)| text.write(value));
         attributes(&self.list)
     }
 }
 
-/// A list as the interface has it: the number of its elements, and the first one.
+/// Number of elements and address of a list.
 pub type Attributes = (DAT_COUNT, *mut DAT_NAMED_ATTR);
 
 fn attributes(list: &[DAT_NAMED_ATTR]) -> Attributes {
     (crate::count(list.len()), list.as_ptr().cast_mut())
 }
 
-/// The lists of all objects of a kind, with these counters at their end. None is ever freed, so there are as many as there
-/// were objects at a time that needed one.
+/// Lists of one kind of object.
 struct Lists {
     names: &'static [&'static CStr],
     spare: Mutex<Spare>,
 }
 
-/// The lists that no object has.
+/// Unused lists.
 struct Spare {
     lists: Vec<&'static Report>,
-    /// How many there are with those that objects have.
+    /// Number of all lists.
     made: usize,
 }
 
@@ -152,12 +146,12 @@ impl Lists {
         Lists { names, spare: Mutex::new(Spare { lists: Vec::new(), made: 0 }) }
     }
 
-    /// Calls `f` with the lists that no object has. No fork falls into it, since a child has objects of its own.
+    /// Calls `f` with the unused lists. Excludes forks, so that the child can lock them.
     fn spare<R>(&self, f: impl FnOnce(&mut Spare) -> R) -> R {
         fork::with_fork_lock(|| f(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// A list that begins with `head`, which is never freed.
+    /// Returns a list that begins with `head`.
     fn lend(&'static self, head: &'static [DAT_NAMED_ATTR]) -> Result<Lent, NoMemory> {
         let spare = self.spare(|Spare { lists, .. }| {
             let at = lists.iter().rposition(|report| report.begins_with(head))?;
@@ -168,7 +162,7 @@ impl Lists {
         }
         let report = memory::boxed(Report::new(head, self.names)?)?;
         self.spare(|Spare { lists, made }| {
-            // A list that comes back needs no memory then.
+            // With this capacity, a returned list needs no memory.
             lists.room(*made + 1 - lists.len())?;
             *made += 1;
             Ok(Lent { report: Box::leak(report), lists: self })
@@ -176,7 +170,7 @@ impl Lists {
     }
 }
 
-/// A list for as long as an object has it.
+/// A list in use by an object.
 struct Lent {
     report: &'static Report,
     lists: &'static Lists,
@@ -188,24 +182,23 @@ impl Drop for Lent {
     }
 }
 
-/// The counters of an endpoint. None if there is no memory for them.
+/// Returns the counters of an endpoint, or an empty list if there is no memory.
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
-    // Values are looked at while the list is held, so that none is written over a newer one.
+    // Counters are read under the list's lock, so that no older value overwrites a newer one.
     let report =
         ep.kept.with(|| OF_ENDPOINTS.lend(&[]), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
     report.unwrap_or((0, std::ptr::null_mut()))
 }
 
-/// Whether a query of this endpoint has returned this very list.
+/// Returns whether a query of `ep` has returned exactly this list.
 pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR) -> bool {
     let of_ep = ep.kept.with(|| Err(NoMemory), |lent: &mut Lent| lent.report.list.as_ptr());
     of_ep == Some(list)
 }
 
-/// Attributes of the provider of an adapter, which are never freed, and behind them the counters of the adapter. Without these if
-/// there is no memory for them.
+/// Returns `head` followed by the adapter's counters, or only `head` if there is no memory.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
-    // There are others if the state of the port has changed.
+    // The head changes with the port's state.
     let report = ia.kept.with(
         || Ok(Vec::new()),
         |lists: &mut Vec<Lent>| -> Result<Attributes, NoMemory> {
@@ -224,18 +217,18 @@ pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> 
     report.and_then(Result::ok).unwrap_or_else(|| attributes(head))
 }
 
-/// Whether these are the counters of an endpoint, as a program has them that passes on what a query returned.
+/// Returns whether a program's list has the form of an endpoint's counters.
 ///
 /// # Safety
-/// `list` has `count` elements, with names that are NULL or C strings.
+/// `list` is NULL or has `count` elements, with names that are NULL or C strings.
 pub unsafe fn are_of_endpoint(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> bool {
     if usize::try_from(count) != Ok(OF_ENDPOINT) || list.is_null() {
         return false;
     }
     (0..OF_ENDPOINT).all(|at| {
-        // SAFETY: it has that many elements, as the caller promises.
+        // SAFETY: the caller promises `count` elements, and `at` is below `count`.
         let name = unsafe { (&raw const (*list.add(at)).name).read_unaligned() };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises NULL or C strings.
         unsafe { cstr::bounded(name, NAME_MAX) }.is_some_and(|name| name == NAMES[at])
     })
 }

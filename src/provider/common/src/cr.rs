@@ -1,4 +1,6 @@
-//! Connection requests. Rejecting one is a slot of each version.
+//! Connection requests. Each version has its own slot for rejects.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::error::{Arg, Role};
 use dat_core::transport::Transport;
@@ -12,7 +14,6 @@ use crate::handle::{find, find_or_null, handle_or_null, query, same_ia};
 use crate::ptr::{OutPtr, c_bytes};
 use crate::{At, Provider};
 
-/// Slot of dat_cr_query.
 pub fn dat_cr_query<F: Provider>(
     cr_handle: DAT_CR_HANDLE,
     cr_param_mask: DAT_CR_PARAM_MASK,
@@ -35,7 +36,7 @@ pub fn dat_cr_query<F: Provider>(
 /// Slot of dat_cr_accept.
 ///
 /// # Safety
-/// `private_data` is NULL or has that many bytes.
+/// `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_cr_accept<F: Provider>(
     cr_handle: DAT_CR_HANDLE,
     ep_handle: DAT_EP_HANDLE,
@@ -48,14 +49,13 @@ pub unsafe fn dat_cr_accept<F: Provider>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let most = cr.ia().transport.attributes().max_private_data;
-        // SAFETY: the caller's promise.
-        let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 3) }?;
+        let max = cr.ia().transport.attributes().max_private_data;
+        // SAFETY: the caller promises NULL or `private_data_size` bytes.
+        let private_data = unsafe { connect::private_data(private_data_size, private_data, max, 3) }?;
         cr.accept(ep.as_ref(), &private_data).at(&[])
     })
 }
 
-/// Slot of dat_cr_handoff.
 pub fn dat_cr_handoff<F: Provider>(cr_handle: DAT_CR_HANDLE, handoff: DAT_CONN_QUAL) -> DAT_RETURN {
     slow::<F>(|| find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?.handoff(handoff).at(&[(Arg::Qualifier, 2)]))
 }

@@ -1,5 +1,6 @@
-//! Endpoints. Connecting is in [`connect`], changing them in [`modify`], posting
-//! in [`crate::post`].
+//! Endpoints. [`connect`] connects, [`modify`] modifies, and [`crate::post`] posts.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 pub mod attr;
 pub mod connect;
@@ -18,13 +19,11 @@ use crate::handle::{find, find_or_null, give, query, same_ia};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, Fault, Provider, Version, count};
 
-/// The attributes of an endpoint in the form of a face.
 type EpAttr<F> = <<F as Provider>::Version as Version>::EpAttr;
-/// The parameters of an endpoint in the form of a face.
 pub(crate) type EpParam<F> = <<F as Provider>::Version as Version>::EpParam;
 
-/// The answer to dat_ep_query, a `DAT_EP_PARAM` of the version that is in scope, with the fields that only this version
-/// has; these may look at `$status`, what the core tells of the endpoint. `$attributes` makes its attributes.
+/// Builds the `DAT_EP_PARAM` of the version in scope, with the fields of this version only, which can use `$status`,
+/// the result of [`Endpoint::query`]. `$attributes` converts the attributes.
 #[macro_export]
 macro_rules! ep_param {
     ($ep:expr, $status:ident, $attributes:path, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -52,7 +51,7 @@ macro_rules! ep_param {
             ep_attr: {
                 let mut attributes = $attributes(&$status.attr, $status.srq.is_some());
                 let (count, counters) = $crate::counted::of_endpoint(ep);
-                // A number without a list would lead those who read it nowhere.
+                // A number without a list would make readers dereference NULL.
                 if $status.attr.counters_number && $status.attr.counters_list {
                     attributes.ep_provider_specific_count = count;
                 }
@@ -66,8 +65,8 @@ macro_rules! ep_param {
     }};
 }
 
-/// The dispatcher behind a handle that may be NULL, if it is one of `ia` that admits `stream`; that for connections may be one
-/// of any adapter, since no device has a part in it.
+/// Returns the EVD of an argument that can be NULL. It must be of `ia` and admit `stream`; connection EVDs can be of
+/// any adapter, because no device uses them.
 fn evd_of<F: Provider>(
     ia: &Arc<Ia<F::Transport>>,
     handle: DAT_EVD_HANDLE,
@@ -86,8 +85,7 @@ fn evd_of<F: Provider>(
     Ok(evd)
 }
 
-/// Makes an endpoint, with a shared receive queue if `srq` is the handle of one; `position` is that of the attributes, and the
-/// place for the handle is the next argument.
+/// Creates an endpoint. The attributes are the argument at `position`, and the new handle is the next.
 fn create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
@@ -125,7 +123,6 @@ fn create<F: Provider>(
     give(out, &Endpoint::create(&ia, &parts, attr).map_err(|error| Fault::new(error, &[(Arg::Attributes, position)]))?)
 }
 
-/// Slot of dat_ep_create.
 pub fn dat_ep_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
@@ -139,7 +136,6 @@ pub fn dat_ep_create<F: Provider>(
     making::<F>(|| create::<F>(ia_handle, pz_handle, evds, None, ep_attributes, ep_handle, 6))
 }
 
-/// Slot of dat_ep_create_with_srq.
 pub fn dat_ep_create_with_srq<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,
@@ -154,7 +150,6 @@ pub fn dat_ep_create_with_srq<F: Provider>(
     making::<F>(|| create::<F>(ia_handle, pz_handle, evds, Some(srq_handle), ep_attributes, ep_handle, 7))
 }
 
-/// Slot of dat_ep_query.
 pub fn dat_ep_query<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
@@ -166,7 +161,6 @@ pub fn dat_ep_query<F: Provider>(
     })
 }
 
-/// Slot of dat_ep_get_status.
 pub fn dat_ep_get_status<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_state: OutPtr<DAT_EP_STATE>,
@@ -182,7 +176,6 @@ pub fn dat_ep_get_status<F: Provider>(
     })
 }
 
-/// Slot of dat_ep_recv_query.
 pub fn dat_ep_recv_query<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     nbufs_allocated: OutPtr<DAT_COUNT>,
@@ -196,7 +189,6 @@ pub fn dat_ep_recv_query<F: Provider>(
     })
 }
 
-/// Slot of dat_ep_set_watermark.
 pub fn dat_ep_set_watermark<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     soft_high_watermark: DAT_COUNT,

@@ -1,4 +1,4 @@
-//! Events in the terms of C: numbers, states and the parts that are the same in all versions.
+//! Conversion of events, as far as the versions share it.
 
 use dat_core::event::{AsyncReason, ConnectionEvent, PeerEvent, Status};
 use dat_core::{Handle, Ia, Kind};
@@ -8,12 +8,11 @@ use crate::Provider;
 use crate::handle::raw;
 use crate::ia::ia_handle;
 
-/// Writes an event that was taken from the dispatcher `$evd`, as a `DAT_EVENT` of the version that is in scope. A connection
-/// request has fields that it has in this version alone. `$extend` makes the written end of a transfer that of an extended one,
-/// with the status, the operation and what it has brought.
+/// Writes an event that was dequeued from `$evd` as the `DAT_EVENT` of the version in scope. `request` contains the
+/// fields of connection requests in this version only. `$extend` turns a written DTO completion into an extended one.
 #[macro_export]
 macro_rules! write_event {
-    ($face:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }, $extend:expr) => {{
+    ($provider:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }, $extend:expr) => {{
         use $crate::core::Cr;
         use $crate::core::event::{Completion, Event};
         use $crate::core::transport::Transport;
@@ -40,9 +39,9 @@ macro_rules! write_event {
                 DAT_RMR_BIND_COMPLETION_EVENT
             }
             Event::ConnectionRequest { point, reserved: _, datagrams: _, qualifier, cr } => {
-                let request = <$face>::domain().get::<Cr<<$face as $crate::Provider>::Transport>>(raw(cr));
+                let request = <$provider>::domain().get::<Cr<<$provider as $crate::Provider>::Transport>>(raw(cr));
                 let data = DAT_CR_ARRIVAL_EVENT_DATA {
-                    // The handles of all kinds of service points are in the same place.
+                    // All handles in the union have the same offset.
                     sp_handle: DAT_SP_HANDLE { psp_handle: raw(point) },
                     local_ia_address_ptr: request.map_or(std::ptr::null_mut(), |cr| {
                         $crate::attr::address_ptr(&cr.ia().transport.attributes().address)
@@ -55,14 +54,14 @@ macro_rules! write_event {
                 DAT_CONNECTION_REQUEST_EVENT
             }
             Event::Connection { ep, kind, private_data } => {
-                // The dispatcher keeps the bytes in place after the event is gone, though the endpoint may have been reset.
+                // The EVD keeps the bytes until its next event, even if the endpoint is reset.
                 let (private_data_size, private_data) = $crate::ptr::c_bytes(private_data.as_deref().unwrap_or_default());
                 let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
                 write_field!(out, event_data.connect_event_data, data);
                 c_connection_event(kind)
             }
             Event::Peer { ep, kind, peer } => {
-                // As above, and the endpoint keeps the bytes as well.
+                // The EVD keeps the bytes until its next event.
                 let bytes = peer.private_data().map_or(&[][..], |data| &**data);
                 let (private_data_size, private_data) = $crate::ptr::c_bytes(bytes);
                 let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
@@ -71,7 +70,7 @@ macro_rules! write_event {
             }
             Event::Async { object, reason } => {
                 let (number, reason) = c_async(reason);
-                let data = DAT_ASYNCH_ERROR_EVENT_DATA { dat_handle: object_handle::<$face>(object), reason };
+                let data = DAT_ASYNCH_ERROR_EVENT_DATA { dat_handle: object_handle::<$provider>(object), reason };
                 write_field!(out, event_data.asynch_error_event_data, data);
                 number
             }
@@ -86,7 +85,7 @@ macro_rules! write_event {
     }};
 }
 
-/// The handle that the program has for the object of an asynchronous event.
+/// Returns the program's handle of an object.
 pub fn object_handle<F: Provider>(object: Handle) -> DAT_HANDLE {
     let handle = raw(object);
     match F::domain().kind(handle) {
@@ -95,7 +94,7 @@ pub fn object_handle<F: Provider>(object: Handle) -> DAT_HANDLE {
     }
 }
 
-/// The status of a transfer or bind in the form of the interface.
+/// Converts the status of a DTO or bind.
 #[inline]
 pub fn c_status(status: Status) -> DAT_DTO_COMPLETION_STATUS {
     match status {
@@ -114,7 +113,7 @@ pub fn c_status(status: Status) -> DAT_DTO_COMPLETION_STATUS {
     }
 }
 
-/// The number of the event for a change of a connection.
+/// Returns the number of a connection event.
 pub fn c_connection_event(kind: ConnectionEvent) -> DAT_EVENT_NUMBER {
     match kind {
         ConnectionEvent::Established => DAT_CONNECTION_EVENT_ESTABLISHED,
@@ -128,7 +127,7 @@ pub fn c_connection_event(kind: ConnectionEvent) -> DAT_EVENT_NUMBER {
     }
 }
 
-/// The change of a connection that is like an event about a peer, for versions that have no such events.
+/// Returns the connection event for a peer event, for versions without peer events.
 pub fn connection_event(kind: PeerEvent) -> ConnectionEvent {
     match kind {
         PeerEvent::Answered | PeerEvent::Accepted => ConnectionEvent::Established,
@@ -137,8 +136,8 @@ pub fn connection_event(kind: PeerEvent) -> ConnectionEvent {
     }
 }
 
-/// Number and reason. The interface has no event numbers for watermarks, so they are reported as provider events, with
-/// the reason that the kind of object has for them.
+/// Returns event number and reason. Watermarks have no numbers, so they are provider errors with a reason for each kind
+/// of object.
 pub fn c_async(reason: AsyncReason) -> (DAT_EVENT_NUMBER, DAT_COUNT) {
     let (number, reason) = match reason {
         AsyncReason::EvdOverflow => (DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR),

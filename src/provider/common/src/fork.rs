@@ -1,40 +1,40 @@
-//! The state after a fork: the child finds every handle of its parent dead.
+//! Handlers for fork(2): the child finds all handles of its parent dead.
 
 use dat_core::transport::Hooks;
 use host::{fork, memory};
 
 use crate::Provider;
 
-/// Watches for forks from now on. Must be called before the first adapter is registered.
+/// Installs the handlers. Must be called before the first registration of an adapter.
 pub fn watch<F: Provider>() {
     F::domain().fork_watch.call_once(|| {
-        // SAFETY: the three functions are never unloaded, because provider libraries keep themselves loaded.
+        // SAFETY: the three functions stay loaded, because provider libraries keep themselves loaded.
         let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
         if failed != 0 {
-            log::warn!("handles of the parent will not be refused in the child of a fork");
+            log::warn!("cannot install fork handlers: a forked child will not reject handles of its parent");
         }
     });
 }
 
-/// Locks the registrations, so that the child does not get them half changed.
+/// Locks the registrations, so that the child finds them consistent.
 unsafe extern "C" fn prepare<F: Provider>() {
     let held = F::domain().registrations();
-    // This comes after the lock, so that one fork at a time is here.
+    // The lock above excludes other threads, as `keep_out` requires.
     fork::keep_out();
-    // SAFETY: this is the handler before a fork, and the lock belongs to the registrations.
+    // SAFETY: this handler runs before the fork, and holds the lock on the registrations.
     unsafe { F::domain().fork.keep(held) };
 }
 
 unsafe extern "C" fn parent<F: Provider>() {
     fork::let_in();
-    // SAFETY: this is the handler after a fork.
+    // SAFETY: this handler runs after the fork, in the parent.
     drop(unsafe { F::domain().fork.fetch() });
 }
 
 unsafe extern "C" fn child<F: Provider>() {
     memory::after_fork_in_child();
     fork::let_in_child();
-    // SAFETY: this is the handler after a fork, in the child.
+    // SAFETY: this handler runs after the fork, in the child.
     if let Some(mut held) = unsafe { F::domain().fork.fetch() } {
         F::domain().abandon(&mut held);
     }

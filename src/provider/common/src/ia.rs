@@ -1,5 +1,7 @@
 //! Interface adapters.
 
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
+
 use std::mem;
 use std::ptr::null_mut;
 
@@ -14,12 +16,10 @@ use crate::ptr::OutPtr;
 use crate::registration::RegistryFunction;
 use crate::{At, Fault, Provider, Version};
 
-/// The attributes of an adapter in the form of a face.
 type IaAttr<F> = <<F as Provider>::Version as Version>::IaAttr;
-/// The attributes of a provider in the form of a face.
 type ProviderAttr<F> = <<F as Provider>::Version as Version>::ProviderAttr;
 
-/// The handle that the program has for an adapter. A registry may give the program a handle of its own.
+/// Returns the program's handle of an adapter, which can be the registry's own.
 pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     let handle = handle_of(ia);
     if F::Version::IA_HANDLES.is_none() {
@@ -27,12 +27,12 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     }
     let ask = F::domain().registrations().of(ia.slab).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
-        /// The type of dats_get_ia_handle.
+        /// Type of dats_get_ia_handle.
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
-        // SAFETY: the registry exports it under this name.
+        // SAFETY: the registry exports this function under the name of that type.
         let ask = unsafe { mem::transmute::<RegistryFunction, Ask>(ask) };
         let mut told = handle;
-        // SAFETY: any handle may be asked about; the place is a live variable.
+        // SAFETY: the function accepts any handle; `told` is a live variable.
         let code = unsafe { ask(handle, &mut told) };
         if code == DAT_SUCCESS && !told.is_null() { told } else { handle }
     })
@@ -41,7 +41,7 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
 /// Slot of dat_ia_openv. The registry has dealt with version and thread safety.
 ///
 /// # Safety
-/// The name is NULL or a C string; `async_evd_handle` is readable too unless it is NULL.
+/// `name` is NULL or a C string; `async_evd_handle` is NULL, or readable and writable.
 pub unsafe fn dat_ia_openv<F: Provider>(
     name: DAT_NAME_PTR,
     async_evd_qlen: DAT_COUNT,
@@ -49,7 +49,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
     ia_handle: OutPtr<DAT_IA_HANDLE>,
 ) -> DAT_RETURN {
     making::<F>(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises NULL or a C string.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(1))?;
         let out = ia_handle.required(4).map_err(|_| Fault::Handle(Role::Ia))?;
         let async_evd_handle = async_evd_handle.required(3)?;
@@ -60,7 +60,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
             known.thread_safe = registration.identity.thread_safe;
             (domain.slab_of(known)?, memory::text(&registration.instance_data)?)
         };
-        // SAFETY: the argument is for input as well, as the caller promises.
+        // SAFETY: the caller promises a readable argument.
         let wanted = unsafe { async_evd_handle.read() };
         let (async_evd, told) = if wanted.is_null() {
             let qlen = usize::try_from(async_evd_qlen).ok().filter(|&qlen| qlen > 0).ok_or(Fault::Argument(2))?;
@@ -75,7 +75,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
             .at(&[(Arg::QueueLength, 2)])?;
         if made {
             if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {
-                // What cannot be had was not asked for.
+                // The program did not request this size, so a failure is no error.
                 let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
             }
         }
@@ -84,7 +84,6 @@ pub unsafe fn dat_ia_openv<F: Provider>(
     })
 }
 
-/// Slot of dat_ia_query.
 pub fn dat_ia_query<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     async_evd_handle: OutPtr<DAT_EVD_HANDLE>,
@@ -115,7 +114,6 @@ pub fn dat_ia_query<F: Provider>(
     })
 }
 
-/// Slot of dat_ia_close.
 pub fn dat_ia_close<F: Provider>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;

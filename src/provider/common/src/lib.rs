@@ -1,39 +1,19 @@
-//! uDAPL over the core: all that the versions of the interface share.
+//! The parts of the C API layer that all versions of uDAPL share.
 //!
-//! A *face* is the side of the core that a C program sees. It is made of a [`Version`] of the interface, which knows C
-//! structures and return codes, and a transport; a provider library ties them together by implementing [`Provider`] for a
-//! type of its own.
+//! A [`Provider`] combines a [`Version`] of the interface, which defines C structures and return codes, with a
+//! transport.
 //!
-//! A program's call comes through the provider table into a *slot*: the function with the name of the call, in the file
-//! of the object that the call is about. Between them is a function that [`function!`] makes from the list of calls: it has
-//! the C types of the arguments, and the slot has pointers that are safe to use. The list of calls, `for_each_call!` of the crate with the types of a version,
-//! says what each call does and which codes it returns. A slot turns handles, pointers and flags into the terms of the
-//! core, calls it, and turns the result back.
+//! ```text
+//!  program → provider table → function of `function!` → slot → core
+//!                             C types                   safe pointer types
+//! ```
 //!
-//! A slot that has the same parameters in every version stands here, once, for any [`Provider`]: the trait [`Version`] has the
-//! structures, masks and lists of flags in which the versions differ. Where these differ in the type
-//! of a field or in a number alone, a macro has the text of both, whose names take the meaning that they have where the
-//! macro is used. The crate of a version has the table, the slots with parameters of its own, and its side of the trait.
+//! A *slot* has the name of a call, and is in the module of its object. It converts handles, pointers and flags, calls
+//! the core, and converts the result. The list of calls, `for_each_call!`, documents each call and its return codes.
 //!
-//! | module | contents |
-//! |---|---|
-//! | [`slots`] | the slots of all objects |
-//! | [`post`] | the fast slots: posting and dequeuing |
-//! | [`wait`] | the slots that block, which a cancelled thread can leave |
-//! | [`entry`] | `dat_provider_init` and `dat_provider_fini` |
-//! | [`event`], [`attr`] | events and attributes in the form of the C structures |
-//! | [`call`] | the frame around each call: panics, cancellation, faults |
-//! | [`code`] | the return code of every fault |
-//! | [`handle`] | handles as a program holds them, and the objects behind them |
-//! | [`ptr`] | the program's pointers for input and output |
-//! | [`table`](mod@table) | the provider table and its functions |
-//! | [`registration`] | the adapters that the library was initialised for |
-//! | [`fork`] | the state after a fork |
-//!
-//! # Panics and cancellation
-//! A slow call runs in [`call::slow`], where a panic becomes a return code. A fast call runs in [`call::fast`] and
-//! contains nothing that panics. The thread cannot be cancelled in either of them, but it can while it sleeps in
-//! [`wait`].
+//! Slots with the same parameters in all versions are here. If versions differ only in field types or values, a macro
+//! contains the common code, and the crate of each version expands it with its own types in scope. That crate also
+//! contains the table, the slots with other parameters, and the implementation of [`Version`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
@@ -85,7 +65,7 @@ pub use dat_udat as udat;
 #[doc(hidden)]
 pub use host::memory;
 
-/// All slots that the versions share.
+/// Slots of all versions.
 pub mod slots {
     pub use crate::cno::*;
     pub use crate::context::*;
@@ -105,131 +85,127 @@ pub mod slots {
     pub use crate::wait::*;
 }
 
-/// A count in the form of the interface. A number that does not fit becomes the largest count.
+/// Returns `count` as a `DAT_COUNT`, or `DAT_COUNT::MAX` if it does not fit.
 pub fn count(count: usize) -> DAT_COUNT {
     DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
 }
 
-/// A version over a transport, with the place where one provider library keeps its handles. Each library implements it
-/// once, for a type without values.
+/// A version over a transport. Each provider library implements it once.
 pub trait Provider: Sized + 'static {
-    /// The transport, which moves the bytes.
+    /// The transport.
     type Transport: Transport;
 
-    /// The version, which the program sees.
+    /// The version of the interface.
     type Version: Version;
 
-    /// All handles of the provider library.
+    /// Returns the adapters and handles of the provider library.
     fn domain() -> &'static Domain<Self>;
 }
 
-/// A version of uDAPL: its table of functions, its events and codes, and what a slot has to know of the structures, masks
-/// and flags in which the versions differ.
+/// A version of uDAPL: its provider table, codes, and the structures, masks and flags that differ between versions.
 pub trait Version: Sized + 'static {
-    /// The table through which programs and registries call a provider. The first word behind every handle is the
-    /// address of one.
+    /// The provider table. Each handle's cell begins with its address.
     type Table: 'static;
-    /// An event in the form that the program gets, `DAT_EVENT`.
+    /// `DAT_EVENT`.
     type Event: Copy;
-    /// A segment of registered memory, `DAT_LMR_TRIPLET`.
+    /// `DAT_LMR_TRIPLET`.
     type LmrTriplet: Copy;
-    /// A segment of a peer's memory, `DAT_RMR_TRIPLET`.
+    /// `DAT_RMR_TRIPLET`.
     type RmrTriplet: Copy;
-    /// The attributes of an endpoint, `DAT_EP_ATTR`.
+    /// `DAT_EP_ATTR`.
     type EpAttr: Copy;
-    /// What dat_ep_query tells and dat_ep_modify takes, `DAT_EP_PARAM`.
+    /// `DAT_EP_PARAM`.
     type EpParam: Copy;
-    /// The attributes of an adapter, `DAT_IA_ATTR`.
+    /// `DAT_IA_ATTR`.
     type IaAttr;
-    /// The attributes of a provider, `DAT_PROVIDER_ATTR`.
+    /// `DAT_PROVIDER_ATTR`.
     type ProviderAttr;
-    /// What dat_lmr_query tells, `DAT_LMR_PARAM`.
+    /// `DAT_LMR_PARAM`.
     type LmrParam;
-    /// What dat_rmr_query tells, `DAT_RMR_PARAM`.
+    /// `DAT_RMR_PARAM`.
     type RmrParam;
-    /// What dat_cno_query tells, `DAT_CNO_PARAM`.
+    /// `DAT_CNO_PARAM`.
     type CnoParam;
 
-    /// The return code of a call that finds a queue empty: of [`dat_core::Error::QueueEmpty`].
+    /// The return code of [`dat_core::Error::QueueEmpty`].
     const QUEUE_EMPTY: DAT_RETURN;
 
-    /// The major number of the version, with which its providers are registered.
+    /// Major number of the version.
     const MAJOR: u32;
-    /// The version node under which a registry of this version exports its functions.
+    /// Symbol version of the registry's functions.
     const NODE: &'static CStr;
-    /// The function of a registry that tells which handle the program has for an adapter; `None` if that is the handle
-    /// of the provider in every registry of this version.
+    /// The registry's function that returns a program's handle of an adapter. `None` if programs hold the provider's
+    /// handle.
     const IA_HANDLES: Option<&'static CStr>;
 
-    /// The fewest events for which the asynchronous dispatcher that dat_ia_open makes has room.
+    /// Minimum length of an asynchronous EVD that dat_ia_open creates.
     const MIN_ASYNC_QLEN: usize;
-    /// What the core does for programs of this version alone.
+    /// Version-specific behaviour of the core.
     const HABITS: ApiCaps;
 
-    /// The bits that a mask of dat_ia_query may have for the adapter.
+    /// All bits of dat_ia_query's adapter mask.
     const IA_FIELDS: DAT_IA_ATTR_MASK;
-    /// The bits that a mask of dat_ia_query may have for the provider.
+    /// All bits of dat_ia_query's provider mask.
     const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK;
-    /// The bits that a mask of dat_ep_query or dat_ep_modify may have.
+    /// All bits of the masks of dat_ep_query and dat_ep_modify.
     const EP_FIELDS: DAT_EP_PARAM_MASK;
-    /// The bits that a mask of dat_lmr_query may have.
+    /// All bits of dat_lmr_query's mask.
     const LMR_FIELDS: DAT_LMR_PARAM_MASK;
-    /// The bits that a mask of dat_rmr_query may have.
+    /// All bits of dat_rmr_query's mask.
     const RMR_FIELDS: DAT_RMR_PARAM_MASK;
-    /// The bits that a mask of dat_cno_query may have.
+    /// All bits of dat_cno_query's mask.
     const CNO_FIELDS: DAT_CNO_PARAM_MASK;
 
-    /// Rights and their bits in the interface.
+    /// Rights and their bits.
     const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)];
-    /// Bits among those of rights that are accepted and mean nothing here.
+    /// Privilege bits that are accepted and have no effect.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS;
-    /// Event streams and their bits in the interface.
+    /// Event streams and their bits.
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)];
-    /// Flags of dat_ep_connect that ask for more than one path, which no adapter has.
+    /// Flags of dat_ep_connect that request multipathing, which no adapter supports.
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
-    /// Whether an endpoint on a shared receive queue can be made without attributes, and then gets the defaults.
+    /// `true` if dat_ep_create_with_srq accepts NULL attributes as the defaults.
     const SRQ_DEFAULTS: bool;
-    /// The state of a shared receive queue that works.
+    /// The state of a usable SRQ.
     const SRQ_OPERATIONAL: DAT_SRQ_STATE;
 
-    /// The table of the adapter called `device_name`, over the face `F`. The name stays in place while the table is
-    /// used.
+    /// Returns the table of an adapter. The name must stay valid while the table is used.
     fn table<F: Provider<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
-    /// Writes the C form of the end of a transfer that was taken from the dispatcher `evd`.
+    /// Writes a DTO completion that was dequeued from `evd`.
     fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion);
 
-    /// Writes the C form of an event that was taken from the dispatcher `evd`.
+    /// Writes an event that was dequeued from `evd`.
     fn event<F: Provider<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);
 
-    /// The return code of a fault, which is never `DAT_SUCCESS`.
+    /// Returns the return code of a fault, never `DAT_SUCCESS`.
     fn code(fault: Fault) -> DAT_RETURN;
 
-    /// A triplet in the terms of the core.
+    /// Converts a local triplet.
     fn local_segment(triplet: &Self::LmrTriplet) -> LocalSegment;
 
-    /// A triplet of a peer's memory in the terms of the core.
+    /// Converts a remote triplet.
     fn remote_segment(triplet: &Self::RmrTriplet) -> RemoteSegment;
 
-    /// The pointer in a software event, as a number; `None` for NULL and for any other event.
+    /// Returns the pointer in a software event. `None` for NULL and other events.
     fn software_event(event: InPtr<Self::Event>) -> Option<usize>;
 
-    /// The attributes of a new endpoint as the program gives them in the argument at `position`. With a shared receive
-    /// queue (`srq`) `max_recv_dtos` is the hard high watermark, and `max_recv_iov` is ignored.
+    /// Converts a new endpoint's attributes, the argument at `position`. With an SRQ, `max_recv_dtos` is the hard high
+    /// watermark, and `max_recv_iov` is ignored.
     ///
     /// # Errors
-    /// The argument is invalid if one of them is no valid value; [`dat_core::Error::ModelNotSupported`] for a type of
-    /// service that other providers have.
+    /// [`Fault::Argument`]; [`dat_core::Error::ModelNotSupported`] for a service type that only other providers
+    /// support.
     fn ep_attributes(attr: &Self::EpAttr, srq: bool, position: u32) -> Answer<EpAttributes>;
 
-    /// The answer to dat_ep_query.
+    /// Returns the result of dat_ep_query.
     fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> Self::EpParam;
 
-    /// The bit of a field in the mask of dat_ep_modify.
+    /// Returns the mask bit of an endpoint's field.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
 
-    /// The new value of a field of `ep` in the argument of dat_ep_modify. Nothing else of the structure is read, except
-    /// the number of elements of a list if the mask names that too.
+    /// Reads a field's new value from the argument of dat_ep_modify. Reads nothing else, except a list's length if
+    /// `mask` contains its bit.
     fn ep_value<F: Provider<Version = Self>>(
         ep: &Endpoint<F::Transport>,
         field: Field,
@@ -237,25 +213,25 @@ pub trait Version: Sized + 'static {
         param: InPtr<Self::EpParam>,
     ) -> Value<F::Transport>;
 
-    /// The attributes of an adapter. The address stays in place while the adapter is open.
+    /// Returns an adapter's attributes. Their address is valid while the adapter is open.
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> Self::IaAttr;
 
-    /// The attributes of the provider of an adapter. `thread_safe` is the value it was registered with: the provider is
-    /// always thread-safe, but registries find the entry of an instance by this attribute.
+    /// Returns a provider's attributes. `thread_safe` is the registered value: providers are always thread-safe, but
+    /// registries find an instance's entry by this attribute.
     fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> Self::ProviderAttr;
 
-    /// The answer to dat_lmr_query.
+    /// Returns the result of dat_lmr_query.
     fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> Self::LmrParam;
 
-    /// The answer to dat_rmr_query.
+    /// Returns the result of dat_rmr_query.
     fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> Self::RmrParam;
 
-    /// The answer to dat_cno_query.
+    /// Returns the result of dat_cno_query.
     fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> Self::CnoParam;
 }
 
-/// What the implementations of [`Version`] have in common: the names of types and constants mean those of the version that
-/// is in scope, and the modules `code`, `ep` and `table` those of its crate.
+/// Defines the items of [`Version`] whose text all versions share. The version's types and constants, and its modules
+/// `code`, `ep` and `table`, must be in scope.
 #[macro_export]
 macro_rules! version {
     () => {
@@ -300,9 +276,9 @@ macro_rules! version {
     };
 }
 
-/// A length in the form of an interface: of 64 bits, or of 32, where the largest number stands for all that are larger.
+/// `u32` or `u64` as a length.
 pub trait Size {
-    /// The number of this type that stands for `size`.
+    /// Converts `size`, or returns the maximum if it does not fit.
     fn size(size: u64) -> Self;
 }
 

@@ -1,5 +1,7 @@
 //! Local memory regions.
 
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
+
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
@@ -14,28 +16,26 @@ use crate::post::LmrTriplet;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider, Version};
 
-/// What dat_lmr_query tells in the form of a face.
 type LmrParam<F> = <<F as Provider>::Version as Version>::LmrParam;
 
-/// The memory that a description of `kind` stands for, unless it is the memory of another region. The description is
-/// the third argument, the kind the second.
+/// Converts a memory description, the third argument, unless it is another region's. `kind` is the second argument.
 ///
 /// # Safety
-/// For shared memory the name is NULL, or its 40 bytes can be read.
+/// As [`create_lmr`].
 unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<Memory> {
     match kind {
         DAT_MEM_TYPE_VIRTUAL => {
-            // SAFETY: for this kind the program has filled this member.
+            // SAFETY: the caller promises that this kind's member is initialised.
             let start = unsafe { region.for_va };
             Ok(Memory::Virtual(start.addr() as u64))
         }
         DAT_MEM_TYPE_SHARED_VIRTUAL => {
-            // SAFETY: as above.
+            // SAFETY: the caller promises that this kind's member is initialised.
             let shared = unsafe { region.for_shared_memory };
             if shared.shared_memory_id.is_null() {
                 return Err(Fault::Argument(3));
             }
-            // SAFETY: not NULL, so readable as the caller promises.
+            // SAFETY: not NULL, so the caller promises 40 readable bytes.
             let name = unsafe { shared.shared_memory_id.read_unaligned() };
             let name = name.map(|byte| byte.to_ne_bytes()[0]);
             Ok(Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?))
@@ -44,14 +44,13 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
     }
 }
 
-/// The region that a description names.
+/// Returns the LMR handle in a description.
 fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
-    // SAFETY: this is called for the kind of memory for which the program has filled this member; any value of it is
-    // only compared.
+    // SAFETY: the program has initialised this member for its kind of memory; any value of it is valid.
     unsafe { region.for_lmr_handle }
 }
 
-/// The memory of a region in the form of the interface: its kind, and its description.
+/// Converts the memory of a region into its kind and description.
 pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
     match memory {
         Memory::Virtual(start) => (
@@ -71,8 +70,7 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
     }
 }
 
-/// The answer to dat_lmr_query, a `DAT_LMR_PARAM` of the version that is in scope, with the fields that only this version
-/// has.
+/// Builds the `DAT_LMR_PARAM` of the version in scope, with the fields of this version only.
 #[macro_export]
 macro_rules! lmr_param {
     ($lmr:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -98,7 +96,7 @@ macro_rules! lmr_param {
     }};
 }
 
-/// The inputs of dat_lmr_create that every version has, its first arguments, under their names.
+/// The first arguments of dat_lmr_create.
 #[expect(missing_docs, reason = "the call describes them")]
 pub struct Inputs {
     pub ia_handle: DAT_IA_HANDLE,
@@ -109,8 +107,7 @@ pub struct Inputs {
     pub privileges: DAT_MEM_PRIV_FLAGS,
 }
 
-/// The places for the results of dat_lmr_create, under the names of its arguments. Without the handle nobody could free the
-/// region, so the first place is required; the others are optional.
+/// Outputs of dat_lmr_create. Only `lmr_handle` is required.
 #[expect(missing_docs, reason = "the call describes them")]
 pub struct Results {
     pub lmr_handle: OutPtr<DAT_LMR_HANDLE>,
@@ -120,14 +117,10 @@ pub struct Results {
     pub registered_address: OutPtr<DAT_VADDR>,
 }
 
-/// Does the work of dat_lmr_create. `base` is how the bytes are named, in an argument behind the rights if the version has it;
-/// `position` is that of the place for the handle.
-///
-/// # Errors
-/// Those of the call.
+/// Implements dat_lmr_create. `base` is how peers address the region; the LMR handle is the argument at `position`.
 ///
 /// # Safety
-/// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
+/// The description's member of this kind is initialised. A name of shared memory is NULL or has 40 readable bytes.
 pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(from.ia_handle, Role::Ia)?;
     let pz = find::<F, Pz<F::Transport>>(from.pz_handle, Role::Pz)?;
@@ -138,7 +131,7 @@ pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Resu
         same_ia(&ia, source.ia(), Role::Lmr)?;
         (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises an initialised member, and NULL or 40 bytes as a name.
         (unsafe { self::memory(from.mem_type, from.region_description) }?, None)
     };
     let rights = rights::<F::Version>(from.privileges).ok_or(Fault::Argument(6))?;
@@ -154,7 +147,6 @@ pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Resu
     Ok(())
 }
 
-/// Slot of dat_lmr_query.
 pub fn dat_lmr_query<F: Provider>(
     lmr_handle: DAT_LMR_HANDLE,
     lmr_param_mask: DAT_LMR_PARAM_MASK,
@@ -168,15 +160,15 @@ pub fn dat_lmr_query<F: Provider>(
 
 crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 
-/// Checks the segments of a synchronisation. The memory is coherent, so only a fence remains to be done.
+/// Checks the segments, and executes a fence: memory is coherent.
 ///
 /// # Safety
-/// `list` is NULL, or `count` triplets there can be read.
+/// `list` is NULL, or `count` triplets are readable.
 unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, count: DAT_VLEN) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
     let covered = |index: usize| {
-        // SAFETY: the index is below the count, and the caller promises that many elements if the list is not NULL. A real
-        // array of the program does not wrap around.
+        // SAFETY: `index` is below `count`, and the caller promises that many elements unless the list is NULL. An
+        // array in memory does not wrap.
         let segment = F::Version::local_segment(&unsafe { list.wrapping_add(index).read_unaligned() });
         segment.len == 0 || ia.lmrs.covers(&segment)
     };
@@ -190,25 +182,25 @@ unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>
 /// Slot of dat_lmr_sync_rdma_read.
 ///
 /// # Safety
-/// `local_segments` is NULL or has that many elements.
+/// `local_segments` is NULL or has `num_segments` elements.
 pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises NULL or `num_segments` elements.
     slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }
 
 /// Slot of dat_lmr_sync_rdma_write.
 ///
 /// # Safety
-/// `local_segments` is NULL or has that many elements.
+/// `local_segments` is NULL or has `num_segments` elements.
 pub unsafe fn dat_lmr_sync_rdma_write<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     local_segments: *const LmrTriplet<F>,
     num_segments: DAT_VLEN,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises NULL or `num_segments` elements.
     slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }

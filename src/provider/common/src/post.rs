@@ -1,30 +1,30 @@
-//! The fast slots: posting and dequeuing.
+//! The fast slots: posts and dequeues.
 //!
-//! Nothing here allocates, formats or makes a system call. Nothing that a program passes makes it panic: the core asks for
-//! segments within the count that it has checked, and an assertion, behind which a pointer is read, holds it to that.
+//! They neither allocate nor format, and no input makes them panic: core requests only segments below the count that it
+//! has checked.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, Handle, LocalSegment, SegmentList, Srq};
 use dat_udat::*;
 
-use crate::call::{fast, polling, quickly};
+use crate::call::{fast, fast_path, polling};
 use crate::evd::Event;
 use crate::handle::find;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
 
-/// A segment of registered memory in the form of a face.
 pub(crate) type LmrTriplet<F> = <<F as Provider>::Version as Version>::LmrTriplet;
-/// A segment of a peer's memory in the form of a face.
 type RmrTriplet<F> = <<F as Provider>::Version as Version>::RmrTriplet;
 
-/// The positions of the arguments of a send or receive.
+/// Positions of the arguments of a send or receive.
 pub const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
-/// The positions of the arguments of an RDMA operation.
+/// Positions of the arguments of an RDMA operation.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
 
-// The core has the bits of the interface, so that flags need no translation.
+// The core's flags have the bits of the interface.
 const _: () = {
     assert!(CompletionFlags::DEFAULT.bits() == DAT_COMPLETION_DEFAULT_FLAG);
     assert!(CompletionFlags::SUPPRESS.bits() == DAT_COMPLETION_SUPPRESS_FLAG);
@@ -34,26 +34,26 @@ const _: () = {
     assert!(CompletionFlags::EVD_THRESHOLD.bits() == DAT_COMPLETION_EVD_THRESHOLD_FLAG);
 };
 
-/// Completion flags in the terms of the core, which refuses bits that are no flags.
+/// Wraps completion flags. Core rejects unknown bits.
 #[inline(always)]
 pub fn completion_flags(flags: DAT_COMPLETION_FLAGS) -> CompletionFlags {
     CompletionFlags::from_bits_retain(flags)
 }
 
-/// The segments of a post, in the program's memory.
+/// The segments of a post.
 pub struct Segments<V: Version> {
     count: usize,
     list: *const V::LmrTriplet,
 }
 
 impl<V: Version> Segments<V> {
-    /// The `count` segments of a post.
+    /// Wraps the segments of a post.
     ///
     /// # Safety
-    /// During the call `list` must be NULL, or `count` triplets there can be read.
+    /// During the call, `list` must be NULL, or `count` triplets must be readable.
     #[inline(always)]
     pub unsafe fn new(count: DAT_COUNT, list: *const V::LmrTriplet) -> Self {
-        // A negative count is above any limit then.
+        // A negative count exceeds every limit.
         Segments { count: count as u32 as usize, list }
     }
 }
@@ -67,7 +67,7 @@ impl<V: Version> SegmentList for Segments<V> {
     #[inline(always)]
     fn segment(&self, at: usize) -> LocalSegment {
         assert!(at < self.count && !self.list.is_null());
-        // SAFETY: `at` is below the count, and `new` was promised that many if the list is not NULL.
+        // SAFETY: the assertion checks index and pointer, and `new` requires `count` readable triplets.
         V::local_segment(&unsafe { self.list.add(at).read_unaligned() })
     }
 
@@ -87,17 +87,15 @@ impl<V: Version> SegmentList for Segments<V> {
     }
 }
 
-/// The bits of a cookie or context.
+/// Returns the bits of a cookie or context.
 #[inline]
 pub fn word(context: DAT_CONTEXT) -> u64 {
-    // SAFETY: all members are 8 bytes, of which any value is a number.
+    // SAFETY: all members have 8 bytes, and any value is a valid integer.
     unsafe { context.as_64 }
 }
 
-/// The remote segment of an RDMA operation, its argument at `position`, which is looked at behind the `local` ones.
-///
-/// # Errors
-/// The fault of the local segments, or of an argument that is NULL.
+/// Returns the remote segment of an RDMA operation, the argument at `position`. If it is NULL, returns the fault of the
+/// `local` segments, if any, or of this argument.
 #[inline(always)]
 pub fn remote<V: Version>(
     triplet: InPtr<V::RmrTriplet>,
@@ -111,9 +109,8 @@ pub fn remote<V: Version>(
     }
 }
 
-/// Defines the slot of a post to the object behind its first argument; the segments and the cookie are the next ones. Each has
-/// two functions: one for objects that can be entered in the quickest way, and another one, so that the first one keeps few
-/// values at a time.
+/// Defines the slot of a post to the object that is the first argument. A second function handles objects that the fast
+/// lookup does not find, so that the first needs few registers.
 macro_rules! post {
     (
         $name:ident($object:ident: $type:ident as $role:ident, $segments:ident, $cookie:ident $(,
@@ -122,7 +119,7 @@ macro_rules! post {
         #[doc = concat!("Slot of ", stringify!($name), ".")]
         ///
         /// # Safety
-        /// `local_iov` is NULL or has that many elements.
+        /// `local_iov` is NULL or has `num_segments` elements.
         #[inline(always)]
         pub unsafe fn $name<F: Provider>(
             handle: DAT_HANDLE,
@@ -139,13 +136,13 @@ macro_rules! post {
                 user_cookie: DAT_DTO_COOKIE,
                 $($argument: $argument_type,)*
             ) -> Answer<()> {
-                // SAFETY: the caller's promise.
+                // SAFETY: the slot requires NULL or `num_segments` elements.
                 let $segments = &unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
                 let $cookie = word(user_cookie);
                 $body
             }
 
-            // In the form of C, the arguments stay in the registers in which they came.
+            // With the C ABI, the arguments stay in their registers.
             #[cold]
             #[inline(never)]
             unsafe extern "C" fn otherwise<F: Provider>(
@@ -157,17 +154,17 @@ macro_rules! post {
             ) -> DAT_RETURN {
                 fast::<F>(move || {
                     let held = find::<F, $type<F::Transport>>(handle, Role::$role)?;
-                    // SAFETY: the arguments are passed on as they came.
+                    // SAFETY: the slot requires NULL or `num_segments` elements.
                     unsafe { body::<F>(&held, num_segments, local_iov, user_cookie $(, $argument)*) }
                 })
             }
 
-            quickly::<F, $type<F::Transport>>(
+            fast_path::<F, $type<F::Transport>>(
                 handle,
                 |_| true,
-                // SAFETY: the arguments are passed on as they came.
+                // SAFETY: the slot requires NULL or `num_segments` elements.
                 move |held| unsafe { body::<F>(held, num_segments, local_iov, user_cookie $(, $argument)*) },
-                // SAFETY: the arguments are passed on as they came.
+                // SAFETY: the slot requires NULL or `num_segments` elements.
                 move || unsafe { otherwise::<F>(handle, num_segments, local_iov, user_cookie $(, $argument)*) },
             )
         }
@@ -206,10 +203,9 @@ post! {
     }
 }
 
-/// Slot of dat_evd_dequeue.
 #[inline(always)]
 pub fn dat_evd_dequeue<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
-    quickly::<F, Evd<F::Transport>>(
+    fast_path::<F, Evd<F::Transport>>(
         evd_handle,
         |evd| event.is_null() || evd.look(),
         |evd| take::<F>(evd, evd_handle, event),
@@ -217,7 +213,6 @@ pub fn dat_evd_dequeue<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Ev
     )
 }
 
-/// Writes the next event of a dispatcher.
 #[inline(always)]
 fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> Answer<()> {
     let (out, handle) = (event.required(2)?, Handle(handle.addr()));
@@ -228,7 +223,7 @@ fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: Out
     taken.at(&[])
 }
 
-/// Does what the slot does where the dispatcher cannot be entered in the quickest way.
+/// Dequeues if the fast lookup does not find the EVD.
 #[cold]
 #[inline(never)]
 fn dequeue_otherwise<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {

@@ -1,5 +1,7 @@
 //! Public service points.
 
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
+
 use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
 use dat_udat::*;
@@ -10,7 +12,7 @@ use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider};
 
-/// The provider of the endpoints; the flags are the fourth argument.
+/// Converts the flags, the fourth argument.
 fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
     match flags {
         DAT_PSP_CONSUMER_FLAG => Ok(PspMode::Consumer),
@@ -19,7 +21,6 @@ fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
     }
 }
 
-/// Slot of dat_psp_create.
 pub fn dat_psp_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
@@ -35,7 +36,6 @@ pub fn dat_psp_create<F: Provider>(
     })
 }
 
-/// Slot of dat_psp_create_any.
 pub fn dat_psp_create_any<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: OutPtr<DAT_CONN_QUAL>,
@@ -54,7 +54,6 @@ pub fn dat_psp_create_any<F: Provider>(
     })
 }
 
-/// Slot of dat_psp_query.
 pub fn dat_psp_query<F: Provider>(
     psp_handle: DAT_PSP_HANDLE,
     psp_param_mask: DAT_PSP_PARAM_MASK,

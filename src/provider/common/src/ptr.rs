@@ -1,8 +1,7 @@
-//! The program's pointers for input and output.
+//! Pointers to inputs and outputs of the program.
 //!
-//! The functions of the provider table wrap the pointers among their arguments, and state there that they are valid as the
-//! program promises; after that the code of most slots is safe. Nothing here panics or allocates except [`bytes`], which is
-//! for private data. Reads and writes need no alignment.
+//! The functions of the provider table wrap pointer arguments in these types, and assert there that the pointers are
+//! valid, so most slots contain no unsafe code. Accesses need no alignment.
 
 use std::ptr::null_mut;
 
@@ -11,12 +10,12 @@ use host::memory::{self, NoMemory};
 
 use crate::{Answer, Fault, count};
 
-/// A parameter of a slot, which gets an argument of the type `C` from a program.
+/// A slot's parameter, constructed from a C argument.
 pub trait Parameter<C> {
-    /// Takes the argument.
+    /// Wraps the argument.
     ///
     /// # Safety
-    /// During the call a pointer must be NULL or valid as its parameter says.
+    /// During the call, a pointer must be NULL or valid as `Self` describes.
     unsafe fn of(argument: C) -> Self;
 }
 
@@ -48,48 +47,43 @@ impl<V> Parameter<*mut V> for OutPtr<V> {
     }
 }
 
-/// A pointer to an input of the program; NULL or readable.
+/// A pointer that is NULL or readable.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct InPtr<V>(*const V);
 
 impl<V> InPtr<V> {
-    /// The argument itself.
+    /// Returns the pointer.
     #[inline]
     pub fn as_ptr(self) -> *const V {
         self.0
     }
 
-    /// Whether the pointer is NULL.
     #[inline]
-    pub fn is_null(self) -> bool {
+    pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
 }
 
 impl<V: Copy> InPtr<V> {
-    /// Reads the value; `None` if the pointer is NULL.
+    /// Reads the value. Returns `None` if the pointer is NULL.
     #[inline]
     pub fn get(self) -> Option<V> {
         if self.is_null() {
             return None;
         }
-        // SAFETY: not NULL, so readable as promised to `of`.
+        // SAFETY: not NULL, so readable as `of` requires.
         Some(unsafe { self.0.read_unaligned() })
     }
 
-    /// Reads the value of an argument that must not be NULL.
-    ///
-    /// # Errors
-    /// The argument at `position` is invalid if it is NULL.
+    /// Reads a required argument. Fails if the pointer is NULL.
     #[inline]
     pub fn required(self, position: u32) -> Answer<V> {
         self.get().ok_or(Fault::Argument(position))
     }
 }
 
-/// Reads one field of a structure behind an [`InPtr`], and no other byte of it. `None` if the
-/// pointer is NULL.
+/// Reads only one field through an [`InPtr`]. Returns `None` if the pointer is NULL.
 #[macro_export]
 macro_rules! read_field {
     ($pointer:expr, $($field:ident).+) => {{
@@ -97,35 +91,32 @@ macro_rules! read_field {
         if pointer.is_null() {
             None
         } else {
-            // SAFETY: not NULL, so readable as promised to `Parameter::of`.
+            // SAFETY: not NULL, so readable as `Parameter::of` requires.
             Some(unsafe { (&raw const (*pointer).$($field).+).read_unaligned() })
         }
     }};
 }
 pub use read_field;
 
-/// A pointer to the place for a result; NULL or writable.
+/// A pointer that is NULL or writable.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct OutPtr<V>(*mut V);
 
 impl<V> OutPtr<V> {
-    /// Whether the pointer is NULL.
+    /// Returns whether the pointer is NULL.
     #[inline]
     pub fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
-    /// The writable place, for an argument that must not be NULL.
-    ///
-    /// # Errors
-    /// The argument at `position` is invalid if it is NULL.
+    /// Returns the destination of a required result. Fails if the pointer is NULL.
     #[inline]
     pub fn required(self, position: u32) -> Answer<Out<V>> {
         if self.0.is_null() { Err(Fault::Argument(position)) } else { Ok(Out(self.0)) }
     }
 
-    /// Writes a result that is not required: unless the pointer is NULL.
+    /// Writes an optional result.
     #[inline]
     pub fn offer(self, value: V) {
         if !self.0.is_null() {
@@ -134,26 +125,26 @@ impl<V> OutPtr<V> {
     }
 }
 
-/// A writable place in the program's memory.
+/// A writable destination of the program.
 #[derive(Clone, Copy)]
 pub struct Out<V>(*mut V);
 
 impl<V> Out<V> {
-    /// The place itself.
+    /// Returns the address.
     #[inline]
     pub fn as_ptr(&self) -> *mut V {
         self.0
     }
 
-    /// Writes the result.
+    /// Writes a result.
     #[inline]
     pub fn write(self, value: V) {
-        // SAFETY: OutPtr made this from a pointer that is not NULL, so it is writable as promised there.
+        // SAFETY: created from an OutPtr that is not NULL, so writable as `Parameter::of` requires.
         unsafe { self.0.write_unaligned(value) };
     }
 }
 
-/// Writes one field of a structure behind an [`Out`], and no other byte of it.
+/// Writes only one field through an [`Out`].
 #[macro_export]
 macro_rules! write_field {
     ($out:expr, $($field:ident).+, $value:expr) => {{
@@ -166,33 +157,30 @@ macro_rules! write_field {
 pub use write_field;
 
 impl<V: Copy> Out<V> {
-    /// Reads the value that the program put there before the call.
+    /// Reads the value before the call.
     ///
     /// # Safety
-    /// The argument must be for input as well as output, so that the program has filled it.
+    /// The argument must also be an input.
     pub unsafe fn read(&self) -> V {
-        // SAFETY: not NULL, and filled as the caller promises.
+        // SAFETY: not NULL, and initialised because the argument is an input.
         unsafe { self.0.read_unaligned() }
     }
 }
 
-/// Private data in the form of the interface: its size, and the pointer to it, which is NULL if there is none.
+/// Returns size and address of private data, NULL if there is none.
 pub fn c_bytes<B>(data: &[B]) -> (DAT_COUNT, DAT_PVOID) {
     (count(data.len()), if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() })
 }
 
 /// Copies `len` bytes of the program.
 ///
-/// # Errors
-/// [`NoMemory`].
-///
 /// # Safety
-/// `data` must not be NULL, and `len` bytes there must be readable.
+/// `data` is not NULL, and `len` bytes are readable.
 pub unsafe fn bytes(data: *const u8, len: usize) -> Result<Vec<u8>, NoMemory> {
     let mut copy: Vec<u8> = memory::vec(len)?;
-    // SAFETY: readable as the caller promises; the vector has room for it.
+    // SAFETY: the caller promises `len` readable bytes; the vector has capacity for them.
     unsafe { copy.as_mut_ptr().copy_from_nonoverlapping(data, len) };
-    // SAFETY: the line above has filled the first `len` bytes.
+    // SAFETY: the copy has initialised the first `len` bytes.
     unsafe { copy.set_len(len) };
     Ok(copy)
 }

@@ -1,5 +1,7 @@
 //! Protection zones.
 
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
+
 use dat_core::error::Role;
 use dat_core::{Ia, Pz};
 use dat_udat::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
@@ -10,7 +12,6 @@ use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Provider};
 
-/// Slot of dat_pz_create.
 pub fn dat_pz_create<F: Provider>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DAT_PZ_HANDLE>) -> DAT_RETURN {
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
@@ -19,7 +20,6 @@ pub fn dat_pz_create<F: Provider>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DA
     })
 }
 
-/// Slot of dat_pz_query.
 pub fn dat_pz_query<F: Provider>(
     pz_handle: DAT_PZ_HANDLE,
     pz_param_mask: DAT_PZ_PARAM_MASK,

@@ -1,5 +1,7 @@
 //! Remote memory regions.
 
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
+
 use std::sync::Arc;
 
 use dat_core::error::Role;
@@ -14,18 +16,13 @@ use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
 
-/// What dat_rmr_query tells in the form of a face.
 type RmrParam<F> = <<F as Provider>::Version as Version>::RmrParam;
 
-/// Slot of dat_rmr_create.
 pub fn dat_rmr_create<F: Provider>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>) -> DAT_RETURN {
     making::<F>(|| create_rmr::<F>(pz_handle, rmr_handle, Scope::Zone))
 }
 
-/// Does the work of dat_rmr_create and of dat_rmr_create_for_ep.
-///
-/// # Errors
-/// Those of the call.
+/// Implements dat_rmr_create and dat_rmr_create_for_ep.
 pub fn create_rmr<F: Provider>(
     pz_handle: DAT_PZ_HANDLE,
     rmr_handle: OutPtr<DAT_RMR_HANDLE>,
@@ -36,7 +33,6 @@ pub fn create_rmr<F: Provider>(
     give(out, &Rmr::create(&pz, scope).at(&[])?)
 }
 
-/// Slot of dat_rmr_query.
 pub fn dat_rmr_query<F: Provider>(
     rmr_handle: DAT_RMR_HANDLE,
     rmr_param_mask: DAT_RMR_PARAM_MASK,
@@ -48,8 +44,7 @@ pub fn dat_rmr_query<F: Provider>(
     })
 }
 
-/// The arguments of dat_rmr_bind that every version has, under their names. The place for the context is required unless the
-/// call unbinds.
+/// Common arguments of dat_rmr_bind. `context` is required unless the call unbinds.
 #[expect(missing_docs, reason = "the call describes them")]
 pub struct Bind<V: Version> {
     pub rmr_handle: DAT_RMR_HANDLE,
@@ -61,12 +56,9 @@ pub struct Bind<V: Version> {
     pub context: OutPtr<DAT_RMR_CONTEXT>,
 }
 
-/// Does the work of dat_rmr_bind. `lmr` finds the memory region that a segment with bytes lies in, and how peers name the
-/// first of them. The triplet is at a `position`, behind it the rights; the place for the context is the last argument, at
-/// `last`. `positions` are those of the arguments that the core checks.
-///
-/// # Errors
-/// Those of the call.
+/// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address it. The triplet is the
+/// argument at `position`, followed by the rights; the RMR context is the argument at `last`. `positions` lists the
+/// arguments that core checks.
 pub fn bind<F: Provider>(
     call: &Bind<F::Version>,
     [position, last]: [u32; 2],

@@ -1,5 +1,7 @@
 //! Reserved service points.
 
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
+
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
 use dat_udat::*;
@@ -10,7 +12,6 @@ use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Fault, Provider};
 
-/// Slot of dat_rsp_create.
 pub fn dat_rsp_create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     conn_qual: DAT_CONN_QUAL,
@@ -37,7 +38,6 @@ pub fn dat_rsp_create<F: Provider>(
     })
 }
 
-/// Slot of dat_rsp_query.
 pub fn dat_rsp_query<F: Provider>(
     rsp_handle: DAT_RSP_HANDLE,
     rsp_param_mask: DAT_RSP_PARAM_MASK,

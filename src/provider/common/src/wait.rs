@@ -1,12 +1,16 @@
 //! The slots that block.
 //!
-//! A thread may be cancelled while it waits, and cancellation unwinds its stack as if an exception of another language
-//! passed through. Rust allows that for frames that own nothing with a destructor. So the frames that are on the stack
-//! during the sleep, [`dat_evd_wait`], `wait_for_events`, [`dat_cno_wait`], `block`, `sleep_on` and what that calls, have
-//! plain data alone; everything else happens in *steps*, which return before the sleep, catch panics and cannot be
-//! cancelled. The core holds the state of a wait meanwhile. If the thread is unwound, libc calls `abandon` before
-//! anything of the program runs, which drops that state: a cleanup handler of the program finds no wait of its thread,
-//! and neither does any other thread.
+//! Cancellation unwinds the stack of a sleeping thread like a foreign exception, which Rust allows only for frames
+//! without destructors. So a wait alternates *steps* and sleeps:
+//!
+//! ```text
+//!  dat_evd_wait → wait_for_events ┐         ┌ step: catches panics, cannot be cancelled, returns
+//!                                 ├→ block ─┤
+//!  dat_cno_wait                   ┘         └ sleep_on: can be unwound
+//! ```
+//!
+//! All frames on the stack during the sleep are without destructors; core stores the state of the wait. If the thread
+//! is unwound, libc first calls `abandon`, which drops that state before the program's cleanup handlers run.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -22,7 +26,7 @@ use dat_udat::{DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_HANDLE, DAT_RETURN, DAT_SUCCES
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
-use crate::call::{PANICKED, caught, code, quickly};
+use crate::call::{PANICKED, caught, code, fast_path};
 use crate::ep::connect::duration;
 use crate::evd::Event;
 use crate::handle::{find, raw};
@@ -30,16 +34,15 @@ use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Positions, Provider, Version, count};
 
 unsafe extern "C-unwind" {
-    // These are functions of the libc crate, except that they may unwind: a thread can be cancelled in them.
+    // Unlike in the libc crate, these can unwind, because a thread can be cancelled in them.
     fn ppoll(fds: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// The limit of a sleep that has none. A sleep with a limit is one that every handled signal ends.
+/// Replaces no timeout for a sleep on a word, because every handled signal ends a sleep with a timeout.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Sleeps until it is woken or the time is up. Returns whether a signal ended the sleep. Owns nothing: it may be
-/// unwound.
+/// Sleeps until woken or until the timeout. Returns whether a signal ended the sleep.
 fn sleep_on(sleep: &Sleep) -> bool {
     match &sleep.place {
         SleepPlace::Word { word, value, shared } => {
@@ -49,24 +52,23 @@ fn sleep_on(sleep: &Sleep) -> bool {
     }
 }
 
-/// Sleeps while the word has the value, until it is woken or the time is up. Returns whether a signal ended the sleep.
+/// Sleeps on the word as [`sleep_on`] does, while it has the value.
 ///
-/// The system call is no place where libc lets a thread be cancelled, so for its time the thread can be cancelled
-/// everywhere. The unwinding may begin at any instruction of this function then, which therefore stays a function of its
-/// own: its callers have calls that catch panics, and could be unwound only from these.
+/// libc has no cancellation point for futex(2), so the thread can be cancelled at any instruction during the call. This
+/// function is never inlined into callers, whose calls have landing pads: unwinding must not begin there.
 #[inline(never)]
 fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> bool {
     let private = if shared { 0 } else { libc::FUTEX_PRIVATE_FLAG };
-    // SAFETY: one system call follows; this function owns nothing, and see above for its callers.
+    // SAFETY: one system call follows, and this function has no destructors and is not inlined.
     let before = unsafe { cancel::allow_anywhere() };
-    // SAFETY: the system looks at the word and fails if it is not there; the limit outlives the call.
+    // SAFETY: the kernel validates the address of the word; the timeout outlives the call.
     let result = unsafe { syscall(libc::SYS_futex, word, libc::FUTEX_WAIT | private, value, ptr::from_ref(limit)) };
     cancel::allow_as(before);
-    // SAFETY: every thread has an errno.
+    // SAFETY: errno is valid in every thread.
     result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
 }
 
-/// Sleeps until one of the descriptors is readable or the time is up. Returns whether a signal ended the sleep.
+/// Sleeps as [`sleep_on`] does, until a descriptor is readable.
 fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Option<Duration>) -> bool {
     let mut fds = [pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_FDS];
     let mut used: nfds_t = 0;
@@ -76,9 +78,9 @@ fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Optio
     }
     let limit = timeout.map(time_of);
     let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
-    // SAFETY: the descriptors and the limit outlive the call; there is no signal mask.
+    // SAFETY: descriptors and timeout outlive the call; the signal mask is NULL.
     let result = unsafe { ppoll(fds.as_mut_ptr(), used, limit, ptr::null()) };
-    // SAFETY: every thread has an errno.
+    // SAFETY: errno is valid in every thread.
     result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
 }
 
@@ -86,14 +88,13 @@ fn time_of(time: Duration) -> timespec {
     timespec { tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: time.subsec_nanos().into() }
 }
 
-/// Drops the state of a wait whose thread is being unwound.
+/// Drops the wait state of a thread that is unwound.
 extern "C" fn abandon(_: *mut c_void) {
     wait::abandon();
 }
 
-/// Goes from step to step, and sleeps in between: first `begin`, then `resume`, which is told whether a signal ended the sleep.
-/// A step returns `None` when the call is done and has written its results. Owns nothing, as the steps are plain data: it may
-/// be unwound.
+/// Alternates steps and sleeps. `resume` receives whether a signal ended the sleep. A step returns `None` when it has
+/// written the results of the call.
 #[inline(always)]
 fn block<F: Provider>(
     begin: impl Fn() -> Answer<Option<Sleep>> + Copy,
@@ -105,12 +106,12 @@ fn block<F: Provider>(
         match next {
             Ok(Some(sleep)) => {
                 let mut place = cancel::Note::EMPTY;
-                // SAFETY: the place stays in this frame until `forget`, and the frame is left before that by unwinding alone.
+                // SAFETY: the place stays in this frame until `forget`; only unwinding leaves the frame earlier.
                 unsafe { cancel::note(&mut place, abandon) };
                 cancel::restore(before);
                 let interrupted = sleep_on(&sleep);
                 cancel::forbid();
-                // SAFETY: a signal handler has forgotten its own notes by now, so this is the last one.
+                // SAFETY: signal handlers have removed their own notes, so this is the thread's last one.
                 unsafe { cancel::forget(&mut place) };
                 next = caught(|| resume(interrupted)).unwrap_or(Err(PANICKED));
             }
@@ -122,12 +123,12 @@ fn block<F: Provider>(
     }
 }
 
-/// The positions of dat_evd_wait's arguments that the core checks.
+/// Positions of dat_evd_wait's arguments that core checks.
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 
-/// Takes the end of a transfer for a wait for one event, if it is there: this costs as much as a dequeue. The code is that
-/// of an empty queue only if the queue was looked at; with any other failure the wait begins from the start. In the frame
-/// of a fast call, and of its own, because the caller's may be unwound.
+/// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Returns
+/// [`Version::QUEUE_EMPTY`] only if it has polled the queue; after other errors, the wait starts from the beginning.
+/// Never inlined, because it has destructors.
 #[inline(never)]
 extern "C" fn take_ready<F: Provider>(
     evd: DAT_EVD_HANDLE,
@@ -142,10 +143,10 @@ extern "C" fn take_ready<F: Provider>(
         more.write(count(left));
         Ok(())
     };
-    quickly::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
+    fast_path::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
-/// Waits for events in steps; [`take_ready`] has found none if `looked`. Owns nothing: it may be unwound.
+/// Waits in steps. `looked` is set if [`take_ready`] has just polled the empty queue.
 #[cold]
 #[inline(never)]
 fn wait_for_events<F: Provider>(

@@ -11,33 +11,33 @@ mod version {
     use crate::slots::handles::{Call, rows};
     use crate::slots::slot;
 
-    /// Slots that take no handle: the one that opens an adapter.
+    /// Number of slots without a handle: ia_open.
     pub const WITHOUT_HANDLE: usize = 1;
 
-    /// The position of the place for the handle of a new region.
+    /// Position of `lmr_handle` in dat_lmr_create.
     pub const LMR_HANDLE: u32 = 7;
-    /// The position of the memory to bind.
+    /// Position of `lmr_triplet` in dat_rmr_bind.
     pub const BIND_TRIPLET: u32 = 2;
-    /// The position of the rights of a bind.
+    /// Position of `mem_priv` in dat_rmr_bind.
     pub const BIND_RIGHTS: u32 = 3;
-    /// The position of the flags of a bind.
+    /// Position of `completion_flags` in dat_rmr_bind.
     pub const BIND_FLAGS: u32 = 6;
-    /// The position of the place for the context of a bind.
+    /// Position of `context` in dat_rmr_bind.
     pub const BIND_CONTEXT: u32 = 7;
 
-    /// A kind of memory that cannot be registered.
+    /// An unsupported kind of memory.
     pub const OTHER_MEM_TYPE: DAT_MEM_TYPE = DAT_MEM_TYPE_SO_VIRTUAL;
-    /// A right that means nothing.
+    /// A privilege bit that is ignored.
     pub const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
-    /// Bits that no field of an endpoint has.
+    /// Undefined bits of the endpoint mask.
     pub const UNKNOWN_EP_FIELDS: [DAT_EP_PARAM_MASK; 3] = [1 << 11, 1 << 31, 1 << 32];
-    /// A bit that no field of a notification object has.
+    /// An undefined bit of the CNO mask.
     pub const UNKNOWN_CNO_FIELD: DAT_CNO_PARAM_MASK = 4;
-    /// Flags of a connection that mean nothing.
+    /// An undefined flag of dat_ep_connect.
     pub const UNKNOWN_CONNECT_FLAG: DAT_CONNECT_FLAGS = 2;
-    /// A value that is no type of service.
+    /// An undefined service type.
     pub const UNKNOWN_SERVICE: DAT_SERVICE_TYPE = 1;
-    /// A flag that is no event stream.
+    /// An undefined event stream.
     pub const UNKNOWN_STREAM: DAT_EVD_FLAGS = 0x200;
 
     pub fn lmr_triplet(context: DAT_LMR_CONTEXT, address: DAT_VADDR, length: DAT_VLEN) -> DAT_LMR_TRIPLET {
@@ -48,12 +48,12 @@ mod version {
         DAT_RMR_TRIPLET { rmr_context: context, pad: 0, target_address: address, segment_length: length }
     }
 
-    /// The name that the adapter tells that was opened under a name.
+    /// Returns the adapter name in the attributes.
     pub fn adapter_name(opened_as: &std::ffi::CStr) -> &std::ffi::CStr {
         opened_as
     }
 
-    /// The agent in the answer of a query.
+    /// Returns the agent in the result of a query.
     pub fn agent(param: &DAT_CNO_PARAM) -> DAT_OS_WAIT_PROXY_AGENT {
         param.agent
     }
@@ -93,7 +93,7 @@ mod version {
         slot!(t, rmr_bind_func(rmr, triplet, privileges, ep, cookie, flags, context))
     }
 
-    /// The slots whose parameters differ between the versions.
+    /// Returns the slots whose parameters differ between versions.
     pub fn calls(t: &'static DAT_PROVIDER) -> Vec<Call> {
         use std::ptr::{null, null_mut};
 

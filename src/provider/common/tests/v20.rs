@@ -12,33 +12,33 @@ mod version {
     use crate::slots::handles::{Call, rows};
     use crate::slots::slot;
 
-    /// Slots that take no handle, or a list of arguments behind it: those that open an adapter, and extend the interface.
+    /// Number of slots without a handle or with a variable argument list: ia_open and handle_extendedop.
     pub const WITHOUT_HANDLE: usize = 2;
 
-    /// The position of the place for the handle of a new region.
+    /// Position of `lmr_handle` in dat_lmr_create.
     pub const LMR_HANDLE: u32 = 8;
-    /// The position of the memory to bind.
+    /// Position of `lmr_triplet` in dat_rmr_bind.
     pub const BIND_TRIPLET: u32 = 3;
-    /// The position of the rights of a bind.
+    /// Position of `mem_priv` in dat_rmr_bind.
     pub const BIND_RIGHTS: u32 = 4;
-    /// The position of the flags of a bind.
+    /// Position of `completion_flags` in dat_rmr_bind.
     pub const BIND_FLAGS: u32 = 8;
-    /// The position of the place for the context of a bind.
+    /// Position of `context` in dat_rmr_bind.
     pub const BIND_CONTEXT: u32 = 9;
 
-    /// A kind of memory that cannot be registered.
+    /// An unsupported kind of memory.
     pub const OTHER_MEM_TYPE: DAT_MEM_TYPE = 3;
-    /// A right that changes nothing at a region of which peers have no other.
+    /// No privilege bit.
     pub const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = 0;
-    /// Bits that no field of an endpoint has.
+    /// Undefined bits of the endpoint mask.
     pub const UNKNOWN_EP_FIELDS: [DAT_EP_PARAM_MASK; 2] = [1 << 31, 1 << 32];
-    /// A bit that no field of a notification object has.
+    /// An undefined bit of the CNO mask.
     pub const UNKNOWN_CNO_FIELD: DAT_CNO_PARAM_MASK = 8;
-    /// Flags of a connection that mean nothing.
+    /// An undefined flag of dat_ep_connect.
     pub const UNKNOWN_CONNECT_FLAG: DAT_CONNECT_FLAGS = 3;
-    /// A value that is no type of service.
+    /// An undefined service type.
     pub const UNKNOWN_SERVICE: DAT_SERVICE_TYPE = 2;
-    /// A flag that is no event stream.
+    /// An undefined event stream.
     pub const UNKNOWN_STREAM: DAT_EVD_FLAGS = 0x400;
 
     pub fn lmr_triplet(context: DAT_LMR_CONTEXT, address: DAT_VADDR, length: DAT_SEG_LENGTH) -> DAT_LMR_TRIPLET {
@@ -49,14 +49,14 @@ mod version {
         DAT_RMR_TRIPLET { virtual_address: address, segment_length: length, rmr_context: context }
     }
 
-    /// The name that the adapter tells that was opened under a name: that of the device.
+    /// Returns the adapter name in the attributes: the device's name.
     pub fn adapter_name(_: &std::ffi::CStr) -> &std::ffi::CStr {
         c"fake"
     }
 
-    /// The agent in the answer of a query.
+    /// Returns the agent in the result of a query.
     pub fn agent(param: &DAT_CNO_PARAM) -> DAT_OS_WAIT_PROXY_AGENT {
-        // SAFETY: the member of that type.
+        // SAFETY: the CNO was created with an agent.
         unsafe { param.proxy.agent }
     }
 
@@ -99,7 +99,7 @@ mod version {
         slot!(t, rmr_bind_func(rmr, lmr, triplet, privileges, DAT_VA_TYPE_VA, ep, cookie, flags, context))
     }
 
-    /// The slots whose parameters differ between the versions.
+    /// Returns the slots whose parameters differ between versions.
     pub fn calls(t: &'static DAT_PROVIDER) -> Vec<Call> {
         use std::ptr::{null, null_mut};
 

@@ -1,13 +1,5 @@
-//! uDAPL 1.2 over the core: its structures, masks and codes, its provider table, and the slots whose parameters other
-//! versions do not have. Everything else is in [`dat_provider_common`].
-//!
-//! | module | contents |
-//! |---|---|
-//! | [`code`] | the return code of every fault |
-//! | [`table`] | the provider table |
-//! | [`cr`], [`lmr`], [`rmr`] | the slots of this version |
-//!
-//! A transport becomes a provider library by [`export_provider!`].
+//! The C API layer of uDAPL 1.2: its structures, codes and provider table, and the slots whose parameters differ from
+//! other versions. All else is in [`dat_provider_common`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
@@ -37,14 +29,14 @@ use crate::ep::{DAT_EP_FIELD_COMM, comm};
 #[doc(hidden)]
 pub use dat_provider_common as common;
 
-/// uDAPL 1.2 as a version of the interface.
+/// uDAPL 1.2.
 pub enum Udat12 {}
 
 impl Version for Udat12 {
     dat_provider_common::version!();
 
     const NODE: &'static CStr = c"DAT_1.2";
-    /// Programs hold the handles of the provider.
+    /// Programs hold the provider's handles.
     const IA_HANDLES: Option<&'static CStr> = None;
     const MIN_ASYNC_QLEN: usize = 0;
     const HABITS: ApiCaps = ApiCaps {
@@ -56,7 +48,7 @@ impl Version for Udat12 {
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = DAT_CNO_FIELD_ALL;
 
     const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &attr::RIGHTS;
-    /// The bit about ordering.
+    /// A bit that disables relaxed ordering.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &attr::STREAMS;
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] = &[DAT_CONNECT_MULTIPATH_FLAG];
@@ -74,7 +66,7 @@ impl Version for Udat12 {
     }
 
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-        // A program of this version can only have posted a receive for an extended operation, which it takes for a usual one.
+        // uDAPL 1.2 programs cannot post extended operations, so this completes a receive, which needs no extension.
         dat_provider_common::write_event!(F, out, evd, event, request {}, |_, _, _| {});
     }
 

@@ -1,6 +1,6 @@
-//! What makes a provider library of a transport.
+//! Definition of provider libraries.
 
-/// Makes a provider library of uDAPL 1.2 of a transport: [`common::export_provider!`](crate::common::export_provider).
+/// Defines a provider library of uDAPL 1.2: [`common::export_provider!`](crate::common::export_provider).
 #[macro_export]
 macro_rules! export_provider {
     ($transport:ty, $library:literal) => {

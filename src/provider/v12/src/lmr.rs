@@ -12,7 +12,7 @@ use crate::Udat12;
 /// Slot of dat_lmr_create.
 ///
 /// # Safety
-/// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
+/// As [`create_lmr`].
 pub unsafe fn dat_lmr_create<F: Provider<Version = Udat12>>(
     ia_handle: DAT_IA_HANDLE,
     mem_type: DAT_MEM_TYPE,
@@ -28,6 +28,6 @@ pub unsafe fn dat_lmr_create<F: Provider<Version = Udat12>>(
 ) -> DAT_RETURN {
     let from = Inputs { ia_handle, mem_type, region_description, length, pz_handle, privileges };
     let to = Results { lmr_handle, lmr_context, rmr_context, registered_length, registered_address };
-    // SAFETY: the caller's promise.
+    // SAFETY: this function has the requirements of `create_lmr`.
     making::<F>(|| unsafe { create_lmr::<F>(from, Ok(Base::Address), to, 7) })
 }

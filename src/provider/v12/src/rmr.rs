@@ -11,7 +11,7 @@ use dat_udat12::*;
 
 use crate::Udat12;
 
-/// The positions of the arguments of dat_rmr_bind.
+/// Positions of dat_rmr_bind's arguments.
 const POSITIONS: Positions = &[(Arg::Segments, 2), (Arg::Flags, 6)];
 
 /// Slot of dat_rmr_bind.

@@ -4,7 +4,7 @@ use dat_udat12::*;
 
 use crate::Udat12 as Udat;
 
-/// The slots, each with the name of its call.
+/// Slots by the name of their call.
 mod slots {
     pub use dat_provider_common::slots::*;
 
@@ -13,7 +13,7 @@ mod slots {
     pub use crate::rmr::dat_rmr_bind;
 }
 
-/// What stands in the table, each with the name of its call.
+/// Functions of the table by the name of their call.
 mod functions {
     use super::*;
 

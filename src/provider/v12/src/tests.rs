@@ -1,12 +1,12 @@
 use super::*;
 
-/// The bits of a list of flags.
+/// Returns all bits of a list.
 fn all<T>(list: &[(T, u32)]) -> u32 {
     list.iter().fold(0, |all, (_, bit)| all | bit)
 }
 
 #[test]
-fn the_flags_are_those_of_the_headers() {
+fn flags_match_headers() {
     assert_eq!((all(Udat12::RIGHTS), Udat12::OTHER_RIGHTS), (DAT_MEM_PRIV_ALL_FLAG, 0x100));
     assert_eq!(all(Udat12::STREAMS), DAT_EVD_DEFAULT_FLAG | DAT_EVD_SOFTWARE_FLAG);
     for flags in 0..=0xfff {

@@ -18,11 +18,11 @@ pub struct Arguments {
     #[arg(value_name = "NAME", value_parser = OsStringValueParser::new().try_map(named))]
     pub name: Option<OsString>,
 
-    /// List also the adapters that do not open, each with the cause
+    /// Also list the adapters that do not open, each with the cause
     #[arg(short, long, conflicts_with_all = ["name", "explain", "processes"])]
     pub all: bool,
 
-    /// Perform the steps of dat_ia_open, for NAME or all adapters, and name the section of a page for each failure
+    /// Show the steps of dat_ia_open for NAME or all adapters, and where the documentation describes each failure
     #[arg(long)]
     pub explain: bool,
 

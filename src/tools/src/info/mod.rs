@@ -47,52 +47,81 @@ impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "OUTPUT",
-            text: "Without NAME the output is a table of the adapters that open, in the order in which programs see them: the \
-                name; the version of uDAPL of the programs that see it; whether several threads may call it \
-                concurrently; for RDMA the device, its port and the state of the port; the address; the file and line of \
-                the entry, or that it is built in; and the file of the library. Below the table there is a line with the \
-                cause for each adapter that does not open, and one for each line of the configuration that is ignored; \
-                for more than five of a kind, one line has their number, and --all lists them. If several entries have one name, each is opened as a program of its version and \
-                thread safety opens it. Control characters are shown as escapes.\n\nWith --json the output is an object \
-                with all adapters: \"libraries\", the files of the libdat.so.1 and libdat2.so.2 that exist; \
-                \"adapters\", a list of objects with \"name\", \"version\", \"thread_safe\", \"from\", \"library\", \
-                \"device\", \"port\", \"state\", \"address\", \"opens\" and, if it does not open, \"why\". With \
-                NAME it is one object with \"name\", \"library\" and an object of attributes for each of \"adapter\", \
-                \"provider\" and so on, with the names of dat_ia_query(3) and sizes in bytes. With --explain it is an \
-                object with \"chapters\", each with a \"title\" and \"steps\" of \"state\" (ok, note, wrong), \
-                \"text\" and, if there is a remedy, \"see\", the page and section that describe it; and with \
-                \"works\", the adapters that open. After a failure the object has \"error\", the reason; with \
-                --explain it has chapters as well.",
+            text: "Without NAME, the output is a table with a line for each adapter that opens, in the order \
+                in which programs see the adapters:\n\n  \
+                NAME       the name of the adapter\n  \
+                API        the version of uDAPL of the programs that see the adapter\n  \
+                THREADS    safe if several threads may call it concurrently, else one\n  \
+                DEVICE     for RDMA, the device\n  \
+                PORT       for RDMA, the port of the device\n  \
+                STATE      the state of the port; ready for an adapter without a port\n  \
+                ADDRESS    the address\n  \
+                FROM       the file and line of the entry, or that it is built in\n  \
+                LIBRARY    the file of the provider library\n\n\
+                Below the table, one line reports the cause for each adapter that does not open, and one line \
+                reports each malformed line of the configuration. If there are more than five of a kind, one \
+                line has their number, and --all lists them. If several entries have the same name, dat-info \
+                opens each of them as a program of its version and thread safety does. Control characters are \
+                shown as escapes.\n\n\
+                With --json, the output is an object:\n\n  \
+                libraries  the files of the libdat.so.1 and libdat2.so.2 that exist\n  \
+                adapters   a list of objects with name, version, thread_safe, from,\n  \
+                \u{20}          library, device, port, state, address, opens and, if the\n  \
+                \u{20}          adapter does not open, why\n  \
+                missing    a list of texts: why a version has no library\n  \
+                ignored    a list of texts: the malformed lines of the configuration\n\n\
+                With --json and NAME, the object contains name, library, and an object of attributes for each \
+                of adapter, provider and so on. The attributes have the names of dat_ia_query(3), and sizes \
+                are in bytes.\n\n\
+                With --json and --explain, the object contains:\n\n  \
+                chapters   a list of objects with title and steps; each step has state\n  \
+                \u{20}          (ok, note or wrong), text and, if there is a remedy, see: the\n  \
+                \u{20}          page and section that describe it\n  \
+                works      the adapters that open\n\n\
+                After a failure, the object contains error, the reason; with --explain, it also contains \
+                chapters.",
         },
         Section {
             heading: "PROCESSES",
-            text: "With --processes there is a line for each adapter of the provider shm that a process has open: the process \
-                ID, command and user; the name of the adapter; the version of the interface; the connected endpoints; \
-                MADE, the connections since the adapter was opened; FAILED, the connections and attempts that did not \
-                end with a disconnect; SENT, the started sends and RDMA writes, and their bytes; RECEIVED, the received \
-                messages and the started RDMA reads, and their bytes; STALLS, how often a request found no room, and \
-                after the slash how often a message found no receive; and the time since the adapter was opened. The \
-                numbers count from then on. The processes are those of the user, for root of all users, that use \
-                /tmp/dat-shm-UID or a directory in dat.conf(5). A process in a container is listed if the \
-                container shares the directory; it has a process ID if /proc here shows the process, otherwise run \
-                dat-info in the container. A line of - stands for a process that does not respond within a second, for \
-                example because it is stopped.\n\nThe kernel lists the processes with an adapter of the provider verbs: \
-                `rdma resource show qp`.\n\nWith --json the output is an object with \"processes\", each with \
-                \"pid\", \"command\", \"user\", \"directory\" and \"adapters\". \"adapters\" is null if the process \
-                does not respond, otherwise a list of objects with \"name\", \"version\", \"seconds\", \
-                \"connections\", \"established\", \"failures\", \"async_events\", \"sends\", \"send_bytes\", \
-                \"rdma_writes\", \"rdma_write_bytes\", \"rdma_reads\", \"rdma_read_bytes\", \"receives\", \
-                \"receive_bytes\", \"request_stalls\", \"receive_stalls\" and \"peer_wakeups\".",
+            text: "With --processes, there is a line for each adapter of the provider shm that a process has \
+                open:\n\n  \
+                PID, COMMAND, USER   the process\n  \
+                ADAPTER, API         the name of the adapter; the version of uDAPL\n  \
+                CONNECTIONS          the connected endpoints\n  \
+                MADE                 the established connections\n  \
+                FAILED               the connections and attempts that did not end\n  \
+                \u{20}                    with a disconnect\n  \
+                SENT, BYTES          the started sends and RDMA writes\n  \
+                RECEIVED, BYTES      the received messages and the started RDMA reads\n  \
+                STALLS               how often a request found no room, and after the\n  \
+                \u{20}                    slash how often a message found no receive\n  \
+                AGE                  the time since the adapter was opened\n\n\
+                All numbers except CONNECTIONS count from the time at which the adapter was opened. A line of \
+                - represents a process that does not respond within a second, for example because it is \
+                stopped.\n\n\
+                The table contains the processes of the user, for root of all users, that use /tmp/dat-shm-UID \
+                or a directory in dat.conf(5). A process in a container is listed if the container shares the \
+                directory. Its line has a process ID if /proc here shows the process; otherwise, run dat-info \
+                in the container.\n\n\
+                For the provider verbs, the kernel lists the processes: `rdma resource show qp`.\n\n\
+                With --json, the output is an object with processes, a list of objects with pid, command, \
+                user, directory and adapters. If the process does not respond, adapters is null; otherwise, it \
+                is a list of objects with:\n\n  \
+                name, version, seconds, connections, established, failures,\n  \
+                async_events, sends, send_bytes, rdma_writes, rdma_write_bytes,\n  \
+                rdma_reads, rdma_read_bytes, receives, receive_bytes, request_stalls,\n  \
+                receive_stalls, peer_wakeups",
         },
         Section {
             heading: "TROUBLESHOOTING",
-            text: "With --explain, each step that is WRONG, and each note with a remedy, names the section of the page \
-                docs/troubleshooting.md that describes what to do. The page is installed with the documents of libdat.",
+            text: "With --explain, each step that is WRONG, and each note with a remedy, names the section of \
+                docs/troubleshooting.md that describes what to do. This page is installed with the \
+                documentation of libdat.",
         },
         Section {
             heading: "EXIT STATUS",
-            text: "0 if an adapter opens (with NAME, if this one does; with --explain, if nothing is wrong), 1 if not, 2 if \
-                the arguments are wrong.",
+            text: "0 if an adapter opens (with NAME, if this adapter opens; with --explain, if nothing is \
+                wrong), 1 if not, 2 if the arguments are wrong.",
         },
         Section {
             heading: "EXAMPLES",

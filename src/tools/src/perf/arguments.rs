@@ -17,8 +17,8 @@ const SERVER: &str = "Options of the server";
 
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
-/// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST it is the client, which measures
-/// each test with each size, on separate connections and event dispatchers. The server serves one client after the other.
+/// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST or --self, it is the client, which
+/// measures each test with each size, on separate connections and event dispatchers. The server serves one client after another.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-perf", version, group = ArgGroup::new("client").args(["host", "own_peer"]))]
 pub struct Arguments {
@@ -63,8 +63,8 @@ pub struct Arguments {
 
     /// Measured transfers of a thread, such as 500 or 20K; by default 20,000 up to 4 KiB, 5,000 up to 64 KiB, else 500
     ///
-    /// Transfers are made in turns of up to 32,768 transfers or a quarter of a second. Before each turn there is one transfer
-    /// that does not count.
+    /// dat-perf makes the transfers in turns of up to 32,768 transfers or a quarter of a second. The one transfer before each
+    /// turn does not count.
     #[arg(short = 'n', long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(1..=MAX_ITERATIONS))]
     pub iterations: Option<u64>,
 
@@ -116,15 +116,15 @@ pub struct Arguments {
     #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "wait")]
     pub target_polls: bool,
 
-    /// Compare the bytes of each transfer, or in write_bw of the last write into each buffer; the measured time includes this
+    /// Compare the bytes of each transfer (in write_bw, of the last write into each buffer); the measured time includes this
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub verify: bool,
 
-    /// CPUs of this process, one after the other for each thread
+    /// CPUs of this process, which its threads use in turn
     ///
     /// Without --cpu and --peer-cpu the system chooses the CPUs. With --self, each thread of both sides is pinned to a separate
-    /// CPU if enough CPUs are free, according to the load of the last minute. Threads are not pinned with --wait, because the
-    /// system wakes them on the best CPU, nor on a busy host, where a CPU may have other work.
+    /// CPU if enough CPUs are free, according to the load of the last minute. On a busy host, where a CPU may have other work,
+    /// threads are not pinned. Nor are they with --wait, because the system then wakes them on the best CPU.
     #[arg(long, value_name = "NUMBER", value_delimiter = ',', value_parser = processor())]
     pub cpu: Vec<usize>,
 

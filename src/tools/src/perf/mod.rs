@@ -74,54 +74,62 @@ impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "TESTS",
-            text: "send_lat, write_lat and read_lat make one transfer at a time, with one buffer for all. The time is for one \
-                   direction; for a read, until its data has arrived. In send_lat, both sides also reap the completion of each \
-                   send and each receive; in write_lat, the target polls its memory.\n\n\
-                   send_bw, write_bw and read_bw have many outstanding transfers. A sender never sends more messages than the \
-                   receiver has buffers: it uses credits, which the receiver returns in messages. The target of RDMA makes no \
-                   transfers: it reads its memory, or sleeps with --wait.\n\n\
-                   With --both each side makes the transfers, and is the receiver or target of the other side: rates and \
-                   bandwidth are the sums of both directions.\n\n\
-                   With --verify each transfer has different bytes, which depend on its number and its connection and are \
-                   compared after it has arrived. The target of write_bw cannot detect single writes; it compares each buffer \
-                   at the end with the last write into it. Reads always fetch the same bytes, so the destination of each read \
-                   is zeroed first.",
+            text: "send_lat, write_lat and read_lat have one outstanding transfer, with one buffer for all \
+                   transfers. The time is for one direction; for a read, it is the time until the data has \
+                   arrived. In send_lat, both sides also reap the completion of each send and each receive; in \
+                   write_lat, the target polls its memory.\n\n\
+                   send_bw, write_bw and read_bw have many outstanding transfers. A sender never sends more \
+                   messages than the receiver has buffers: it uses credits, which the receiver returns in \
+                   messages. The target of RDMA makes no transfers; it reads its memory, or sleeps with \
+                   --wait.\n\n\
+                   With --both, each side makes the transfers, and is also the receiver or target of its peer. \
+                   Rates and bandwidth are the sums of both directions.\n\n\
+                   With --verify, each transfer has different bytes, which depend on its number and its \
+                   connection. The receiving side compares the bytes after they have arrived. The target of \
+                   write_bw cannot detect single writes, so it compares each buffer at the end with the last \
+                   write into it. Reads always fetch the same bytes, so dat-perf zeroes the destination before \
+                   each read.",
         },
         Section {
             heading: "OUTPUT",
-            text: "Times are in microseconds, of all transfers, to three digits. CPU % is the CPU time of the client, and \
-                   SERVER CPU % the CPU time of the server, in percent of the elapsed time: a thread that polls uses 100. \
-                   Rates and bandwidth are averages over the whole time of all transfers.\n\n\
-                   The last line shows how many CPUs the client may use, the load of the last minute before it began, and \
-                   where its threads are pinned. If more threads poll than there are CPUs for them, the line reports this, and \
-                   these threads yield between two polls; the measured times then include the time to switch between threads.\n\n\
-                   The results are written at the end. After an error, --limit or Ctrl-C they are the results up to then, and \
-                   the exit status is 1. A measurement that --limit ends has fewer transfers, and the next measurement \
-                   follows.\n\n\
-                   --csv writes a line with names and then a line for each measurement; --json writes a list with an object \
-                   for each measurement, which has the same names. The list is empty if there is no result. Errors appear only \
-                   on standard error.\n\n  \
+            text: "Times are in microseconds and cover all transfers, exact to three digits. CPU % is the CPU \
+                   time of the client, and SERVER CPU % the CPU time of the server, in percent of the elapsed \
+                   time: a thread that polls uses 100. Rates and bandwidth are averages over the whole time of \
+                   all transfers.\n\n\
+                   The last line shows how many CPUs the client may use, the load average of the minute before \
+                   it began, and where its threads are pinned. If more threads poll than there are CPUs for \
+                   them, the line reports this, and these threads yield between two polls. The measured times \
+                   then include the time to switch between threads.\n\n\
+                   dat-perf writes the results at the end. After an error, --limit or Ctrl-C, it writes the \
+                   results up to then, and the exit status is 1. If --limit ends a measurement, this \
+                   measurement has fewer transfers, and the next one follows.\n\n\
+                   --csv writes a line with names, and then a line for each measurement. --json writes a list \
+                   with an object for each measurement, which has the same names; the list is empty if there \
+                   is no result. Errors appear only on standard error.\n\n  \
                    adapter                      the interface adapter\n  \
                    test, size                   the test, and the bytes of a transfer\n  \
                    iterations                   transfers of all threads\n  \
                    outstanding                  outstanding transfers of a thread\n  \
-                   connections, active          connections of a thread; those with traffic\n  \
+                   connections, active          connections of a thread, and those that\n  \
+                   \u{20}                            carry traffic\n  \
                    threads                      threads on each side\n  \
                    srq, wait, both              true or false: --srq, --wait, --both\n  \
-                   min_ns, median_ns, mean_ns,  nanoseconds of a transfer, as above; of send_bw\n  \
-                   p90_ns, p99_ns, p99_9_ns,    and the like from one post to the next\n  \
-                   p99_99_ns, max_ns\n  \
+                   min_ns, median_ns, mean_ns,  nanoseconds of a transfer, as above; in\n  \
+                   p90_ns, p99_ns, p99_9_ns,    send_bw, write_bw and read_bw, from one\n  \
+                   p99_99_ns, max_ns            post to the next\n  \
                    deviation_ns                 the standard deviation of these times\n  \
                    rate_per_s                   transfers per second, of all threads\n  \
                    bandwidth_mb_per_s           millions of bytes per second, of all threads\n  \
                    seconds                      the time of all transfers\n  \
-                   cpu_seconds, cpu_percent     CPU time of the client, and in percent\n  \
-                   server_cpu_seconds           the same of the server\n  \
+                   cpu_seconds, cpu_percent     CPU time of the client\n  \
+                   server_cpu_seconds,          CPU time of the server\n  \
                    server_cpu_percent\n  \
-                   processors, load             CPUs that the client may use, and the load before\n  \
+                   processors, load             CPUs that the client may use, and the load\n  \
+                   \u{20}                            average before it began\n  \
                    complete                     false if --limit ended the measurement\n  \
-                   histogram                    with --histogram and --json: a list of from_ns,\n  \
-                   \u{20}                            to_ns, and count, the number of times between",
+                   histogram                    with --histogram and --json: a list of\n  \
+                   \u{20}                            from_ns, to_ns, and count, the number of\n  \
+                   \u{20}                            times between",
         },
         Section {
             heading: "EXAMPLES",

@@ -13,7 +13,7 @@ const SHORTEST: f64 = 0.001;
 
 /// Check whether two processes or hosts reach each other through an interface adapter
 ///
-/// Without HOST it is the server, which serves up to 64 clients concurrently; with HOST it is the client.
+/// Without HOST, dat-ping is the server, which serves up to 64 clients concurrently. With HOST or --self, it is the client.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "dat-ping", version, group = ArgGroup::new("client").args(["host", "self_peer"]))]
 pub struct Arguments {
@@ -38,27 +38,27 @@ pub struct Arguments {
           requires = "client", help_heading = CLIENT)]
     pub size: u32,
 
-    /// Seconds from the start of a round to the next start
+    /// Seconds from the start of a round to the start of the next
     #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = units::seconds(0.0..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub interval: f64,
 
-    /// Seconds to wait for a connection or an answer before it counts as lost
+    /// Seconds to wait for a connection or a reply before the round counts as lost
     #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = units::seconds(SHORTEST..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub timeout: f64,
 
-    /// End after this time; the exit status is 1 if --count asks for more rounds
+    /// End after this time; the exit status is 1 if --count requests more rounds
     #[arg(short = 'w', long, value_name = "SECONDS", value_parser = units::seconds(SHORTEST..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub deadline: Option<f64>,
 
-    /// Connection qualifier of the server, over IP a port; with --self the server takes a free one
+    /// Connection qualifier of the server (over IP, a port); with --self the server uses any free one
     #[arg(short, long, value_name = "NUMBER", default_value_t = 18_515, conflicts_with = "self_peer",
           allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
     pub qualifier: u64,
 
-    /// Let both sides sleep instead of polling until a message arrives
+    /// Sleep on both sides until a message arrives, instead of polling
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub wait: bool,
 

@@ -49,42 +49,72 @@ impl Tool for Arguments {
     const SECTIONS: &'static [Section] = &[
         Section {
             heading: "ROUNDS",
-            text: "In each round the client performs four operations. send: it sends a message and waits for the answer. write: it \
-                   writes to memory of the server by RDMA, and the server writes back. read: it reads memory of the server by \
-                   RDMA. srq: both sides receive messages from shared receive queues. Each side compares every byte that it \
-                   receives. A time is that of the whole round trip, including the comparison at the server. The summary \
-                   contains the minimum, median, mean, maximum and standard deviation; median and deviation are exact to three \
-                   digits.\n\nDuring a round both sides poll, so each occupies a CPU; the server does so until the client \
-                   disconnects. With --wait they sleep until a message arrives, and the times include waking up. The first line \
-                   states which. The client sleeps between rounds, so the caches are cold at the beginning of a round. A client \
-                   that polls therefore repeats each operation ten times and takes the shortest time.\n\nConnections are reliable, so a round is lost only if its connection \
-                   ends or the answer takes longer than --timeout. Then the client reports it and tries to connect again in each \
-                   further round; with --flood and --quiet the summary contains the last round that was lost or wrong. The exit \
-                   status is 1 if a round was lost or wrong, or if none was complete.\n\nIf the peer is another program, \
-                   dat-ping reports that and only connects.",
+            text: "In each round, the client performs four operations:\n\n  \
+                   send     The client sends a message and waits for the reply.\n  \
+                   write    The client writes to the memory of the server by RDMA, and the\n  \
+                   \u{20}        server writes back.\n  \
+                   read     The client reads the memory of the server by RDMA.\n  \
+                   srq      As send, but both sides receive from shared receive queues.\n\n\
+                   Each side compares every byte that it receives. A time is the time of the whole round trip, \
+                   including the comparison at the server. The summary contains the minimum, median, mean, \
+                   maximum and standard deviation of the times; median and deviation are exact to three \
+                   digits.\n\n\
+                   During a round, both sides poll, so each side occupies a CPU; the server polls until the \
+                   client disconnects. With --wait, both sides sleep until a message arrives, and the times \
+                   include the wake-ups. The first line states whether the sides poll. The client sleeps \
+                   between rounds, so the caches are cold at the beginning of a round. Therefore a client that \
+                   polls repeats each operation ten times and reports the shortest time.\n\n\
+                   Connections are reliable, so a round is lost only if its connection ends or the reply takes \
+                   longer than --timeout. The client then reports the loss, and tries to connect again in each \
+                   further round. With --flood or --quiet, the summary contains the last round that was lost \
+                   or wrong. The exit status is 1 if a round was lost or wrong, or if no round was complete.\n\n\
+                   If the peer is another program, dat-ping reports this and only connects.",
         },
         Section {
             heading: "JSON",
-            text: "A client writes one document in one line when it ends, also if it fails. adapter, host, address, qualifier \
-                   and bytes describe the server; adapter and qualifier are null if an error occurred before they were known, \
-                   and address and peer if no server was reached. peer is dat-ping or other; for another program connect_us has \
-                   the microseconds until it accepted. polls is true if both sides poll. error is the text of an error that \
-                   ended the client. rounds lists the rounds, each with its number in round and either lost, a text, or the \
-                   times send_us, write_us, read_us and srq_us in microseconds, and wrong, a list of texts; with --timestamps \
-                   also time_s, seconds since 1970. srq is missing if a side has no shared receive queues, and rounds with \
-                   --flood and --quiet. summary has rounds, complete, lost, wrong, loss_percent, milliseconds and times, with \
-                   minimum_us, median_us, mean_us, maximum_us and deviation_us, the standard deviation, for each \
-                   operation.\n\nA server writes one line for each event, a document with the kind of event in event:\n\n  \
-                   listening  adapter, address, qualifier\n  \
-                   connected  client, its address; bytes of a transfer, or of another program peer, which is other\n  \
-                   gone       client; reason, a text; transfers, and wrong, the number of transfers with wrong bytes\n  \
-                   end        clients, transfers and wrong of all clients, also of those still connected",
+            text: "When a client ends, it writes one document in one line, even if it fails:\n\n  \
+                   adapter, qualifier      the adapter and the qualifier of the server;\n  \
+                   \u{20}                       null if an error occurred before they were\n  \
+                   \u{20}                       known\n  \
+                   host, address           the name and the address of the server; address\n  \
+                   \u{20}                       is null if no server was reached\n  \
+                   bytes                   the bytes of a transfer\n  \
+                   peer                    dat-ping or other; null if no server was reached\n  \
+                   connect_us              for other, the microseconds until it accepted\n  \
+                   polls                   true if both sides poll\n  \
+                   error                   the text of an error that ended the client\n  \
+                   rounds                  a list of rounds, not with --flood or --quiet:\n  \
+                   \u{20} round                 the number of the round\n  \
+                   \u{20} lost                  a text, if the round was lost\n  \
+                   \u{20} send_us, write_us,    otherwise the times of the operations, in\n  \
+                   \u{20} read_us, srq_us       microseconds\n  \
+                   \u{20} wrong                 and a list of texts about wrong bytes\n  \
+                   \u{20} time_s                with --timestamps, seconds since 1970\n  \
+                   summary:\n  \
+                   \u{20} rounds, complete,     the numbers of rounds\n  \
+                   \u{20} lost, wrong\n  \
+                   \u{20} loss_percent          the part of the rounds that was lost\n  \
+                   \u{20} milliseconds          the time of all rounds\n  \
+                   \u{20} times                 for each operation, minimum_us, median_us,\n  \
+                   \u{20}                       mean_us, maximum_us and deviation_us, the\n  \
+                   \u{20}                       standard deviation\n\n\
+                   The operation srq is missing if a side has no shared receive queues.\n\n\
+                   A server writes one line for each event, a document with the kind of the event in event:\n\n  \
+                   listening   adapter, address, qualifier\n  \
+                   connected   client, its address; bytes of a transfer, or peer, which is\n  \
+                   \u{20}           other, if the client is another program\n  \
+                   gone        client; reason, a text; transfers; wrong, the number of\n  \
+                   \u{20}           transfers with wrong bytes\n  \
+                   end         clients, transfers and wrong of all clients, including the\n  \
+                   \u{20}           clients that are still connected",
         },
         Section {
             heading: "EXAMPLES",
-            text: "Both sides on this host:\n\n    dat-ping shm --self --count 5\n\nTwo hosts, with a network \
-                   interface eth0 at an RDMA device on either:\n\n    dat-ping verbs-eth0\n    dat-ping verbs-eth0 \
-                   first.example.org",
+            text: "Both sides on this host:\n\n  \
+                   \u{20} dat-ping shm --self --count 5\n\n\
+                   Two hosts, each with a network interface eth0 of an RDMA device:\n\n  \
+                   \u{20} dat-ping verbs-eth0\n  \
+                   \u{20} dat-ping verbs-eth0 first.example.org",
         },
         EXIT_STATUS,
         Section { heading: "SEE ALSO", text: "dat-info(1), dat-perf(1), dat.conf(5)" },

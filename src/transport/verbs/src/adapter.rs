@@ -54,10 +54,8 @@ impl Verbs {
         let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
         drop(cm_owners);
     }
-}
 
-impl Verbs {
-    /// Returns a receive in a form that the device takes. Soft-iWARP refuses one without a segment.
+    /// Adds an empty segment to a receive without a segment on soft-iWARP, which refuses such a receive.
     #[inline(always)]
     fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {

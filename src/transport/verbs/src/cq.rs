@@ -55,7 +55,7 @@ pub struct CompletionQueue {
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
-    /// The device drops the flag of solicited messages.
+    /// Set if the device drops the flag of solicited messages.
     drops_flag: bool,
     /// A thread has fetched since the last [`CompletionQueue::drain_if_unread`].
     read: AtomicBool,

@@ -3,8 +3,8 @@ use super::*;
 #[test]
 fn codes_stand_in_the_tags() {
     let section = ".TP\n.B DAT_SUCCESS\nFine.\n.TP\n\
-            .BR DAT_A \" / \" DAT_A_B \", \" DAT_A_C\nNot DAT_D.\nNever from the providers\nof this project.\n.TP\n\
-            .BR DAT_E \" / \" DAT_NO_SUBTYPE\nIt is so.\n.PP\nNever from the providers of this project.\n";
+            .BR DAT_A \" / \" DAT_A_B \", \" DAT_A_C\nNot DAT_D.\nOnly other providers\nreturn this code.\n.TP\n\
+            .BR DAT_E \" / \" DAT_NO_SUBTYPE\nIt is so.\n.PP\nOnly other providers return this code.\n";
     let found: Vec<String> = codes(section).iter().map(Code::to_string).collect();
     let expected = [
         "DAT_A / DAT_A_B, never from the providers of this project",

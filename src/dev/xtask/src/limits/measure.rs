@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use super::source::{self, Line};
+use super::style;
 
 /// Crates that are no part of the product: tests, fuzzers and checks.
 const NOT_PRODUCT: [&str; 4] = ["dat-conformance", "dat-fuzz", "dat-libfuzzer", "xtask"];
@@ -37,27 +38,27 @@ pub struct Measurement {
 
 impl Measurement {
     /// Creates a measurement without a location.
-    fn new(name: impl Into<String>, value: u64) -> Self {
+    pub fn new(name: impl Into<String>, value: u64) -> Self {
         Measurement { name: name.into(), value, place: None }
     }
 }
 
 /// A crate below `src`.
-struct Crate {
+pub struct Crate {
     /// Name of the package.
-    name: String,
+    pub name: String,
     /// Directory of the manifest.
     directory: PathBuf,
     /// Source files, with paths relative to the root of the tree.
-    files: Vec<File>,
+    pub files: Vec<File>,
 }
 
 /// A source file.
-struct File {
+pub struct File {
     /// Path relative to the root of the tree.
-    path: String,
+    pub path: String,
     /// Lines with comments and code.
-    lines: Vec<Line>,
+    pub lines: Vec<Line>,
     /// Number of lines.
     length: u64,
     /// `true` if the file is part of the product.
@@ -84,6 +85,7 @@ pub fn all(root: &Path) -> Result<Vec<Measurement>> {
     }
     marks(root, &mut measured)?;
     naming(root, &crates, &mut measured)?;
+    measured.extend(style::measure(root)?);
     instructions(root, &mut measured)?;
     Ok(measured)
 }
@@ -99,7 +101,7 @@ fn read(path: &Path) -> Result<String> {
 }
 
 /// Finds the crates below `src`, sorted by name, and reads their sources.
-fn crates(root: &Path) -> Result<Vec<Crate>> {
+pub fn crates(root: &Path) -> Result<Vec<Crate>> {
     let mut manifests = Vec::new();
     walk(&root.join("src"), &|path| path.ends_with("Cargo.toml"), &mut manifests)?;
     let mut crates = Vec::new();
@@ -131,7 +133,7 @@ fn crates(root: &Path) -> Result<Vec<Crate>> {
 }
 
 /// Appends the files below a directory that `is_wanted` accepts, in the order of their paths.
-fn walk(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) -> Result<()> {
+pub fn walk(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool, found: &mut Vec<PathBuf>) -> Result<()> {
     let context = || format!("cannot list {}", directory.display());
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory).with_context(context)? {

@@ -6,7 +6,7 @@ macro_rules! lmr_calls {
     ($callback:path, $own:path) => {
         $own!($callback);
         $callback! {
-            /// Returns the chosen attributes of an LMR.
+            /// Returns the selected parameters of an LMR.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the requested fields are stored
@@ -22,54 +22,54 @@ macro_rules! lmr_calls {
                     "`DAT_LMR_FIELD_RMR_CONTEXT` (0x080), `DAT_LMR_FIELD_REGISTERED_SIZE` (0x100),"
                     "`DAT_LMR_FIELD_REGISTERED_ADDRESS` (0x200), or `DAT_LMR_FIELD_ALL`.";
                 lmr_param: *mut DAT_LMR_PARAM,
-                    "out, a structure of the program. The name of shared memory stays in place until the region is"
-                    "freed.";
+                    "out, structure provided by the program. The cookie of shared memory in it stays valid until the"
+                    "region is freed.";
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
         }
         $callback! {
-            /// Ends the registration of memory. The memory itself is unchanged; outstanding transfers may fail.
+            /// Ends the registration of memory. The memory itself is unchanged. Outstanding transfers may fail.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the region is freed and its handle is invalid
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `lmr_handle` is not a local memory region
-            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - a remote memory region is bound into it, or requests that are not complete hold up the one that unbinds it; nothing has changed
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - a remote memory region is bound to the region, or an unbind has not completed because earlier requests delay it; nothing has changed
             extern "C" fn dat_lmr_free(
                 lmr_handle: DAT_LMR_HANDLE, "in, the local memory region.";
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
         }
         $callback! {
-            /// Makes data that this side has written visible to later RDMA reads of others. Needed only where
-            /// lmr_sync_req of the provider attributes is true.
+            /// Makes local stores visible to later RDMA reads of peers. The call is needed only if lmr_sync_req of the
+            /// provider attributes is true.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - all segments are visible
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_segments` is NULL and `num_segments` is above 0; or a segment has an unknown context or is not inside its region
             ///
-            /// After a failure nothing is promised for any segment.
+            /// If the call fails, it guarantees nothing for any segment.
             extern "C" fn dat_lmr_sync_rdma_read(
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 local_segments: *const DAT_LMR_TRIPLET,
-                    "in, the ranges: `lmr_context`, `virtual_address` and `segment_length` in bytes each. They may be"
-                    "of different regions and zones of the adapter; those of length 0 are skipped.";
+                    "in, array of segments, each with `lmr_context`, `virtual_address` and `segment_length` in bytes."
+                    "They may belong to different regions and zones of the adapter. Segments of length 0 are skipped.";
                 num_segments: DAT_VLEN, "in, number of segments, a 64-bit number.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Makes data that RDMA writes of others have brought visible to this side. Needed only where lmr_sync_req
+            /// Makes the data of RDMA writes of peers visible to local loads. The call is needed only if lmr_sync_req
             /// of the provider attributes is true.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - what was written is visible
+            /// * `DAT_SUCCESS` - all segments are visible
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_segments` is NULL with segments, names an unknown region, or has a segment that is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_segments` is NULL and `num_segments` is above 0; or a segment has an unknown context or is not inside its region
             ///
-            /// After a failure nothing is promised for any segment.
+            /// If the call fails, it guarantees nothing for any segment.
             extern "C" fn dat_lmr_sync_rdma_write(
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 local_segments: *const DAT_LMR_TRIPLET,
-                    "in, the ranges: `lmr_context`, `virtual_address` and `segment_length` in bytes each. They may be"
-                    "of different regions and zones of the adapter; those of length 0 are skipped.";
+                    "in, array of segments, each with `lmr_context`, `virtual_address` and `segment_length` in bytes."
+                    "They may belong to different regions and zones of the adapter. Segments of length 0 are skipped.";
                 num_segments: DAT_VLEN, "in, number of segments, a 64-bit number.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }

@@ -3,44 +3,45 @@
 macro_rules! psp_calls {
     ($callback:path) => {
         $callback! {
-            /// Makes a public service point (PSP). It listens on a connection qualifier for any number of requests,
-            /// whose events go to an EVD. Requests may arrive before the call returns. The length of the EVD is the
-            /// backlog.
+            /// Creates a public service point (PSP), which listens on a connection qualifier for any number of
+            /// requests. An EVD receives an event for each request; its length is the backlog. Requests may arrive
+            /// before the call returns.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the service point listens
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher, or it lacks `DAT_EVD_CR_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is 0 or cannot be used
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither of the two
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither `DAT_PSP_CONSUMER_FLAG` nor `DAT_PSP_PROVIDER_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
-            /// * `DAT_CONN_QUAL_IN_USE` - another service point, public or reserved, listens there, or the transport reserves the qualifier for others. This code has no class bit
-            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider never creates endpoints, or always does, and `psp_flags` asks for the opposite; see `ep_creator` of dat_ia_query; never from the providers of this project
+            /// * `DAT_CONN_QUAL_IN_USE` - another service point listens at `conn_qual`, or `conn_qual` is a privileged port that the process may not use. This code has no error class bit
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not support `psp_flags`; see `ep_creator` of dat_ia_query; never from the providers of this project
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
             /// # Events
             /// `DAT_CONNECTION_REQUEST_EVENT` on the EVD for each request, `sp_handle` the PSP.
             extern "C" fn dat_psp_create(
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
-                conn_qual: DAT_CONN_QUAL, "in, the qualifier to listen at; any 64-bit number but 0.";
-                evd_handle: DAT_EVD_HANDLE, "in, dispatcher for the requests, with `DAT_EVD_CR_FLAG`.";
+                conn_qual: DAT_CONN_QUAL,
+                    "in, the qualifier at which the service point listens: any 64-bit number except 0.";
+                evd_handle: DAT_EVD_HANDLE, "in, dispatcher for the connection requests, with `DAT_EVD_CR_FLAG`.";
                 psp_flags: DAT_PSP_FLAGS,
-                    "in, the side that provides the endpoint of each request: `DAT_PSP_CONSUMER_FLAG` (0) for the"
-                    "program, `DAT_PSP_PROVIDER_FLAG` (1) for the provider.";
+                    "in, `DAT_PSP_CONSUMER_FLAG` (0) if the program supplies the endpoint of each request, or"
+                    "`DAT_PSP_PROVIDER_FLAG` (1) if the provider creates it.";
                 psp_handle: *mut DAT_PSP_HANDLE, "out, the new service point; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Makes a public service point as dat_psp_create does, on a free qualifier that the provider finds.
+            /// Creates a public service point like dat_psp_create, on a free qualifier that the provider chooses.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the service point listens at `*conn_qual`
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher or has no `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher, or it lacks `DAT_EVD_CR_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is NULL
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither of the two
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither `DAT_PSP_CONSUMER_FLAG` nor `DAT_PSP_PROVIDER_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
-            /// * `DAT_CONN_QUAL_UNAVAILABLE` - no qualifier is free. This code has no class bit
+            /// * `DAT_CONN_QUAL_UNAVAILABLE` - no qualifier is free. This code has no error class bit
             /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not support `psp_flags`; never from the providers of this project
             /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_DEVICE` - out of memory, or the transport cannot listen
             ///
@@ -49,16 +50,15 @@ macro_rules! psp_calls {
             extern "C" fn dat_psp_create_any(
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 conn_qual: *mut DAT_CONN_QUAL,
-                    "out, the qualifier that was chosen, above the privileged ones and at most 65535; written on"
-                    "success only.";
-                evd_handle: DAT_EVD_HANDLE, "in, dispatcher for the requests, with `DAT_EVD_CR_FLAG`.";
+                    "out, the chosen qualifier: above the privileged ports and at most 65535; written on success only.";
+                evd_handle: DAT_EVD_HANDLE, "in, dispatcher for the connection requests, with `DAT_EVD_CR_FLAG`.";
                 psp_flags: DAT_PSP_FLAGS,
                     "in, `DAT_PSP_CONSUMER_FLAG` (0) or `DAT_PSP_PROVIDER_FLAG` (1), as for dat_psp_create.";
                 psp_handle: *mut DAT_PSP_HANDLE, "out, the new service point; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Returns the chosen attributes of a PSP.
+            /// Returns the selected parameters of a PSP.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the requested fields are stored
@@ -70,12 +70,12 @@ macro_rules! psp_calls {
                 psp_param_mask: DAT_PSP_PARAM_MASK,
                     "in, bits `DAT_PSP_FIELD_IA_HANDLE` (1), `DAT_PSP_FIELD_CONN_QUAL` (2), `DAT_PSP_FIELD_EVD_HANDLE`"
                     "(4), `DAT_PSP_FIELD_PSP_FLAGS` (8), or `DAT_PSP_FIELD_ALL`.";
-                psp_param: *mut DAT_PSP_PARAM, "out, a structure of the program.";
+                psp_param: *mut DAT_PSP_PARAM, "out, structure provided by the program.";
             ) => dispatch(DAT_INVALID_HANDLE_PSP);
         }
         $callback! {
-            /// Destroys a PSP. Requests that it announced can still be answered; later ones are refused as if there
-            /// were no listener.
+            /// Destroys a PSP. The program can still accept or reject requests that have arrived. Later requests are
+            /// refused as if no service point listened.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the service point is freed and its handle is invalid

@@ -5,21 +5,21 @@
 macro_rules! rmr_calls {
     ($callback:path, $own:path) => {
         $callback! {
-            /// Makes a remote memory region (RMR) that is bound to nothing.
+            /// Creates an unbound remote memory region (RMR).
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the region exists and is not bound
+            /// * `DAT_SUCCESS` - the region exists and is unbound
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `rmr_handle` is NULL
-            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, or the adapter has no region left
-            /// * `DAT_NOT_IMPLEMENTED` - the transport has no remote memory regions
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, or the adapter has `max_rmrs` regions already
+            /// * `DAT_NOT_IMPLEMENTED` - the transport does not support remote memory regions
             extern "C" fn dat_rmr_create(
                 pz_handle: DAT_PZ_HANDLE, "in, the protection zone of the region.";
-                rmr_handle: *mut DAT_RMR_HANDLE, "out, the new region, bound to nothing; written on success only.";
+                rmr_handle: *mut DAT_RMR_HANDLE, "out, the new, unbound region; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_PZ);
         }
         $callback! {
-            /// Returns the chosen attributes of an RMR.
+            /// Returns the selected parameters of an RMR.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the requested fields are stored
@@ -32,13 +32,12 @@ macro_rules! rmr_calls {
                     "in, bits `DAT_RMR_FIELD_IA_HANDLE` (0x01), `DAT_RMR_FIELD_PZ_HANDLE` (0x02),"
                     "`DAT_RMR_FIELD_LMR_TRIPLET` (0x04), `DAT_RMR_FIELD_MEM_PRIV` (0x08), `DAT_RMR_FIELD_RMR_CONTEXT`"
                     "(0x10), or `DAT_RMR_FIELD_ALL`.";
-                rmr_param: *mut DAT_RMR_PARAM,
-                    "out, a structure of the program. Of an unbound region all fields but adapter and zone are 0.";
+                rmr_param: *mut DAT_RMR_PARAM, "out, structure provided by the program.";
             ) => dispatch(DAT_INVALID_HANDLE_RMR);
         }
         $own!($callback);
         $callback! {
-            /// Destroys an RMR; its binding ends.
+            /// Destroys an RMR and ends its binding.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the region is freed and its handle is invalid

@@ -3,45 +3,46 @@
 macro_rules! own_lmr_calls {
     ($callback:path) => {
         $callback! {
-            /// Registers memory as a local memory region (LMR). Memory may be registered many times, in whole or in
-            /// part, and must stay mapped until the LMR is freed. Every result but the handle may be NULL.
+            /// Registers memory as a local memory region (LMR). Memory may be registered any number of times, in whole
+            /// or in part, and must stay mapped until the LMR is freed. Each result pointer except lmr_handle may be
+            /// NULL.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the memory is registered
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `for_lmr_handle` is not a local memory region of the adapter
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `mem_type` is none of the three
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the address or the cookie of shared memory is NULL; or the range wraps around or ends above `max_lmr_virtual_address` of dat_ia_query; or a part of it is not mapped, cannot be read, or cannot be written though `privileges` has a write privilege
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `length` is 0 or above the maximum
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `mem_type` is none of the three types
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the address or the cookie in `region_description` is NULL, or the range wraps around or ends above `max_lmr_virtual_address` of dat_ia_query
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - a part of the memory is not mapped, is not readable, or is not writable although `privileges` has a write privilege
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `length` is 0 or above `max_lmr_block_size`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `privileges` has an unknown bit
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `lmr_handle` is NULL; nothing was registered
-            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - the memory given as shared cannot be registered so at present; never from the providers of this project
-            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not have this type of memory; never from the providers of this project
-            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, above the limit for locked memory, or the adapter has no region left
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG7` - `lmr_handle` is NULL
+            /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_LMR_IN_USE` - the shared memory cannot be registered at present; never from the providers of this project
+            /// * `DAT_MODEL_NOT_SUPPORTED` - the provider does not support this type of memory; never from the providers of this project
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY`, `DAT_RESOURCE_MEMORY_REGION` - out of memory, the limit for locked memory is exceeded, or the adapter has `max_lmrs` regions already
             extern "C" fn dat_lmr_create(
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 mem_type: DAT_MEM_TYPE,
-                    "in, what `region_description` describes: `DAT_MEM_TYPE_VIRTUAL`, memory of the process;"
-                    "`DAT_MEM_TYPE_LMR`, that of another region; or `DAT_MEM_TYPE_SHARED_VIRTUAL`, memory that"
-                    "processes share.";
+                    "in, the type of memory: `DAT_MEM_TYPE_VIRTUAL`, `DAT_MEM_TYPE_LMR` or"
+                    "`DAT_MEM_TYPE_SHARED_VIRTUAL`.";
                 region_description: DAT_REGION_DESCRIPTION,
-                    "in, a union, passed by value: `for_va`, an address; `for_lmr_handle`, another region, which may"
-                    "be freed afterwards; or `for_shared_memory`, an address and a cookie of 40 bytes.";
+                    "in, a union, passed by value: `for_va`, an address; `for_lmr_handle`, another region; or"
+                    "`for_shared_memory`, an address and a cookie of 40 bytes.";
                 length: DAT_VLEN,
-                    "in, bytes to register, from 1 to `max_lmr_block_size` of dat_ia_query; ignored for"
+                    "in, number of bytes to register, from 1 to `max_lmr_block_size` of dat_ia_query. Ignored for"
                     "`DAT_MEM_TYPE_LMR`.";
                 pz_handle: DAT_PZ_HANDLE, "in, the protection zone of the new region.";
                 privileges: DAT_MEM_PRIV_FLAGS,
                     "in, a union of `DAT_MEM_PRIV_LOCAL_READ_FLAG`, `DAT_MEM_PRIV_LOCAL_WRITE_FLAG`,"
-                    "`DAT_MEM_PRIV_REMOTE_READ_FLAG` and `DAT_MEM_PRIV_REMOTE_WRITE_FLAG`; `DAT_MEM_PRIV_ALL_FLAG` is"
-                    "all four, `DAT_MEM_PRIV_NONE_FLAG` none.";
-                lmr_handle: *mut DAT_LMR_HANDLE, "out, the new region; like the other results written on success only.";
-                lmr_context: *mut DAT_LMR_CONTEXT, "out, the number for segments of this program.";
+                    "`DAT_MEM_PRIV_REMOTE_READ_FLAG` and `DAT_MEM_PRIV_REMOTE_WRITE_FLAG`. `DAT_MEM_PRIV_ALL_FLAG` is"
+                    "all four, `DAT_MEM_PRIV_NONE_FLAG` is none.";
+                lmr_handle: *mut DAT_LMR_HANDLE, "out, the new region. All results are written on success only.";
+                lmr_context: *mut DAT_LMR_CONTEXT, "out, the context for segments of this program.";
                 rmr_context: *mut DAT_RMR_CONTEXT,
-                    "out, the number with which peers address the region; 0 if no remote privilege was granted.";
-                registered_length: *mut DAT_VLEN, "out, bytes that are really registered, `length` or more.";
-                registered_address: *mut DAT_VADDR, "out, address at which the registered range begins.";
+                    "out, the context for RDMA operations of peers; 0 without a remote privilege.";
+                registered_length: *mut DAT_VLEN, "out, number of registered bytes: `length` or more.";
+                registered_address: *mut DAT_VADDR, "out, first address of the registered range.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
     };

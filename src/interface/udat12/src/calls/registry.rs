@@ -3,36 +3,34 @@
 macro_rules! own_registry_calls {
     ($callback:path) => {
         $callback! {
-            /// Returns the provider's handle of an instance for the handle that a program holds. They are the same
-            /// here, so it returns its argument. Providers made for a library that numbers its instances call it.
+            /// Returns the handle of an instance that its provider uses. In this library it equals the handle of the
+            /// program, so the call returns its argument. Providers for a library that numbers its instances call it.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - `*ia_handle` is set
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `handle` is no handle of a registered provider
+            /// * `DAT_SUCCESS` - `*ia_handle` is the handle of the provider
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `handle` does not belong to a registered provider
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `ia_handle` is NULL
             ///
             /// # Specification
             /// None; part of the binary interface between the registry and providers on Linux.
             extern "C" fn dats_get_ia_handle(
-                handle: c_ulong, "in, a handle of an interface adapter, as the program holds it.";
-                ia_handle: *mut DAT_IA_HANDLE,
-                    "out, the handle under which the provider knows it; written on success only.";
+                handle: c_ulong, "in, the handle of an interface adapter that the program uses.";
+                ia_handle: *mut DAT_IA_HANDLE, "out, the handle that the provider uses; written on success only.";
             ) => own;
         }
         $callback! {
-            /// Returns the names of a return code's type and subtype, which are static texts. The class bits do not
-            /// matter: a code has the same names as error, as warning and without a class. Thread-safe; takes no lock
-            /// and allocates nothing.
+            /// Returns the names of the type and the subtype of a return code, which are static strings. The class
+            /// bits are ignored. The call is thread-safe, takes no lock and allocates no memory.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - both strings are set
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `value` has a type or a subtype that does not exist
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2`, `DAT_INVALID_ARG3` - `major_message` or `minor_message` is NULL
             extern "C" fn dat_strerror(
-                value: DAT_RETURN, "in, a return code of any function of the library.";
-                major_message: *mut *const c_char, "out, name of its type; written on success only.";
+                value: DAT_RETURN, "in, a return code.";
+                major_message: *mut *const c_char, "out, the name of the type; written on success only.";
                 minor_message: *mut *const c_char,
-                    "out, name of its subtype, an empty string if it has none; written on success only.";
+                    "out, the name of the subtype, or an empty string for `DAT_NO_SUBTYPE`; written on success only.";
             ) => own;
         }
     };

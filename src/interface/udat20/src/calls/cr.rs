@@ -3,22 +3,22 @@
 macro_rules! own_cr_calls {
     ($callback:path) => {
         $callback! {
-            /// Rejects a connection request. The request is gone; an endpoint of a reserved service point is
-            /// unconnected again, and one that the provider made is gone too.
+            /// Rejects a connection request and frees it. The endpoint of a reserved service point returns to
+            /// DAT_EP_STATE_UNCONNECTED; an endpoint that the provider created is freed.
             ///
             /// # Returns
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - not a request, or answered already
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - the size is negative or above what the transport carries
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the private data is NULL and its size is not 0
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a pending connection request
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `private_data_size` is negative or above the maximum of the transport
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `private_data` is NULL and `private_data_size` is above 0
             ///
             /// # Events
-            /// At the other side: `DAT_CONNECTION_EVENT_PEER_REJECTED` with the private data.
+            /// At the peer: `DAT_CONNECTION_EVENT_PEER_REJECTED` with the private data.
             extern "C" fn dat_cr_reject(
-                cr_handle: DAT_CR_HANDLE, "in, the request.";
+                cr_handle: DAT_CR_HANDLE, "in, the connection request.";
                 private_data_size: DAT_COUNT,
-                    "in, bytes of `private_data`, at most what the transport carries, which is no less than"
+                    "in, number of bytes of private data, from 0 to the maximum of the transport, which is at least"
                     "`max_private_data_size`.";
-                private_data: DAT_PVOID, "in, given to the other side with its event; copied during the call.";
+                private_data: DAT_PVOID, "in, the private data for the event of the peer, which the call copies.";
             ) => dispatch(DAT_INVALID_HANDLE_CR);
         }
     };

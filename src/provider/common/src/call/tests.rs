@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn an_argument_is_named_by_its_position() {
+fn converts_arguments_to_positions() {
     let positions: Positions = &[(Arg::Attributes, 6), (Arg::Flags, 10)];
     let at = |arg| Fault::new(Error::InvalidParameter(arg), positions);
     assert_eq!(at(Arg::Attributes), Fault::Argument(6));

@@ -1,4 +1,4 @@
-//! Attributes of endpoints in the form of the C structure, and back.
+//! Conversion of endpoint attributes.
 
 use dat_core::ep::table::Qos;
 use dat_core::ep::{EpState, Watermark};
@@ -6,7 +6,7 @@ use dat_udat::*;
 
 use crate::count;
 
-/// A quality of service in the terms of the core; `None` if the value stands for none.
+/// Converts a quality of service. Returns `None` for an unknown bit.
 pub fn qos(qos: DAT_QOS) -> Option<Qos> {
     const KNOWN: DAT_QOS = DAT_QOS_HIGH_THROUGHPUT | DAT_QOS_LOW_LATENCY | DAT_QOS_ECONOMY | DAT_QOS_PREMIUM;
     match qos {
@@ -16,7 +16,7 @@ pub fn qos(qos: DAT_QOS) -> Option<Qos> {
     }
 }
 
-/// A high watermark in the terms of the core; `None` for a negative one that is not infinite.
+/// Converts a high watermark. Returns `None` if it is negative, but not infinite.
 pub fn watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     match watermark {
         DAT_WATERMARK_INFINITE => Some(Watermark::Infinite),
@@ -24,12 +24,12 @@ pub fn watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     }
 }
 
-/// Does what [`watermark`] does for a new endpoint, where 0 asks for the default.
+/// Converts a new endpoint's high watermark, where 0 selects the default.
 pub fn new_watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     if watermark == 0 { Some(Watermark::Default) } else { self::watermark(watermark) }
 }
 
-/// A high watermark in the form of the interface.
+/// Converts a high watermark back.
 pub fn c_watermark(watermark: Watermark) -> DAT_COUNT {
     match watermark {
         Watermark::Default => 0,
@@ -38,25 +38,22 @@ pub fn c_watermark(watermark: Watermark) -> DAT_COUNT {
     }
 }
 
-/// Defines the functions `ep_attributes`, which reads a `DAT_EP_ATTR` of the version that is in scope, and
-/// `c_ep_attributes`, which makes one.
+/// Defines `ep_attributes` and `c_ep_attributes`, which convert the `DAT_EP_ATTR` of the version in scope.
 #[macro_export]
 macro_rules! ep_attributes {
     () => {
-        /// The attributes of a new endpoint as the program gives them; `None` if one of them is no valid value. With a
-        /// shared receive queue (`srq`) `max_recv_dtos` is the hard high watermark, and `max_recv_iov` is ignored.
+        /// Implements `Version::ep_attributes`. Returns `None` for an invalid value.
         pub(crate) fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<$crate::core::EpAttributes> {
             use $crate::core::EpAttributes;
             use $crate::core::ep::Watermark;
             use $crate::ep::attr::{new_watermark, qos};
             use $crate::post::completion_flags;
 
-            // There are no named attributes that could be set; when their number is 0, the list is ignored. Counters of another
-            // endpoint come with its attributes.
+            // Programs cannot set named attributes, but can pass another endpoint's attributes with its counters.
             let (count, list) = (attr.ep_provider_specific_count, attr.ep_provider_specific);
             let fits = attr.service_type == DAT_SERVICE_TYPE_RC
                 && attr.ep_transport_specific_count == 0
-                // SAFETY: a program that makes an endpoint promises a list with as many elements.
+                // SAFETY: a program that creates an endpoint promises a list of this length.
                 && (count == 0 || unsafe { $crate::counted::are_of_endpoint(count, list) });
             if !fits {
                 return None;
@@ -78,7 +75,7 @@ macro_rules! ep_attributes {
                 hard_watermark: if srq { new_watermark(attr.max_recv_dtos)? } else { Watermark::Default },
                 max_rdma_read_iov: size(attr.max_rdma_read_iov)?,
                 max_rdma_write_iov: size(attr.max_rdma_write_iov)?,
-                // A program that names no attributes does not know of them.
+                // Only dat_ep_modify can hide the counters.
                 counters_number: true,
                 counters_list: true,
                 usual_queues: false,
@@ -86,7 +83,7 @@ macro_rules! ep_attributes {
             })
         }
 
-        /// The attributes of an endpoint in the form of the interface.
+        /// Converts the attributes of an endpoint back.
         pub(crate) fn c_ep_attributes(attr: &$crate::core::EpAttributes, srq: bool) -> DAT_EP_ATTR {
             use $crate::Size;
             use $crate::ep::attr::c_watermark;
@@ -96,7 +93,7 @@ macro_rules! ep_attributes {
                 service_type: DAT_SERVICE_TYPE_RC,
                 max_message_size: Size::size(attr.max_message_size),
                 max_rdma_size: Size::size(attr.max_rdma_size),
-                // No endpoint has any other.
+                // All endpoints have best effort.
                 qos: DAT_QOS_BEST_EFFORT,
                 recv_completion_flags: attr.recv_completion_flags.bits(),
                 request_completion_flags: attr.request_completion_flags.bits(),
@@ -118,7 +115,7 @@ macro_rules! ep_attributes {
     };
 }
 
-/// An endpoint state in the form of the interface.
+/// Converts an endpoint state.
 pub fn c_ep_state(state: EpState) -> DAT_EP_STATE {
     match state {
         EpState::Unconnected => DAT_EP_STATE_UNCONNECTED,

@@ -1,4 +1,6 @@
-//! Connecting and disconnecting endpoints.
+//! Connects and disconnects endpoints.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use std::time::Duration;
 
@@ -15,50 +17,49 @@ use crate::handle::{find, same_ia};
 use crate::ptr::bytes;
 use crate::{Answer, At, Fault, Provider, Version};
 
-/// A time limit; `None` for no limit.
+/// Converts a timeout in microseconds. Returns `None` for no limit.
 pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
     (timeout != DAT_TIMEOUT_INFINITE).then(|| Duration::from_micros(timeout.into()))
 }
 
-/// A copy of the private data of a call, if it is no more than the `most` that the adapter can carry. `position` is the
-/// position of its size; the data is the next argument.
+/// Copies private data of at most `max` bytes. The size is the argument at `position`, and the data is the next.
 ///
 /// # Safety
-/// `data` is NULL, or `size` bytes there can be read.
-pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, most: usize, position: u32) -> Answer<Vec<u8>> {
-    let size = usize::try_from(size).ok().filter(|&size| size <= most).ok_or(Fault::Argument(position))?;
+/// `data` is NULL, or `size` bytes are readable.
+pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, max: usize, position: u32) -> Answer<Vec<u8>> {
+    let size = usize::try_from(size).ok().filter(|&size| size <= max).ok_or(Fault::Argument(position))?;
     if size == 0 {
         return Ok(Vec::new());
     }
     if data.is_null() {
         return Err(Fault::Argument(position + 1));
     }
-    // SAFETY: not NULL, and readable as the caller promises.
+    // SAFETY: not NULL, and the caller promises `size` readable bytes.
     Ok(unsafe { bytes(data.cast(), size) }?)
 }
 
-/// The socket address of a peer; `None` if the pointer is NULL.
+/// Reads the socket address of a peer. Returns `None` if the pointer is NULL.
 ///
 /// # Errors
-/// [`AddressFault::Unsupported`] for a family other than IPv4 and IPv6.
+/// [`AddressFault::Unsupported`] for families other than IPv4 and IPv6.
 ///
 /// # Safety
-/// `address` is NULL, or points to a socket address that is complete for its family.
+/// `address` is NULL, or a socket address that is complete for its family.
 pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, AddressFault>> {
     if address.is_null() {
         return None;
     }
-    // SAFETY: the family is the first field of every socket address.
+    // SAFETY: the family is the first field of every socket address, and the caller promises a complete one.
     let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
     let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
     let mut native = [0; 28];
     let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };
-    // SAFETY: an address of this family has that many bytes, and the caller promises a whole one.
+    // SAFETY: an address of this family has `len` bytes, and the caller promises a complete one.
     unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), len) };
     Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
 
-/// Accepts only best effort.
+/// Fails unless the quality of service is best effort.
 fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
     match qos(quality_of_service) {
         Some(Qos::BestEffort) => Ok(()),
@@ -70,7 +71,7 @@ fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
 /// Slot of dat_ep_connect.
 ///
 /// # Safety
-/// The address is NULL or complete; `private_data` is NULL or has that many bytes.
+/// The address is NULL or complete; `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_connect<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
@@ -89,10 +90,10 @@ pub unsafe fn dat_ep_connect<F: Provider>(
             flags if F::Version::MULTIPATH.contains(&flags) => return Err(Fault::Core(Error::ModelNotSupported)),
             _ => return Err(Fault::Argument(8)),
         }
-        let most = ep.ia().transport.attributes().max_private_data;
-        // SAFETY: the caller's promise.
-        let private_data = unsafe { self::private_data(private_data_size, private_data, most, 5) }?;
-        // SAFETY: the caller's promise.
+        let max = ep.ia().transport.attributes().max_private_data;
+        // SAFETY: the caller promises NULL or `private_data_size` bytes.
+        let private_data = unsafe { self::private_data(private_data_size, private_data, max, 5) }?;
+        // SAFETY: the caller promises NULL or a complete address.
         let address = unsafe { self::address(remote_ia_address) };
         let address = address
             .ok_or(Fault::Argument(2))?
@@ -111,7 +112,7 @@ pub unsafe fn dat_ep_connect<F: Provider>(
 /// Slot of dat_ep_dup_connect.
 ///
 /// # Safety
-/// `private_data` is NULL or has that many bytes.
+/// `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_dup_connect<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_dup_handle: DAT_EP_HANDLE,
@@ -125,14 +126,13 @@ pub unsafe fn dat_ep_dup_connect<F: Provider>(
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
-        let most = ep.ia().transport.attributes().max_private_data;
-        // SAFETY: the caller's promise.
-        let private_data = unsafe { self::private_data(private_data_size, private_data, most, 4) }?;
+        let max = ep.ia().transport.attributes().max_private_data;
+        // SAFETY: the caller promises NULL or `private_data_size` bytes.
+        let private_data = unsafe { self::private_data(private_data_size, private_data, max, 4) }?;
         ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])
     })
 }
 
-/// Slot of dat_ep_disconnect.
 pub fn dat_ep_disconnect<F: Provider>(ep_handle: DAT_EP_HANDLE, disconnect_flags: DAT_CLOSE_FLAGS) -> DAT_RETURN {
     slow::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;

@@ -1,5 +1,6 @@
-//! Changing an endpoint. The table of the core, [`dat_core::ep::table::RULES`], says what may change when. The code
-//! here decodes what the program asks for, and then calls the core once.
+//! Modification of endpoints. [`dat_core::ep::table::RULES`] defines which fields can change in which states.
+
+#![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::Endpoint;
 use dat_core::ep::table::{Class, RULES, Setting};
@@ -14,7 +15,6 @@ use crate::post::completion_flags;
 use crate::ptr::InPtr;
 use crate::{At, Fault, Provider, Version, counted};
 
-/// Slot of dat_ep_modify.
 pub fn dat_ep_modify<F: Provider>(
     ep_handle: DAT_EP_HANDLE,
     ep_param_mask: DAT_EP_PARAM_MASK,
@@ -32,17 +32,17 @@ pub fn dat_ep_modify<F: Provider>(
         if ep_param_mask & !F::Version::EP_FIELDS != 0 || named().any(|rule| rule.class == Class::Never) {
             return Err(Fault::Argument(2));
         }
-        // The structure is read only now, and only where the mask says that it is filled.
+        // Reads only fields that the mask names.
         let value = |field| F::Version::ep_value::<F>(&ep, field, ep_param_mask, ep_param);
         let changes: Changes<F::Transport> = named().map(|rule| (rule.field, value(rule.field))).collect();
         ep.modify(&changes).at(&[(Arg::Field, 2), (Arg::Value, 3)])
     })
 }
 
-/// What a field of `DAT_EP_PARAM` may hold, in the terms of the core; `None` if it is no valid value.
+/// A new value of a field of `DAT_EP_PARAM`. `None` if it is invalid.
 type Given<F> = Option<Value<<F as Provider>::Transport>>;
 
-/// Functions from what a program wrote to [`Given`], for fields that are read by themselves.
+/// Conversions of independent fields.
 #[doc(hidden)]
 pub mod given {
     use super::*;
@@ -75,21 +75,21 @@ pub mod given {
         usize::try_from(count).ok().map(|count| Value::Setting(Setting::Count(count)))
     }
 
-    /// The number of named attributes of the transport, of which there are none.
+    /// Converts the number of transport attributes, always 0.
     pub fn none<F: Provider>(count: DAT_COUNT) -> Given<F> {
         fixed::<F>(count == 0)
     }
 
-    /// The list of these, which must be NULL or have no elements.
+    /// Converts the list of transport attributes, NULL or empty.
     pub fn empty<F: Provider>(count: Option<DAT_COUNT>, list: Option<*mut DAT_NAMED_ATTR>) -> Given<F> {
         list.and_then(|list| fixed::<F>(list.is_null() || count == Some(0)))
     }
 
-    /// The named attributes of the provider, which are the counters: they are reported or not, as the number of elements or
-    /// the list says. One of both is there. Elements are looked at if both are; a list alone is known by its address.
+    /// Converts the number of counters, their list, or both: 0 or NULL hides the counters in queries. If both are
+    /// given, the elements are compared; a list alone is recognised by its address.
     ///
     /// # Safety
-    /// If both are there, the list is NULL or has as many elements as the number says.
+    /// If both are given, `list` is NULL or has `count` elements.
     pub unsafe fn counters<F: Provider>(
         ep: &Endpoint<F::Transport>,
         count: Option<DAT_COUNT>,
@@ -97,7 +97,7 @@ pub mod given {
     ) -> Given<F> {
         let reported = match (count, list) {
             (Some(0), _) => Some(false),
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises `count` elements if both are given.
             (Some(count), Some(list)) => unsafe { counted::are_of_endpoint(count, list) }.then_some(true),
             (Some(count), None) => (count == counted::NUMBER_OF_ENDPOINT).then_some(true),
             (None, list) => match list? {
@@ -113,16 +113,15 @@ pub mod given {
     }
 }
 
-/// The table of fields in the masks and structures of the version that is in scope, as `methods`: those of [`Version`] that
-/// give the bit of a field in the mask of dat_ep_modify, and read its new value from a `DAT_EP_PARAM`. There is also a function
-/// `comm` in scope, which reads the kind of socket of an endpoint from that, if the version has it. As `names`, the function
-/// `name`, which gives the name of a bit.
+/// Defines functions about the fields of the version in scope. `methods` are [`Version::ep_field`] and
+/// [`Version::ep_value`]; they need a function `comm`, which reads the socket parameters. `names` is the function
+/// `name`, which returns the name of a bit.
 #[macro_export]
 macro_rules! ep_fields {
     ($as:ident) => {
         $crate::ep_fields! {
             @$as
-            // Fields that are read by themselves: the function of `given`, and what it is given.
+            // Fields with a function of `given`, and its argument.
             Pz: DAT_EP_FIELD_PZ_HANDLE, pz(pz_handle);
             RecvEvd: DAT_EP_FIELD_RECV_EVD_HANDLE, evd(recv_evd_handle);
             RequestEvd: DAT_EP_FIELD_REQUEST_EVD_HANDLE, evd(request_evd_handle);
@@ -142,7 +141,7 @@ macro_rules! ep_fields {
             MaxRdmaReadIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV, count(ep_attr.max_rdma_read_iov);
             MaxRdmaWriteIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, count(ep_attr.max_rdma_write_iov);
             TransportSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, none(ep_attr.ep_transport_specific_count);
-            // Those that the function `value` reads, and those that never change.
+            // Fields that `ep_value` reads itself, and fields that never change.
             ;
             TransportSpecific: DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR,
             ProviderSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR,
@@ -172,7 +171,7 @@ macro_rules! ep_fields {
             use $crate::ep::modify::given;
             use $crate::ptr::read_field;
 
-            // A part of a structure that the mask names.
+            // Reads a field if the mask contains its bit.
             macro_rules! named {
                 ($bit:ident, $part:ident) => {
                     if mask & $bit != 0 { read_field!(param, ep_attr.$part) } else { None }
@@ -187,7 +186,7 @@ macro_rules! ep_fields {
                 Field::ProviderSpecificCount | Field::ProviderSpecific => {
                     let count = named!(DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR, ep_provider_specific_count);
                     let list = named!(DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR, ep_provider_specific);
-                    // SAFETY: a program that names number and list promises as many elements.
+                    // SAFETY: a program that sets both bits promises a list of this length.
                     unsafe { given::counters::<F>(ep, count, list) }
                 }
                 Field::Comm => comm(param).map(Value::Comm),

@@ -1,4 +1,4 @@
-//! Attributes, and what no provider of this project has.
+//! Attributes, and unsupported features.
 
 use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
@@ -8,12 +8,12 @@ use dat_provider_common::Provider;
 use dat_provider_common::registration::RegistryFunction;
 use dat_udat20::*;
 
-use crate::slots::{FakeFace, OK, Setup, arg_error, connection, handle_error, slot};
+use crate::slots::{FakeProvider, OK, Setup, arg_error, connection, handle_error, slot};
 
 #[test]
-fn attributes_name_what_programs_look_for() {
+fn returns_named_attributes() {
     let setup = Setup::new();
-    // SAFETY: integers, arrays of them, and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let (mut ia, mut provider): (DAT_IA_ATTR, DAT_PROVIDER_ATTR) = unsafe { std::mem::zeroed() };
     let all = (DAT_IA_FIELD_ALL, DAT_PROVIDER_FIELD_ALL);
     let mut query = || slot!(setup.table, ia_query_func(setup.ia, null_mut(), all.0, &mut ia, all.1, &mut provider));
@@ -23,7 +23,7 @@ fn attributes_name_what_programs_look_for() {
     assert_eq!(query(), OK);
     assert_eq!(provider.provider_specific_attr, first, "the list of an adapter stays in place");
     let count = usize::try_from(provider.num_provider_specific_attr).unwrap();
-    // SAFETY: as many as it says.
+    // SAFETY: the query returned this number of elements.
     let list = unsafe { std::slice::from_raw_parts(first, count) };
     // SAFETY: names and values are C strings.
     let text = |text| unsafe { CStr::from_ptr(text) }.to_str().unwrap();
@@ -37,7 +37,7 @@ fn attributes_name_what_programs_look_for() {
 }
 
 #[test]
-fn what_is_for_datagrams_or_several_paths_is_no_model_of_this_provider() {
+fn rejects_datagrams_and_multipath() {
     let setup = Setup::new();
     let model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
     let mut attr = connection::attributes();
@@ -55,7 +55,7 @@ fn what_is_for_datagrams_or_several_paths_is_no_model_of_this_provider() {
 }
 
 #[test]
-fn an_adapter_is_related_to_itself_alone() {
+fn adapter_is_related_only_to_itself() {
     let setup = Setup::new();
     let t = setup.table;
     let mut answer = 9;
@@ -69,29 +69,29 @@ fn an_adapter_is_related_to_itself_alone() {
     assert_eq!(slot!(t, ia_ha_related_func(setup.ia, setup.name.as_ptr().cast_mut(), null_mut())), arg_error(3));
 }
 
-/// A registry whose programs hold numbers in place of the handles of providers, and which knows no handle but the last
-/// one that it was told.
+/// The only adapter that the test's registry knows. Programs of this registry hold numbers instead of the provider's
+/// handles.
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 
-/// The number that a program has for the adapter.
+/// The program's handle of the adapter.
 const NUMBER: DAT_IA_HANDLE = std::ptr::without_provenance_mut(1);
 
 unsafe extern "C" fn number_of(ia: DAT_IA_HANDLE, out: *mut DAT_IA_HANDLE) -> DAT_RETURN {
     if ia.addr() != KNOWN.load(Ordering::Relaxed) {
         return handle_error(DAT_INVALID_HANDLE_IA);
     }
-    // SAFETY: the caller has a place for it.
+    // SAFETY: the caller passes a writable place.
     unsafe { out.write(NUMBER) };
     OK
 }
 
 #[test]
-fn programs_see_the_handle_that_the_registry_gave_them() {
+fn returns_ia_handle_of_registry() {
     let setup = Setup::new();
     let t = setup.table;
-    // SAFETY: a function of the type that the slots give it.
+    // SAFETY: the slots cast the function back to its type.
     let function = unsafe { std::mem::transmute::<*const (), RegistryFunction>(number_of as *const ()) };
-    FakeFace::domain().registrations().newest(&setup.name).expect("it is open").1.ia_handles = Some(function);
+    FakeProvider::domain().registrations().newest(&setup.name).expect("it is open").1.ia_handles = Some(function);
     let mut param = DAT_PZ_PARAM { ia_handle: null_mut() };
     let mut told = || {
         assert_eq!(slot!(t, pz_query_func(setup.pz, DAT_PZ_FIELD_ALL, &mut param)), OK);
@@ -103,6 +103,6 @@ fn programs_see_the_handle_that_the_registry_gave_them() {
     setup.core().transport.fail();
     let event = setup.dequeue(setup.async_evd).expect("an event");
     assert_eq!(event.event_number, DAT_ASYNC_ERROR_IA_CATASTROPHIC);
-    // SAFETY: this is the member of that event.
+    // SAFETY: the event number selects this member.
     assert_eq!(unsafe { event.event_data.asynch_error_event_data }.dat_handle, NUMBER);
 }

@@ -40,13 +40,13 @@ fn common_service_points_row_by_row() {
     }
     assert_eq!(slot!(t, csp_create_func(setup.ia, &mut stream, &mut any, evd, null_mut())), arg_error(5));
     assert_eq!(slot!(t, csp_create_func(setup.ia, &mut stream, &mut any, evd, &mut csp)), OK);
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_CSP_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL + 1, &mut param)), arg_error(2));
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL, null_mut())), arg_error(3));
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.ia_handle, param.evd_handle), (setup.ia, evd));
-    // SAFETY: both stay until the service point is freed.
+    // SAFETY: both are valid until the service point is freed.
     let (comm, address) = unsafe { (param.comm.read(), param.address_ptr.read()) };
     assert_eq!((comm.domain, comm.r#type, comm.protocol), (2, 1, 0));
     assert_eq!(address.sa_data[..2], any.sa_data[..2]);
@@ -96,13 +96,13 @@ fn notification_objects_with_a_descriptor_row_by_row() {
     assert_eq!(slot!(t, cno_fd_create_func(setup.ia, &mut fd, &mut cno)), OK);
     let readable = |fd| {
         let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one descriptor of the process, and no wait.
+        // SAFETY: `polled` is one element, as the count states.
         unsafe { libc::poll(&mut polled, 1, 0) == 1 }
     };
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_CNO_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, cno_query_func(cno, 1, &mut param)), OK);
-    // SAFETY: the member of that type.
+    // SAFETY: the proxy type selects this member.
     assert_eq!((param.proxy_type, unsafe { param.proxy.fd }), (DAT_PROXY_TYPE_FD, fd));
     let in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_CNO_IN_USE);
     assert_eq!(slot!(t, cno_modify_agent_func(cno, DAT_OS_WAIT_PROXY_AGENT_NULL)), in_use);

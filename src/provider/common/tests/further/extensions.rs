@@ -7,7 +7,7 @@ use dat_udat20::*;
 use crate::slots::{OK, Setup, UNTOUCHED, arg_error, connection, handle_error, slot};
 use crate::version;
 
-/// Carries out an extended operation with these words as its arguments.
+/// Executes an extended operation with these words as its arguments.
 fn extension(t: &DAT_PROVIDER, handle: DAT_HANDLE, op: u32, words: &[u64]) -> DAT_RETURN {
     let mut words = words.to_vec();
     let mut list = VaList::on_stack(words.as_mut_ptr());
@@ -19,7 +19,7 @@ fn extended_operations_row_by_row() {
     let setup = Setup::new();
     let t = setup.table;
     let mut memory = [0_u64; 4];
-    // SAFETY: the same bytes.
+    // SAFETY: 32 bytes are the size of the array, and bytes need no alignment.
     let bytes = unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast::<u8>(), 32) };
     let start = bytes.as_ptr().addr() as u64;
     let (_, context) = setup.lmr(bytes, DAT_MEM_PRIV_ALL_FLAG);
@@ -32,7 +32,7 @@ fn extended_operations_row_by_row() {
     let add = |ep, local, remote, flags| extension(t, ep, DAT_IB_FETCH_AND_ADD_OP, &[1, local, 5, remote, flags]);
     let swap = |ep, local, remote, flags| extension(t, ep, DAT_IB_CMP_AND_SWAP_OP, &[1, 2, local, 5, remote, flags]);
     let write = |ep, count: i32, local, remote, flags| {
-        // What is above the 32 bits of a short argument is no part of it.
+        // The upper 32 bits of a word are not part of a 32-bit argument.
         let count = 0xdead_beef_0000_0000 | u64::from(count as u32);
         extension(t, ep, DAT_IB_RDMA_WRITE_IMMED_OP, &[count, local, 5, remote, 0xdead_beef_0000_0007, flags])
     };
@@ -54,7 +54,7 @@ fn extended_operations_row_by_row() {
 }
 
 #[test]
-fn handles_of_no_endpoint_are_refused_by_every_operation() {
+fn extended_operations_reject_handles_of_other_kinds() {
     let setup = Setup::new();
     let t = setup.table;
     let freed = setup.ep();
@@ -73,7 +73,7 @@ fn handles_of_no_endpoint_are_refused_by_every_operation() {
 }
 
 #[test]
-fn operations_that_are_not_there_are_not_implemented() {
+fn rejects_unknown_extended_operations() {
     let setup = Setup::new();
     let missing = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
     for op in (6..26).chain(30..40).chain([0xfff, 0x4000, u32::MAX]) {
@@ -88,7 +88,7 @@ fn counters_row_by_row() {
     let ep = setup.ep();
     let mut out = [u64::MAX; 85];
     let place = out.as_mut_ptr().expose_provenance() as u64;
-    // What is above the 32 bits of a short argument is no part of it.
+    // The upper 32 bits of a word are not part of a 32-bit argument.
     let short = |word: i32| 0xdead_beef_0000_0000 | u64::from(word as u32);
     let query =
         |handle, counter, place| extension(t, handle, DAT_IB_QUERY_COUNTERS_OP, &[short(counter), place, short(1)]);
@@ -122,7 +122,7 @@ fn counters_row_by_row() {
 fn an_adapter_is_opened_to_read_its_attributes() {
     let setup = Setup::new();
     let t = setup.table;
-    // SAFETY: integers, arrays of them, and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut attr: DAT_IA_ATTR = unsafe { std::mem::zeroed() };
     let name: DAT_HANDLE = setup.name.as_ptr().cast_mut().cast();
     let (mut ia, all): (DAT_IA_HANDLE, u64) = (UNTOUCHED, DAT_IA_FIELD_ALL);

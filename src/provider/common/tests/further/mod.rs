@@ -1,4 +1,4 @@
-//! What uDAPL 2.0 alone has.
+//! Features of uDAPL 2.0 only.
 
 mod attributes;
 mod connections;

@@ -1,4 +1,4 @@
-//! The frame around slow calls.
+//! The frame of slow calls.
 
 use dat_core::Error;
 use dat_provider_common::Fault;
@@ -7,9 +7,9 @@ use dat_provider_common::call::slow;
 use super::*;
 
 #[test]
-fn results_come_through_and_panics_become_codes() {
-    assert_eq!(slow::<FakeFace>(|| Ok(())), DAT_SUCCESS);
-    assert_eq!(slow::<FakeFace>(|| Err(Fault::Core(Error::Aborted))), DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
+fn returns_results_and_converts_panics() {
+    assert_eq!(slow::<FakeProvider>(|| Ok(())), DAT_SUCCESS);
+    assert_eq!(slow::<FakeProvider>(|| Err(Fault::Core(Error::Aborted))), DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
     let internal = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
-    assert_eq!(slow::<FakeFace>(|| panic!("on purpose")), internal);
+    assert_eq!(slow::<FakeProvider>(|| panic!("on purpose")), internal);
 }

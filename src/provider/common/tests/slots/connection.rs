@@ -1,4 +1,4 @@
-//! Service points, requests, connecting; the peer is played by the test.
+//! Service points, requests and connections. The test is the peer.
 
 use std::ffi::c_char;
 
@@ -8,7 +8,7 @@ use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink,
 
 use super::*;
 
-/// A request arrives at the first listener; gives its handle.
+/// Delivers a request to the first listener, and returns its handle.
 pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
     let (qualifier, sink) = setup.core().transport.listener(0);
     let info = ConnectionRequestInfo {
@@ -22,7 +22,7 @@ pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
     let event = setup.dequeue(setup.request_evd).expect("an event comes with the request");
     assert_eq!(event.event_number, DAT_CONNECTION_REQUEST_EVENT);
     assert_eq!(event.evd_handle, setup.request_evd);
-    // SAFETY: this is the member of that event.
+    // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.cr_arrival_event_data };
     assert_eq!(data.conn_qual, qualifier);
     assert_eq!(data.local_ia_address_ptr, local_address(setup));
@@ -33,12 +33,12 @@ fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
     setup.core().transport.attributes().address.native().as_ptr().cast_mut().cast()
 }
 
-/// What the peer of the last queue pair brings about.
+/// Reports to the last queue pair, as its peer would cause it.
 fn report(setup: &Setup, report: ConnectionReport) {
     sink(setup).connection(report);
 }
 
-/// Where the last queue pair reports to.
+/// Returns the sink of the last queue pair.
 pub fn sink(setup: &Setup) -> EndpointSink<Fake> {
     setup.core().transport.last_qp()
 }
@@ -47,7 +47,7 @@ fn received(id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: 9, solicited: false }
 }
 
-/// An endpoint with two receives posted, all of whose events go to one dispatcher.
+/// Creates an endpoint with two posted receives, and one EVD for all its events.
 fn on_one_dispatcher(setup: &Setup) -> (DAT_EP_HANDLE, DAT_EVD_HANDLE) {
     let evd = setup.evd(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG);
     let mut ep = null_mut();
@@ -64,7 +64,7 @@ fn kinds(setup: &Setup, evd: DAT_EVD_HANDLE) -> Vec<DAT_EVENT_NUMBER> {
 }
 
 #[test]
-fn messages_do_not_overtake_the_event_of_their_connection() {
+fn connection_event_precedes_messages() {
     let setup = Setup::new();
     let (ep, evd) = on_one_dispatcher(&setup);
     assert_eq!(connect(&setup, ep), OK);
@@ -77,20 +77,20 @@ fn messages_do_not_overtake_the_event_of_their_connection() {
 }
 
 #[test]
-fn messages_of_a_connection_that_never_came_up_are_not_lost() {
+fn delivers_messages_of_failed_connection() {
     let setup = Setup::new();
     let (ep, evd) = on_one_dispatcher(&setup);
     assert_eq!(connect(&setup, ep), OK);
     sink(&setup).recv_done(received(0));
     report(&setup, ConnectionReport::Unreachable);
     let event = setup.dequeue(evd).expect("the message");
-    // SAFETY: this is the member of that event.
+    // SAFETY: the event number selects this member.
     assert_eq!(unsafe { event.event_data.dto_completion_event_data }.status, DAT_DTO_SUCCESS);
     assert_eq!(kinds(&setup, evd), [DAT_CONNECTION_EVENT_UNREACHABLE, DAT_DTO_COMPLETION_EVENT]);
 }
 
 #[test]
-fn buffers_taken_after_the_end_are_flushed() {
+fn flushes_srq_buffers_taken_after_disconnect() {
     let setup = Setup::new();
     let t = setup.table;
     let srq = setup.srq();
@@ -107,23 +107,23 @@ fn buffers_taken_after_the_end_are_flushed() {
     let late = sink(&setup);
     report(&setup, ConnectionReport::Broken);
     assert!(setup.dequeue(dto).is_none());
-    // Buffers leave the queue from its other end.
+    // The posted buffers have the ids 9, 8 and 7.
     let _ = late.recv_taken(9);
     late.recv_done(received(8));
     for cookie in [0, 1] {
         let event = setup.dequeue(dto).expect("a completion");
-        // SAFETY: this is the member of that event.
+        // SAFETY: the event number selects this member.
         let data = unsafe { event.event_data.dto_completion_event_data };
         assert_eq!((data.status, bits(data.user_cookie)), (DAT_DTO_ERR_FLUSHED, cookie));
     }
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_SRQ_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, srq_query_func(srq, DAT_SRQ_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.available_dto_count, param.outstanding_dto_count), (1, 1));
 }
 
 #[test]
-fn an_adapter_that_cannot_go_on_says_so() {
+fn failed_adapter_reports_catastrophic_event() {
     let setup = Setup::new();
     setup.core().transport.fail();
     let event = setup.dequeue(setup.async_evd).expect("an event");
@@ -132,7 +132,7 @@ fn an_adapter_that_cannot_go_on_says_so() {
 
 fn connection_event(setup: &Setup) -> (DAT_EVENT_NUMBER, DAT_CONNECTION_EVENT_DATA) {
     let event = setup.dequeue(setup.connect_evd).expect("a connection event");
-    // SAFETY: only connection events come here.
+    // SAFETY: only connection events arrive here, and they have this member.
     (event.event_number, unsafe { event.event_data.connect_event_data })
 }
 
@@ -168,10 +168,10 @@ fn requests_are_shown_and_accepted() {
     assert_eq!(slot!(t, cr_query_func(cr, DAT_CR_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.remote_port_qual, param.private_data_size), (4321, 5));
     assert!(param.local_ep_handle.is_null());
-    // SAFETY: alive as long as the request.
+    // SAFETY: valid while the request exists.
     let data = unsafe { std::slice::from_raw_parts_mut(param.private_data.cast::<u8>(), 5) };
     assert_eq!(data, b"hello");
-    // SAFETY: alive as long as the request, and an IPv4 address.
+    // SAFETY: an IPv4 address, valid while the request exists.
     let address = unsafe { param.remote_ia_address_ptr.read() };
     assert_eq!(address.sa_family, DAT_AF_INET as u16);
     assert_eq!(address.sa_data[2..6], [10, 1, 2, 3]);
@@ -206,7 +206,7 @@ fn requests_are_rejected_and_handed_off() {
     assert_eq!(slot!(t, cr_handoff_func(cr, 6)), OK);
     assert_eq!(slot!(t, cr_handoff_func(cr, 6)), handle_error(DAT_INVALID_HANDLE_CR));
     let event = setup.dequeue(setup.request_evd).expect("the request arrives again");
-    // SAFETY: this is the member of that event.
+    // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.cr_arrival_event_data };
     // SAFETY: both members are handles.
     assert_eq!(unsafe { data.sp_handle.psp_handle }, psp);
@@ -386,14 +386,14 @@ fn a_connection_from_connect_to_reset() {
     report(&setup, ConnectionReport::Established(b"welcome".to_vec()));
     let (number, data) = connection_event(&setup);
     assert_eq!((number, data.ep_handle, data.private_data_size), (DAT_CONNECTION_EVENT_ESTABLISHED, ep, 7));
-    // SAFETY: the dispatcher keeps it until the next event.
+    // SAFETY: the EVD keeps the bytes until its next event.
     let welcome = unsafe { std::slice::from_raw_parts(data.private_data.cast::<u8>(), 7) };
     assert_eq!(welcome, b"welcome");
 
     let mut param = blank_param();
     assert_eq!(slot!(t, ep_query_func(ep, DAT_EP_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.remote_port_qual, param.local_port_qual), (5, 77));
-    // SAFETY: the endpoint keeps it until it is reset.
+    // SAFETY: the endpoint keeps the address until a reset.
     assert_eq!(unsafe { param.remote_ia_address_ptr.read() }.sa_data[2..6], [127, 0, 0, 1]);
     assert_eq!(param.local_ia_address_ptr, local_address(&setup));
 
@@ -421,7 +421,7 @@ fn a_connection_from_connect_to_reset() {
 }
 
 #[test]
-fn private_data_stay_readable_though_the_endpoint_is_gone() {
+fn private_data_outlives_endpoint() {
     let setup = Setup::new();
     let t = setup.table;
     let ep = setup.ep();
@@ -440,9 +440,9 @@ fn private_data_stay_readable_though_the_endpoint_is_gone() {
         assert_eq!(gone, OK);
         let (number, data) = connection_event(&setup);
         assert_eq!((number, data.private_data_size as usize), (event, size));
-        // Whoever allocates next would get the bytes if they were free.
+        // If the bytes were free, these allocations would overwrite them.
         let others: Vec<_> = (0..64).map(|_| vec![0x55_u8; size + 16]).collect();
-        // SAFETY: the dispatcher keeps it until the next event.
+        // SAFETY: the EVD keeps the bytes until its next event.
         let got = unsafe { std::slice::from_raw_parts(data.private_data.cast::<u8>(), size) };
         assert_eq!(got, sent);
         drop(others);
@@ -450,11 +450,11 @@ fn private_data_stay_readable_though_the_endpoint_is_gone() {
 }
 
 pub fn blank_param() -> DAT_EP_PARAM {
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     DAT_EP_PARAM { ep_attr: attributes(), ..unsafe { std::mem::zeroed() } }
 }
 
-/// An endpoint whose connection is over.
+/// Creates an endpoint in the state DISCONNECTED.
 pub fn disconnected(setup: &Setup) -> DAT_EP_HANDLE {
     let ep = connected(setup);
     report(setup, ConnectionReport::Disconnected);
@@ -468,7 +468,7 @@ fn connected(setup: &Setup) -> DAT_EP_HANDLE {
     ep
 }
 
-/// Connects an endpoint.
+/// Connects an endpoint, and dequeues the event.
 pub fn establish(setup: &Setup, ep: DAT_EP_HANDLE) {
     assert_eq!(connect(setup, ep), OK);
     report(setup, ConnectionReport::Established(Vec::new()));
@@ -549,7 +549,7 @@ fn completions_carry_what_was_posted() {
     sink.recv_done(received(0));
     let event = setup.dequeue(setup.dto_evd).expect("a completion");
     assert_eq!((event.event_number, event.evd_handle), (DAT_DTO_COMPLETION_EVENT, setup.dto_evd));
-    // SAFETY: this is the member of that event.
+    // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.dto_completion_event_data };
     assert_eq!((data.ep_handle, data.status, data.transfered_length), (ep, DAT_DTO_SUCCESS, 9));
     assert_eq!(bits(data.user_cookie), 0x0123_4567_89ab_cdef);
@@ -582,7 +582,7 @@ fn completions_carry_what_was_posted() {
     assert!(!sink.requests_done(SeqNo(0)));
     let event = setup.dequeue(setup.dto_evd).expect("a completion");
     assert_eq!(event.event_number, DAT_RMR_BIND_COMPLETION_EVENT);
-    // SAFETY: this is the member of that event.
+    // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.rmr_completion_event_data };
     assert_eq!((data.rmr_handle, data.status), (rmr, DAT_RMR_BIND_SUCCESS));
     assert_eq!(bits(data.user_cookie), 0x0123_4567_89ab_cdef);

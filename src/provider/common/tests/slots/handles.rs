@@ -1,11 +1,11 @@
-//! Handles: what is accepted, what is refused, and with which subtype.
+//! Handles: which are accepted, and the subtype of the error for others.
 
 use super::*;
 
-/// A slot with everything but its first argument given, and the subtype of that.
+/// The name of a slot, the subtype for its first argument, and a call with the other arguments.
 pub type Call = (&'static str, DAT_RETURN_SUBTYPE, Box<dyn Fn(DAT_HANDLE) -> DAT_RETURN>);
 
-/// A list of slots of the table `$t`, each with the subtype of its first argument, and the other arguments.
+/// Builds the [`Call`]s of slots of the table `$t`.
 macro_rules! rows {
     ($t:expr; $($slot:ident $subtype:ident ($($argument:expr),*);)*) => {
         vec![$((
@@ -17,8 +17,8 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
-/// Every slot that takes a handle first. The other arguments are as bad as the handle, so that a
-/// slot that looks at them first fails the test.
+/// Returns every slot whose first argument is a handle. The other arguments are invalid too, so a slot that checks them
+/// first fails the test.
 fn calls(t: &'static DAT_PROVIDER) -> Vec<Call> {
     let n = || null_mut();
     let mut calls: Vec<Call> = rows! { t;
@@ -96,16 +96,16 @@ fn every_slot_is_filled() {
     let (_, table) = register("");
     let words = size_of::<DAT_PROVIDER>() / size_of::<usize>();
     let first: *const DAT_PROVIDER = table;
-    // SAFETY: the structure is made of pointers alone.
+    // SAFETY: the structure consists of pointers only.
     let words = unsafe { std::slice::from_raw_parts(first.cast::<usize>(), words) };
     let empty: Vec<_> = words.iter().enumerate().filter(|(_, word)| **word == 0).map(|(at, _)| at).collect();
     assert_eq!(empty, [1], "only the extension is NULL");
-    // All but those that take no handle are in the list of this file.
+    // Only slots without a handle are missing in the list.
     assert_eq!(calls(table).len(), words.len() - 2 - version::WITHOUT_HANDLE);
 }
 
 #[test]
-fn null_misaligned_foreign_and_freed_handles_are_refused_by_every_slot() {
+fn rejects_null_misaligned_foreign_and_freed_handles() {
     let setup = Setup::new();
     let freed = setup.cno();
     assert_eq!(slot!(setup.table, cno_free_func(freed)), OK);
@@ -122,7 +122,7 @@ fn null_misaligned_foreign_and_freed_handles_are_refused_by_every_slot() {
 }
 
 #[test]
-fn handles_of_another_kind_are_refused_by_every_slot() {
+fn rejects_handles_of_other_kinds() {
     let setup = Setup::new();
     let kinds = [
         (DAT_INVALID_HANDLE_IA, setup.ia),
@@ -149,17 +149,17 @@ fn handles_of_another_kind_are_refused_by_every_slot() {
 }
 
 #[test]
-fn the_first_word_behind_every_handle_is_the_table() {
+fn handle_points_to_table() {
     let setup = Setup::new();
     for handle in [setup.ia, setup.async_evd, setup.pz, setup.dto_evd, setup.ep(), setup.srq(), setup.cno()] {
-        // SAFETY: live handles are readable.
+        // SAFETY: the cell of a live handle is readable.
         let first = unsafe { handle.cast::<*const DAT_PROVIDER>().read() };
         assert_eq!(first, std::ptr::from_ref(setup.table));
     }
 }
 
 #[test]
-fn contexts_and_kinds_of_all_eleven() {
+fn returns_context_and_type_of_every_kind() {
     let setup = Setup::new();
     setup.psp(5, DAT_PSP_CONSUMER_FLAG);
     let cr = connection::arrive(&setup, b"");

@@ -1,6 +1,5 @@
-//! The slots, called through the table as a C program would, over a transport that moves nothing. Every test runs for
-//! each version: the module `version` of the program has the names of the interface, and whatever the versions do not
-//! call by the same name.
+//! Calls of the slots through the table, over a transport that moves nothing. Every test runs for each version; the
+//! module `version` contains the names and functions that differ.
 
 mod call;
 pub mod connection;
@@ -19,33 +18,32 @@ use dat_provider_common::{Adapter, Domain, Provider, fork};
 
 use crate::version::{self, *};
 
-/// The face of a library over the fake transport.
-pub struct FakeFace;
+/// The provider over the fake transport.
+pub struct FakeProvider;
 
-impl Provider for FakeFace {
+impl Provider for FakeProvider {
     type Transport = Fake;
     type Version = Tested;
 
     fn domain() -> &'static Domain<Self> {
-        static DOMAIN: Domain<FakeFace> = Domain::empty();
+        static DOMAIN: Domain<FakeProvider> = Domain::empty();
         &DOMAIN
     }
 }
 
-/// Calls a slot of the table.
 macro_rules! slot {
     ($table:expr, $slot:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: the arguments are pointers to live variables, or what the test is about.
+        // SAFETY: the arguments are pointers to live variables, or values that the slot rejects.
         unsafe { $table.$slot.expect("every slot is filled")($($argument),*) }
     };
 }
 pub(crate) use slot;
 
 /// Registers an adapter without a registry.
-fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<FakeFace> {
+fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<FakeProvider> {
     let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe };
-    fork::watch::<FakeFace>();
-    FakeFace::domain().registrations().add(name, identity, instance.to_owned(), None, None)
+    fork::watch::<FakeProvider>();
+    FakeProvider::domain().registrations().add(name, identity, instance.to_owned(), None, None)
 }
 
 pub const OK: DAT_RETURN = DAT_SUCCESS;
@@ -62,20 +60,19 @@ const fn state_error(subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_ERROR(DAT_INVALID_STATE, subtype)
 }
 
-/// What must stay where it is when a call fails.
+/// A handle that a failed call must not overwrite.
 pub const UNTOUCHED: DAT_HANDLE = std::ptr::without_provenance_mut(0x5555_5550);
 
-/// A cookie or context.
 fn word(word: u64) -> DAT_CONTEXT {
     DAT_CONTEXT { as_64: word }
 }
 
 fn bits(context: DAT_CONTEXT) -> u64 {
-    // SAFETY: all members are 8 bytes of which any value is a number.
+    // SAFETY: all members have 8 bytes, and any value is a valid integer.
     unsafe { context.as_64 }
 }
 
-/// A name that no other test uses, and its table.
+/// Registers an adapter with a unique name.
 fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let name = CString::new(format!("fake{}", NUMBER.fetch_add(1, Ordering::Relaxed))).unwrap();
@@ -83,7 +80,7 @@ fn register(instance: &str) -> (CString, &'static DAT_PROVIDER) {
     (name, table)
 }
 
-/// An open adapter with one of everything that an endpoint needs.
+/// An open adapter with the objects that an endpoint needs.
 pub struct Setup {
     pub name: CString,
     pub table: &'static DAT_PROVIDER,
@@ -117,7 +114,7 @@ impl Setup {
         setup
     }
 
-    /// Another instance of the same adapter.
+    /// Opens another instance of the adapter.
     fn open(&self) -> DAT_IA_HANDLE {
         let (mut ia, mut evd) = (null_mut(), null_mut());
         let name = self.name.as_ptr().cast_mut();
@@ -172,7 +169,6 @@ impl Setup {
         rmr
     }
 
-    /// Registers `memory`.
     pub fn lmr(&self, memory: &mut [u8], privileges: DAT_MEM_PRIV_FLAGS) -> (DAT_LMR_HANDLE, DAT_LMR_CONTEXT) {
         let (mut lmr, mut context) = (null_mut(), 0);
         let region = DAT_REGION_DESCRIPTION { for_va: memory.as_mut_ptr().cast::<c_void>() };
@@ -194,9 +190,9 @@ impl Setup {
         (lmr, context)
     }
 
-    /// The core's side of the adapter.
+    /// Returns the core's adapter.
     pub fn core(&self) -> std::sync::Arc<dat_core::Ia<Fake>> {
-        dat_provider_common::handle::find::<FakeFace, _>(self.ia, dat_core::error::Role::Ia).unwrap()
+        dat_provider_common::handle::find::<FakeProvider, _>(self.ia, dat_core::error::Role::Ia).unwrap()
     }
 
     pub fn dequeue(&self, evd: DAT_EVD_HANDLE) -> Option<DAT_EVENT> {
@@ -219,12 +215,12 @@ impl Setup {
 
 impl Drop for Setup {
     fn drop(&mut self) {
-        // A test may have closed it.
+        // Tests can have closed it.
         let _ = slot!(self.table, ia_close_func(self.ia, DAT_CLOSE_ABRUPT_FLAG));
     }
 }
 
-/// The places for the results of dat_lmr_create that are optional.
+/// Optional outputs of dat_lmr_create.
 pub struct LmrPlaces {
     pub context: *mut DAT_LMR_CONTEXT,
     pub remote: *mut DAT_RMR_CONTEXT,
@@ -233,6 +229,6 @@ pub struct LmrPlaces {
 }
 
 pub fn blank_event() -> DAT_EVENT {
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     unsafe { std::mem::zeroed() }
 }

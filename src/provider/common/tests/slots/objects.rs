@@ -1,4 +1,4 @@
-//! Adapters, zones, regions, dispatchers, endpoints and shared receive queues, row by row.
+//! IAs, PZs, LMRs, RMRs, EVDs, CNOs, endpoints and SRQs.
 
 use dat_provider_common::Version as _;
 
@@ -40,7 +40,7 @@ fn adapters_are_opened_row_by_row() {
 }
 
 #[test]
-fn asynchronous_dispatchers_are_made_lent_or_elsewhere() {
+fn opens_with_new_existing_or_foreign_async_evd() {
     let setup = Setup::new();
     let t = setup.table;
     let name = setup.name.as_ptr().cast_mut();
@@ -76,11 +76,11 @@ fn adapters_are_closed_row_by_row() {
 }
 
 #[test]
-fn attributes_are_told() {
+fn queries_attributes() {
     let setup = Setup::new();
     let t = setup.table;
     let ia = setup.ia;
-    // SAFETY: integers, arrays of them, and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let (mut attr, mut provider): (DAT_IA_ATTR, DAT_PROVIDER_ATTR) = unsafe { std::mem::zeroed() };
     let no = null_mut;
     let unknown = DAT_PROVIDER_FIELD_ALL + 1;
@@ -95,7 +95,7 @@ fn attributes_are_told() {
     let all = (DAT_IA_FIELD_ALL, DAT_PROVIDER_FIELD_ALL);
     assert_eq!(slot!(t, ia_query_func(ia, &mut evd, all.0, &mut attr, all.1, &mut provider)), OK);
     assert_eq!(evd, setup.async_evd);
-    // SAFETY: ended within the array.
+    // SAFETY: the name is terminated within the array.
     assert_eq!(unsafe { std::ffi::CStr::from_ptr(attr.adapter_name.as_ptr()) }, adapter_name(&setup.name));
     assert_eq!((attr.max_eps, attr.max_recv_per_srq, attr.firmware_version_minor), (8, 64, 4));
     assert_eq!(attr.max_rdma_read_per_ep_in_guaranteed, DAT_TRUE);
@@ -173,14 +173,14 @@ fn regions_row_by_row() {
     assert_eq!(code, OK);
     assert_eq!((remote, length, address), (0, 100, start.addr() as u64));
     assert_ne!(context, 0);
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_LMR_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, lmr_query_func(second, DAT_LMR_FIELD_ALL + 1, &mut param)), arg_error(2));
     assert_eq!(slot!(t, lmr_query_func(second, DAT_LMR_FIELD_ALL, null_mut())), arg_error(3));
     assert_eq!(slot!(t, lmr_query_func(second, DAT_LMR_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.ia_handle, param.pz_handle, param.mem_type), (ia, pz, DAT_MEM_TYPE_LMR));
     assert_eq!((param.mem_priv, param.lmr_context, param.length), (DAT_MEM_PRIV_LOCAL_READ_FLAG, context, 100));
-    // SAFETY: the member of that type.
+    // SAFETY: the kind of memory selects this member.
     assert_eq!(unsafe { param.region_desc.for_lmr_handle }, lmr);
 
     let mut cookie = [5; DAT_LMR_COOKIE_SIZE];
@@ -189,9 +189,9 @@ fn regions_row_by_row() {
     assert_eq!(create(ia, kind, shared(start, &mut cookie), 100, pz, all, &mut third), OK);
     cookie = [0; DAT_LMR_COOKIE_SIZE];
     assert_eq!(slot!(t, lmr_query_func(third, DAT_LMR_FIELD_ALL, &mut param)), OK);
-    // SAFETY: the member of that type.
+    // SAFETY: the kind of memory selects this member.
     let told = unsafe { param.region_desc.for_shared_memory };
-    // SAFETY: alive as long as the region.
+    // SAFETY: valid while the region exists.
     assert_eq!(unsafe { *told.shared_memory_id }, [5; DAT_LMR_COOKIE_SIZE]);
     assert_eq!((told.virtual_address, cookie[0]), (start, 0));
 
@@ -201,7 +201,7 @@ fn regions_row_by_row() {
     let bad = [segment(first, 100), segment(first, 101)];
     for sync in [t.lmr_sync_rdma_read_func, t.lmr_sync_rdma_write_func] {
         let sync = |list: &[DAT_LMR_TRIPLET]| {
-            // SAFETY: as many elements as it says.
+            // SAFETY: the count is the length of the slice.
             unsafe { sync.unwrap()(ia, list.as_ptr(), list.len() as u64) }
         };
         assert_eq!(sync(&good), OK);
@@ -220,7 +220,7 @@ fn remote_regions_row_by_row() {
     let t = setup.table;
     assert_eq!(slot!(t, rmr_create_func(setup.pz, null_mut())), arg_error(2));
     let rmr = setup.rmr();
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_RMR_PARAM = unsafe { std::mem::zeroed() };
     param.rmr_context = 7;
     assert_eq!(slot!(t, rmr_query_func(rmr, DAT_RMR_FIELD_ALL + 1, &mut param)), arg_error(2));
@@ -293,7 +293,7 @@ fn dispatchers_row_by_row() {
     assert_eq!(slot!(t, evd_resize_func(evd, -5)), arg_error(2));
     let event = setup.dequeue(evd).expect("a software event");
     assert_eq!((event.event_number, event.evd_handle), (DAT_SOFTWARE_EVENT, evd));
-    // SAFETY: the member of that event.
+    // SAFETY: the event number selects this member.
     assert_eq!(unsafe { event.event_data.software_event_data.pointer }, UNTOUCHED);
     assert_eq!(slot!(t, evd_free_func(evd)), OK);
 }
@@ -309,7 +309,7 @@ fn notification_objects_row_by_row() {
     assert_eq!(slot!(t, cno_create_func(setup.ia, bad, &mut cno)), arg_error(2));
     assert_eq!(slot!(t, cno_create_func(setup.ia, good, null_mut())), arg_error(3));
     assert_eq!(slot!(t, cno_create_func(setup.ia, good, &mut cno)), OK);
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_CNO_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, cno_query_func(cno, version::UNKNOWN_CNO_FIELD, &mut param)), arg_error(2));
     assert_eq!(slot!(t, cno_query_func(cno, DAT_CNO_FIELD_ALL, null_mut())), arg_error(3));
@@ -394,14 +394,14 @@ fn endpoints_row_by_row() {
     assert_eq!(slot!(t, ep_set_watermark_func(ep, 0, -1)), OK);
     let event = setup.dequeue(setup.async_evd).expect("the watermark is passed");
     assert_eq!(event.event_number, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR);
-    // SAFETY: the member of that event.
+    // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.asynch_error_event_data };
     assert_eq!((data.dat_handle, data.reason), (ep, 2));
     assert_eq!(slot!(t, ep_free_func(ep)), OK);
 }
 
 #[test]
-fn endpoints_are_modified_by_the_mask_alone() {
+fn modifies_only_masked_endpoint_fields() {
     let setup = Setup::new();
     let t = setup.table;
     let ep = setup.ep();
@@ -450,7 +450,7 @@ fn endpoints_are_modified_by_the_mask_alone() {
     param.pz_handle = null_mut();
     assert_eq!(modify(DAT_EP_FIELD_PZ_HANDLE, &param), OK);
     assert_eq!(slot!(t, pz_free_func(setup.pz)), OK);
-    // What a query gave is taken back.
+    // An endpoint accepts the attributes that a query returned.
     assert_eq!(slot!(t, ep_query_func(ep, DAT_EP_FIELD_ALL, &mut got)), OK);
     let all_but_watermark = DAT_EP_FIELD_EP_ATTR_ALL & !DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW;
     assert_eq!(modify(all_but_watermark, &got), OK);
@@ -483,7 +483,7 @@ fn shared_receive_queues_row_by_row() {
     }
     assert_eq!(srq, UNTOUCHED);
     let srq = setup.srq();
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut param: DAT_SRQ_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, srq_query_func(srq, 0x100, &mut param)), arg_error(2));
     assert_eq!(slot!(t, srq_query_func(srq, DAT_SRQ_FIELD_ALL, null_mut())), arg_error(3));
@@ -517,7 +517,7 @@ fn shared_receive_queues_row_by_row() {
     assert!(setup.dequeue(setup.async_evd).is_none());
     assert_eq!(slot!(t, srq_set_lw_func(srq, 4)), OK);
     let event = setup.dequeue(setup.async_evd).expect("the watermark is undercut");
-    // SAFETY: the member of that event.
+    // SAFETY: the event number selects this member.
     let data = unsafe { event.event_data.asynch_error_event_data };
     assert_eq!((event.event_number, data.dat_handle, data.reason), (0x08005, srq, 2));
 

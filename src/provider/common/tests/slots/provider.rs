@@ -1,14 +1,14 @@
-//! Registrations, and forks.
+//! Registrations and forks.
 
 use super::*;
 
 #[test]
-fn every_name_has_its_own_table_which_tells_it() {
+fn every_name_has_its_own_table() {
     let (first_name, first) = register("");
     let (second_name, second) = register("");
     assert_ne!(std::ptr::from_ref(first), std::ptr::from_ref(second));
     for (name, table) in [(&first_name, first), (&second_name, second)] {
-        // SAFETY: names live for ever.
+        // SAFETY: names are never freed.
         assert_eq!(unsafe { std::ffi::CStr::from_ptr(table.device_name) }, &**name);
     }
     let again = register_for_test(&first_name, "", true).table();
@@ -16,12 +16,12 @@ fn every_name_has_its_own_table_which_tells_it() {
 }
 
 #[test]
-fn thread_safety_is_told_as_it_was_registered() {
+fn returns_registered_thread_safety() {
     let (name, table) = register("");
     register_for_test(&name, "", false);
     let (mut ia, mut evd) = (null_mut(), null_mut());
     assert_eq!(slot!(table, ia_open_func(name.as_ptr().cast_mut(), 1, &mut evd, &mut ia)), OK);
-    // SAFETY: integers, arrays of them, and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut attr: DAT_PROVIDER_ATTR = unsafe { std::mem::zeroed() };
     let mask = DAT_PROVIDER_FIELD_IS_THREAD_SAFE;
     assert_eq!(slot!(table, ia_query_func(ia, null_mut(), 0, null_mut(), mask, &mut attr)), OK);
@@ -45,10 +45,10 @@ fn objects_of_different_adapters_do_not_mix() {
 }
 
 #[test]
-fn the_child_of_a_fork_has_none_of_its_parents_handles_and_can_open_anew() {
+fn fork_child_rejects_inherited_handles_and_opens_again() {
     let setup = Setup::new();
     let ep = setup.ep();
-    // SAFETY: the child calls functions of this library and _exit.
+    // SAFETY: the child calls only functions of this library and _exit.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
@@ -58,13 +58,13 @@ fn the_child_of_a_fork_has_none_of_its_parents_handles_and_can_open_anew() {
         let opened = slot!(setup.table, ia_open_func(setup.name.as_ptr().cast_mut(), 1, &mut evd, &mut ia)) == OK
             && slot!(setup.table, pz_create_func(ia, &mut pz)) == OK
             && slot!(setup.table, ia_close_func(ia, 0)) == OK;
-        // SAFETY: ends the child without running anything of its parent's.
+        // SAFETY: exits without running handlers of the parent.
         unsafe { libc::_exit(i32::from(!dead) + 2 * i32::from(!opened)) };
     }
     let mut status = -1;
-    // SAFETY: the child of the line above.
+    // SAFETY: `child` is an unreaped child process; `status` is a live variable.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
     assert_eq!(setup.state(ep), DAT_EP_STATE_UNCONNECTED);
-    assert!(FakeFace::domain().kind(ep).is_some());
+    assert!(FakeProvider::domain().kind(ep).is_some());
 }

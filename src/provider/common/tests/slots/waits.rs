@@ -1,4 +1,4 @@
-//! Waiting: results, signals, cancellation.
+//! Waits: results, signals, cancellation.
 
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -20,7 +20,7 @@ unsafe extern "C" {
 }
 
 unsafe extern "C-unwind" {
-    // May end the thread, which unwinds its stack.
+    // A cancelled thread unwinds from this function.
     fn pthread_testcancel();
 }
 
@@ -34,7 +34,6 @@ fn post(t: &DAT_PROVIDER, evd: DAT_EVD_HANDLE) {
     assert_eq!(slot!(t, evd_post_se_func(evd, &event)), OK);
 }
 
-/// Waits for a condition, with a deadline.
 fn until(mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !condition() {
@@ -43,7 +42,7 @@ fn until(mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a thread waits on the dispatcher, which is empty.
+/// Returns whether a thread waits on the EVD, which must be empty.
 fn has_waiter(t: &DAT_PROVIDER, evd: DAT_EVD_HANDLE) -> bool {
     slot!(t, evd_dequeue_func(evd, &mut blank_event())) == state_error(DAT_INVALID_STATE_EVD_WAITER)
 }
@@ -72,7 +71,7 @@ fn dispatcher_waits_row_by_row() {
 }
 
 #[test]
-fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
+fn event_unwaitable_and_close_wake_waiter() {
     let setup = Setup::new();
     let t = setup.table;
     let evd = setup.evd(DAT_EVD_SOFTWARE_FLAG);
@@ -104,7 +103,7 @@ fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
     assert_eq!(ended(third), DAT_ERROR(DAT_ABORT, 0));
 }
 
-/// What a C thread waits on.
+/// Argument of a C thread.
 struct Target {
     table: &'static DAT_PROVIDER,
     handle: DAT_HANDLE,
@@ -115,7 +114,7 @@ struct Target {
 }
 
 extern "C-unwind" fn waiter(target: *mut c_void) -> *mut c_void {
-    // SAFETY: the test keeps the target until the thread was joined.
+    // SAFETY: the test keeps the target until it has joined the thread.
     let target = unsafe { &*target.cast::<Target>() };
     thread_local! {
         static CLEANER: std::cell::Cell<Option<Cleaner>> = const { std::cell::Cell::new(None) };
@@ -123,7 +122,7 @@ extern "C-unwind" fn waiter(target: *mut c_void) -> *mut c_void {
     struct Cleaner(*const AtomicBool);
     impl Drop for Cleaner {
         fn drop(&mut self) {
-            // SAFETY: as above.
+            // SAFETY: the test keeps the target until it has joined the thread.
             unsafe { &*self.0 }.store(true, Ordering::Release);
         }
     }
@@ -164,20 +163,20 @@ fn start(target: &Target) -> pthread_t {
 fn start_with(target: &Target, function: extern "C-unwind" fn(*mut c_void) -> *mut c_void) -> pthread_t {
     let mut thread = 0;
     let argument = std::ptr::from_ref(target).cast_mut().cast();
-    // SAFETY: the callers join the thread before the target goes.
+    // SAFETY: the callers join the thread before they drop the target.
     assert_eq!(unsafe { pthread_create(&mut thread, null(), function, argument) }, 0);
     thread
 }
 
 fn join(thread: pthread_t) -> *mut c_void {
     let mut result = null_mut();
-    // SAFETY: started by `start` and not joined before.
+    // SAFETY: `start` created the thread, and it has not been joined.
     assert_eq!(unsafe { libc::pthread_join(thread, &mut result) }, 0);
     result
 }
 
 #[test]
-fn a_thread_cancelled_in_a_dispatcher_wait_leaves_nothing_locked() {
+fn cancelled_evd_wait_leaves_evd_usable() {
     let setup = Setup::new();
     let t = setup.table;
     let evd = setup.evd(DAT_EVD_SOFTWARE_FLAG);
@@ -185,7 +184,7 @@ fn a_thread_cancelled_in_a_dispatcher_wait_leaves_nothing_locked() {
         let target = target(t, evd, false);
         let thread = start(&target);
         until(|| has_waiter(t, evd));
-        // SAFETY: the thread is not joined yet.
+        // SAFETY: the thread has not been joined.
         assert_eq!(unsafe { pthread_cancel(thread) }, 0);
         assert_eq!(join(thread), CANCELED);
         assert!(target.cleaned.load(Ordering::Acquire), "thread-locals are dropped");
@@ -197,15 +196,15 @@ fn a_thread_cancelled_in_a_dispatcher_wait_leaves_nothing_locked() {
 }
 
 #[test]
-fn a_thread_cancelled_in_a_notification_wait_leaves_nothing_locked() {
+fn cancelled_cno_wait_leaves_cno_usable() {
     let setup = Setup::new();
     let t = setup.table;
     let cno = setup.cno();
     for _ in 0..50 {
         let target = target(t, cno, true);
         let thread = start(&target);
-        // The thread can be cancelled nowhere but in the sleep, so there is no need to find it there.
-        // SAFETY: the thread is not joined yet.
+        // The thread can be cancelled only in its sleep, so the test need not wait until it sleeps.
+        // SAFETY: the thread has not been joined.
         assert_eq!(unsafe { pthread_cancel(thread) }, 0);
         assert_eq!(join(thread), CANCELED);
         let mut told = UNTOUCHED;
@@ -214,21 +213,21 @@ fn a_thread_cancelled_in_a_notification_wait_leaves_nothing_locked() {
     assert_eq!(slot!(t, cno_free_func(cno)), OK);
 }
 
-/// Asks for its own end, then posts, which wakes the thread that waits for the completion.
+/// Cancels its own thread, and then posts to a disconnected endpoint, which wakes a waiter.
 extern "C-unwind" fn doomed_poster(target: *mut c_void) -> *mut c_void {
-    // SAFETY: the test keeps the target until the thread was joined.
+    // SAFETY: the test keeps the target until it has joined the thread.
     let target = unsafe { &*target.cast::<Target>() };
-    // SAFETY: a thread may cancel itself.
+    // SAFETY: the current thread exists.
     unsafe { pthread_cancel(libc::pthread_self()) };
     let code = slot!(target.table, ep_post_recv_func(target.handle, 0, null_mut(), word(0), 0));
     target.code.store(code + 1, Ordering::Release);
-    // SAFETY: this frame owns nothing.
+    // SAFETY: this frame has no destructors.
     unsafe { pthread_testcancel() };
     null_mut()
 }
 
 #[test]
-fn a_thread_about_to_be_cancelled_posts_and_wakes_others_undisturbed() {
+fn post_with_pending_cancellation_wakes_waiter() {
     let setup = Setup::new();
     let t = setup.table;
     let ep = connection::disconnected(&setup);
@@ -245,10 +244,10 @@ fn a_thread_about_to_be_cancelled_posts_and_wakes_others_undisturbed() {
 #[test]
 fn a_signal_interrupts_a_wait() {
     extern "C" fn nothing(_: c_int) {}
-    // SAFETY: integers and pointers.
+    // SAFETY: all fields are integers or pointers, for which zero is valid.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = (nothing as extern "C" fn(c_int) as *const ()).addr();
-    // SAFETY: the action is complete, and nothing else in the process uses this signal.
+    // SAFETY: the action is complete, and the process does not use this signal otherwise.
     assert_eq!(unsafe { libc::sigaction(libc::SIGUSR2, &action, null_mut()) }, 0);
     let setup = Setup::new();
     let t = setup.table;
@@ -257,8 +256,8 @@ fn a_signal_interrupts_a_wait() {
     let thread = start(&target);
     until(|| has_waiter(t, evd));
     until(|| {
-        // A signal that comes before the sleep interrupts nothing, so it is sent again.
-        // SAFETY: the thread is not joined yet.
+        // A signal before the sleep interrupts nothing, so send it repeatedly.
+        // SAFETY: the thread has not been joined.
         unsafe { libc::pthread_kill(thread, libc::SIGUSR2) };
         target.code.load(Ordering::Acquire) != 0
     });
@@ -293,7 +292,7 @@ fn notification_waits_row_by_row() {
 fn an_agent_is_called_with_its_data_and_the_dispatcher() {
     static CALLED: AtomicU32 = AtomicU32::new(0);
     unsafe extern "C" fn agent(data: DAT_PVOID, evd: DAT_EVD_HANDLE) {
-        // SAFETY: the test gave the address of a handle that lives until it ends.
+        // SAFETY: the test passed the address of a handle that outlives the CNO's calls.
         let wanted = unsafe { *data.cast::<DAT_EVD_HANDLE>() };
         CALLED.store(if evd == wanted { 1 } else { 2 }, Ordering::Release);
     }
@@ -308,12 +307,12 @@ fn an_agent_is_called_with_its_data_and_the_dispatcher() {
     post(t, evd);
     until(|| CALLED.load(Ordering::Acquire) != 0);
     assert_eq!(CALLED.load(Ordering::Acquire), 1);
-    // Read by the agent.
+    // The agent has read it.
     assert_eq!(wanted, evd);
 }
 
 #[test]
-fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
+fn announcement_wakes_waiter_for_solicited_messages() {
     let setup = Setup::new();
     let t = setup.table;
     let evd = setup.evd(DAT_EVD_DTO_FLAG);
@@ -334,7 +333,7 @@ fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
     sink.recv_announced();
     assert!(join(waiter).is_null());
     assert_eq!(target.code.load(Ordering::Acquire), OK);
-    // With nothing queued there is nobody to tell.
+    // With an empty queue, an announcement wakes no waiter.
     assert!(setup.dequeue(evd).is_some());
     sink.recv_announced();
     assert_eq!(wait(t, evd, 0, 1).0, TIMEOUT);

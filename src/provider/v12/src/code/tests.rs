@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn an_argument_is_named_by_its_position() {
+fn converts_arguments_to_positions() {
     assert_eq!(code(Fault::Argument(6)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
     assert_eq!(code(Fault::Argument(10)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG10));
     assert_eq!(code(Fault::Argument(0)), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_NO_SUBTYPE));
@@ -17,7 +17,7 @@ fn every_endpoint_state_has_the_subtype_of_its_name() {
 }
 
 #[test]
-fn codes_bear_the_error_class_except_three() {
+fn all_codes_but_three_have_error_class() {
     let faults = [
         Fault::Core(Error::TimeoutExpired),
         Fault::ReservedQualifierInUse,

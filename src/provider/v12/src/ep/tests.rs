@@ -7,13 +7,13 @@ use dat_provider_common::Version;
 
 dat_provider_common::ep_fields!(names);
 
-/// The fields that this version has.
+/// Returns the fields of this version.
 fn fields() -> impl Iterator<Item = &'static Rule> {
     RULES.iter().filter(|rule| rule.field != Field::Comm)
 }
 
 #[test]
-fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
+fn every_endpoint_field_has_its_own_mask_bit() {
     let mut seen = 0;
     for rule in fields() {
         let bit = Udat12::ep_field(rule.field);
@@ -24,8 +24,8 @@ fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
     assert_eq!(seen, DAT_EP_FIELD_ALL);
     assert_eq!(seen, 0x7fff_f7ff);
 }
-/// The row of a field in the manual page: `A` for a state in which it may be modified, `S` for one that refuses it,
-/// `P` throughout if the mask is wrong.
+/// Returns a field's row of the manual page. Per state: `A` allows the change, `S` rejects the state, `P` rejects the
+/// mask.
 fn row(rule: &Rule) -> String {
     let letter = |state| match rule.class {
         Class::Never => " P",
@@ -36,10 +36,10 @@ fn row(rule: &Rule) -> String {
 }
 
 #[test]
-fn the_manual_page_has_the_table() {
+fn manual_page_contains_table() {
     let page = include_str!("../../../../../docs/man/dat_ep_modify.3");
     let rows = page.lines().filter_map(|line| line.strip_prefix(".EpRow "));
-    // The C name of the field is between the bit and the states.
+    // Skips the C name of the field, between the bit and the states.
     let rows: Vec<String> = rows
         .map(|row| row.split(' ').enumerate().filter(|(at, _)| *at != 1).map(|(_, word)| word).collect::<Vec<_>>())
         .map(|words| words.join(" "))
